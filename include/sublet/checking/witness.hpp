@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_WITNESS_HPP
+#define SUBLET_CHECKING_WITNESS_HPP
+
+/// A counterexample: what is wrong, and the ids, position and bytes at which anyone can see it.
+///
+///     values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
+
+#include <sublet/units.hpp>
+
+#include <cstdint>
+
+namespace sublet {
+
+enum class fault : std::uint8_t {
+    clash,         ///< value and other are alive at position and share bytes [begin, end)
+    misaligned,    ///< value lies at begin, which is no multiple of `needed`
+    outside_arena, ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
+    off_pin,       ///< value lies at begin and not at its pinned offset, `needed`
+    wrong_pool,    ///< value lies in a pool that is not its own (`pool` is its own)
+    torn_alias,    ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
+    unplaced,      ///< value needs storage and has none
+    needless,      ///< value lies in an arena though its storage is not the plan's business
+    over_capacity, ///< the arena of pool has end bytes, more than its capacity, `needed`
+    used_undefined, ///< value is used at position and defined at no earlier one (other == value), or nowhere
+    foreign_plan   ///< the plan is not of this program, this order or this reading
+};
+
+struct witness {
+    fault what = fault::clash;
+    value_id value = no_value;
+    value_id other = no_value;
+    step_id position = 0;
+    byte_count begin = 0;
+    byte_count end = 0;
+    byte_count needed = 0;
+    pool_id pool = 0;
+    friend bool operator==(witness const&, witness const&) = default;
+};
+
+/// A sentence, to any stream that takes text and integers.
+template <class Stream>
+    requires requires(Stream& out) { out << "text" << byte_count{0}; }
+Stream& operator<<(Stream& out, witness const& w)
+{
+    switch (w.what) {
+    case fault::clash:
+        out << "values " << w.value << " and " << w.other << " are both alive at position " << w.position
+            << " and share bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+        break;
+    case fault::misaligned:
+        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool
+            << ", which is not a multiple of its alignment " << w.needed;
+        break;
+    case fault::outside_arena:
+        out << "value " << w.value << " occupies bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool
+            << ", whose arena has only " << w.needed;
+        break;
+    case fault::off_pin:
+        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool << " and is pinned to " << w.needed;
+        break;
+    case fault::wrong_pool:
+        out << "value " << w.value << " belongs to pool " << w.pool << " and does not lie there";
+        break;
+    case fault::torn_alias:
+        out << "value " << w.value << " is a view of value " << w.other << " and does not lie where that lies (offset " << w.begin
+            << ", not " << w.needed << ')';
+        break;
+    case fault::unplaced: out << "value " << w.value << " needs storage and has none"; break;
+    case fault::needless:
+        out << "value " << w.value << " has an offset although no storage is to be planned for it";
+        break;
+    case fault::over_capacity:
+        out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is " << w.needed;
+        break;
+    case fault::used_undefined:
+        out << "value " << w.value << " is used at position " << w.position;
+        if (w.other == no_value) out << " and never defined, and is neither input nor external";
+        else out << " before anything defines it";
+        break;
+    case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
+    }
+    return out;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_GRAPH_PROGRAM_HPP
+#define SUBLET_GRAPH_PROGRAM_HPP
+
+/// A program: nodes with successors, each node a list of steps, each step touching values.
+///
+///     node 0            node 1                 a node is an operation (one step)
+///       step: def a       step: use a, def b   or a basic block (many)
+///       step: def c       step: use b, use c
+///
+/// A type joins by four members, or without any through the factories of snapshot.hpp:
+///
+///     struct my_ir {
+///         std::size_t nodes() const;
+///         std::size_t values() const;
+///         auto const& successors(sublet::node_id n) const;
+///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // s.use(a); s.def(b); s.next_step(); ...
+///     };
+///
+/// What the edges mean is not part of the program but of the question asked: alternatives for liveness,
+/// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
+
+#include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+enum class touch_kind : std::uint8_t {
+    use,       ///< reads; holds the storage to the end of the step
+    use_early, ///< reads before the step writes anything: an output may move in within the step
+    def        ///< writes; an unread result is written all the same
+};
+
+struct touch {
+    value_id value;
+    touch_kind kind;
+    friend bool operator==(touch, touch) = default;
+};
+
+/// At `node`, `value` is used at the end of its predecessor `pred`: a phi operand.
+struct edge_use {
+    node_id node;
+    node_id pred;
+    value_id value;
+    friend bool operator==(edge_use, edge_use) = default;
+};
+
+/// In `step`, the storage of the used value `in` may be written with the result `out`.
+struct overwrite {
+    step_id step;
+    value_id in;
+    value_id out;
+    friend bool operator==(overwrite, overwrite) = default;
+};
+
+namespace detail {
+
+/// What effect sinks write to. Steps are numbered through all nodes.
+struct effect_record {
+    std::vector<touch> touches;
+    std::vector<std::uint32_t> step_begin{0}; // into touches, and one more
+    std::vector<edge_use> edge_uses;
+    std::vector<overwrite> overwrites;
+    friend bool operator==(effect_record const&, effect_record const&) = default;
+};
+
+} // namespace detail
+
+/// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
+///
+/// Within a step the calls may come in any order: a step reads, then writes. `no_value` (and -1) is skipped:
+/// an operand that is not there. Every member throws precondition_error for a value or node out of range.
+class effect_sink {
+public:
+    /// The step reads v.
+    template <id_like I>
+    void use(I const& v) { touch_value(v, touch_kind::use); }
+    /// The step has read v before it writes anything.
+    template <id_like I>
+    void use_early(I const& v) { touch_value(v, touch_kind::use_early); }
+    /// The step writes v.
+    template <id_like I>
+    void def(I const& v) { touch_value(v, touch_kind::def); }
+    /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any more.
+    /// Says nothing where the step does not use `in` or does not define `out`.
+    template <id_like In, id_like Out>
+    void may_overwrite(In const& in, Out const& out)
+    {
+        value_id const from = checked(in), to = checked(out);
+        if (from == no_value || to == no_value) return;
+        record_->overwrites.push_back({static_cast<step_id>(record_->step_begin.size() - 1), from, to});
+    }
+    /// v is used where `pred`, a predecessor of this node, ends.
+    template <id_like N, id_like I>
+    void use_at_end_of(N const& pred, I const& v)
+    {
+        node_id const p = detail::as_id(pred);
+        SUBLET_EXPECTS(p < nodes_, "sublet: use_at_end_of names a node that does not exist");
+        value_id const used = checked(v);
+        if (used != no_value) record_->edge_uses.push_back({node_, p, used});
+    }
+    /// Ends a step and begins the next: n steps take n - 1 calls.
+    void next_step() { record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size())); }
+
+private:
+    friend class snapshot;
+    effect_sink(detail::effect_record& record, std::size_t values, std::size_t nodes, node_id node)
+        : record_(&record), values_(values), nodes_(nodes), node_(node)
+    {
+    }
+
+    template <id_like I>
+    value_id checked(I const& v) const
+    {
+        value_id const id = detail::as_id(v);
+        SUBLET_EXPECTS(id == no_value || id < values_, "sublet: a step touches a value that does not exist");
+        return id;
+    }
+    template <id_like I>
+    void touch_value(I const& v, touch_kind kind)
+    {
+        value_id const id = checked(v);
+        if (id != no_value) record_->touches.push_back({id, kind});
+    }
+
+    detail::effect_record* record_;
+    std::size_t values_;
+    std::size_t nodes_;
+    node_id node_;
+};
+
+template <class P>
+concept has_nodes = requires(P const& p) {
+    { p.nodes() } -> std::convertible_to<std::size_t>;
+};
+template <class P>
+concept has_values = requires(P const& p) {
+    { p.values() } -> std::convertible_to<std::size_t>;
+};
+template <class P>
+concept has_successors = requires(P const& p, node_id n) {
+    { p.successors(n) } -> id_range;
+};
+template <class P>
+concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };
+
+/// Semantics:     node 0 is the entry; the members say the same whenever they are called.
+/// Poorest model: archetype::program.   Ordinary models: snapshot; your IR.
+template <class P>
+concept program = has_nodes<P> && has_values<P> && has_successors<P> && has_effects<P>;
+
+} // namespace sublet
+
+#endif

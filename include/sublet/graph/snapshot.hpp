@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_GRAPH_SNAPSHOT_HPP
+#define SUBLET_GRAPH_SNAPSHOT_HPP
+
+/// A program copied flat, and the factories that make one from lambdas: the border of the library.
+///
+///     your IR ──lambdas──► sequence | flow | from_graph ──► snapshot ──► every analysis, planner, checker
+///
+/// The factories call the lambdas at once. Nothing of them, of the graph or of a temporary is kept, so
+/// nothing can dangle, and everything behind this line is compiled once for one concrete type. A snapshot
+/// is itself a program; functions that take a program copy any other, once, in O(V + E + touches).
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/vertex_numbering.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// The steps of a node: [first, last).
+struct step_range {
+    step_id first = 0;
+    step_id last = 0;
+    friend bool operator==(step_range, step_range) = default;
+};
+
+/// Regular: copied, compared and stored like an int; default-constructed it is the empty program.
+class snapshot {
+public:
+    snapshot() = default;
+
+    /// Complexity: O(V + E + touches) time and memory, four bytes an edge and direction, eight a touch.
+    /// Throws:     precondition_error for an id out of range, or more than 2^32 - 2 nodes, values or steps.
+    template <program P>
+        requires(!std::same_as<P, snapshot>)
+    explicit snapshot(P const& p)
+        : values_(static_cast<std::size_t>(p.values())),
+          successors_(as_graph(static_cast<std::size_t>(p.nodes()), [&p](node_id n) -> decltype(auto) { return p.successors(n); })),
+          predecessors_(successors_.transposed(successors_.rows()))
+    {
+        SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
+        record_.step_begin.clear();
+        for (std::size_t n = 0; n != nodes(); ++n) {
+            effect_sink sink(record_, values_, nodes(), static_cast<node_id>(n));
+            sink.next_step();
+            p.effects(static_cast<node_id>(n), sink);
+            SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
+            SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
+            node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
+        }
+        record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
+    }
+
+    [[nodiscard]] std::size_t nodes() const { return successors_.rows(); }
+    [[nodiscard]] std::size_t values() const { return values_; }
+    [[nodiscard]] std::size_t steps() const { return record_.step_begin.size() - 1; }
+
+    [[nodiscard]] csr_graph const& graph() const { return successors_; }
+    [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    [[nodiscard]] std::span<node_id const> predecessors(node_id n) const { return predecessors_[n]; }
+
+    [[nodiscard]] step_range steps_of(node_id n) const { return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]}; }
+    /// The touches of a step in the order in which the program named them.
+    [[nodiscard]] std::span<touch const> touches(step_id s) const
+    {
+        return {record_.touches.data() + record_.step_begin[s], record_.touches.data() + record_.step_begin[s + 1]};
+    }
+    /// The in-place pairs that a step declares.  O(log of their number)
+    [[nodiscard]] std::span<overwrite const> overwrites(step_id s) const
+    {
+        return equal_keys<&overwrite::step>(record_.overwrites, s);
+    }
+    [[nodiscard]] std::span<overwrite const> overwrites() const { return record_.overwrites; }
+    /// The uses at the ends of predecessors that a node declares.  O(log of their number)
+    [[nodiscard]] std::span<edge_use const> edge_uses(node_id n) const
+    {
+        return equal_keys<&edge_use::node>(record_.edge_uses, n);
+    }
+    [[nodiscard]] std::span<edge_use const> edge_uses() const { return record_.edge_uses; }
+
+    /// Says again what the copied program said.
+    void effects(node_id n, effect_sink& sink) const
+    {
+        step_range const mine = steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            if (s != mine.first) sink.next_step();
+            for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+            for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
+        }
+        for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    }
+
+    friend bool operator==(snapshot const&, snapshot const&) = default;
+
+private:
+    template <auto Key, class Row>
+    static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
+    {
+        auto first = std::lower_bound(rows.begin(), rows.end(), key, [](Row const& r, std::uint32_t k) { return r.*Key < k; });
+        auto last = std::upper_bound(first, rows.end(), key, [](std::uint32_t k, Row const& r) { return k < r.*Key; });
+        return {rows.data() + (first - rows.begin()), rows.data() + (last - rows.begin())};
+    }
+
+    std::size_t values_ = 0;
+    csr_graph successors_;
+    csr_rows predecessors_;
+    std::vector<step_id> node_end_;
+    detail::effect_record record_;
+};
+
+/// From an id or a vertex, and a sink, to nothing: tells the sink what happens there.
+template <class F, class From, class Sink = effect_sink>
+concept effects_function = std::invocable<F&, From, Sink&>;
+
+namespace detail {
+
+/// The four members, from callables.
+template <class Successors, class Effects>
+struct called_program {
+    std::size_t node_count;
+    std::size_t value_count;
+    Successors& ask_successors;
+    Effects& ask_effects;
+
+    std::size_t nodes() const { return node_count; }
+    std::size_t values() const { return value_count; }
+    decltype(auto) successors(node_id n) const { return ask(ask_successors, n); }
+    void effects(node_id n, effect_sink& sink) const { ask(ask_effects, n, sink); }
+};
+
+template <class Uses, class Defs>
+auto uses_then_defs(Uses& uses, Defs& defs)
+{
+    return [&uses, &defs](auto const& at, effect_sink& sink) {
+        for (auto&& v : ask(uses, at)) sink.use(as_id(v));
+        for (auto&& v : ask(defs, at)) sink.def(as_id(v));
+    };
+}
+
+inline constexpr auto no_successors = [](node_id) { return std::span<node_id const>{}; };
+
+} // namespace detail
+
+/// A list of operations: an ONNX graph, an FX trace, a tape. One step a node, in the order of the list.
+///
+/// The list has no edges. Read sequentially its order counts; read concurrently, who waits for whom follows
+/// from the data alone. (For the control-flow reading of straight-line code say `flow(1, ...)`: one block.)
+template <class Effects>
+    requires effects_function<Effects, step_id>
+[[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Effects effects)
+{
+    using called = detail::called_program<decltype(detail::no_successors) const, Effects>;
+    return snapshot(called{steps, values, detail::no_successors, effects});
+}
+
+template <class Uses, class Defs>
+    requires id_list_function<Uses, step_id> && id_list_function<Defs, step_id>
+[[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Uses uses, Defs defs)
+{
+    return sequence(steps, values, detail::uses_then_defs(uses, defs));
+}
+
+/// A control-flow graph, or a task graph with edges of its own.
+template <class Successors, class Effects>
+    requires id_list_function<Successors, node_id> && effects_function<Effects, node_id>
+[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
+{
+    using called = detail::called_program<Successors, Effects>;
+    return snapshot(called{nodes, values, successors, effects});
+}
+
+template <class Successors, class Uses, class Defs>
+    requires id_list_function<Successors, node_id> && id_list_function<Uses, node_id> && id_list_function<Defs, node_id>
+[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Uses uses, Defs defs)
+{
+    return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
+}
+
+/// The sink of a graph's own vertices: as effect_sink, but predecessors are named by vertex.
+template <class V>
+class effect_sink_on : public effect_sink {
+public:
+    effect_sink_on(effect_sink const& sink, vertex_numbering<V> const& numbers) : effect_sink(sink), numbers_(&numbers) {}
+
+    template <id_like I>
+    void use_at_end_of(V const& pred, I const& v)
+    {
+        node_id const number = numbers_->number_of(pred);
+        SUBLET_EXPECTS(number != no_node, "sublet: use_at_end_of names a vertex that is not in the graph");
+        effect_sink::use_at_end_of(number, v);
+    }
+
+private:
+    vertex_numbering<V> const* numbers_;
+};
+
+/// Any graph of the Boost.Graph protocol, its nodes numbered as `numbers` says. The callables get the
+/// graph's own vertices.
+///
+/// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
+template <graph G, class Effects>
+    requires effects_function<Effects, vertex_of<G>, effect_sink_on<vertex_of<G>>>
+[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers, std::size_t values, Effects effects)
+{
+    csr_graph const flat = as_graph(g, numbers);
+    auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
+        effect_sink_on<vertex_of<G>> on(sink, numbers);
+        detail::ask(effects, numbers[n], on);
+    };
+    return flow(flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
+}
+
+template <graph G, class Effects>
+    requires effects_function<Effects, vertex_of<G>, effect_sink_on<vertex_of<G>>>
+[[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Effects effects)
+{
+    return from_graph(g, vertex_numbering<vertex_of<G>>(g), values, std::move(effects));
+}
+
+template <graph G, class Uses, class Defs>
+    requires id_list_function<Uses, vertex_of<G>> && id_list_function<Defs, vertex_of<G>>
+[[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Uses uses, Defs defs)
+{
+    return from_graph(g, values, detail::uses_then_defs(uses, defs));
+}
+
+/// A snapshot as it is, any other program copied.
+template <std::same_as<snapshot> S>
+[[nodiscard]] S const& as_snapshot(S const& s) { return s; }
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] snapshot as_snapshot(P const& p) { return snapshot(p); }
+
+} // namespace sublet
+
+#endif

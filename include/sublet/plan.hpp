@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLAN_HPP
+#define SUBLET_PLAN_HPP
+
+/// Plans are data: who shares with whom, or where everybody lies.
+///
+///     value   buffer        buffer   life     size   offset
+///       a       0             0      [0, 2)     64        0
+///       b       1             1      [1, 3)     32       64
+///       c       0  (view)     2      [2, 4)     64        0     (buffer 0 has moved out)
+///       d       2
+///
+/// Nothing in a plan is believed: checking/check_plan.hpp re-derives lives and sizes from the program.
+
+#include <sublet/live_range.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// Under which reading of the program a plan is valid (see the README: three readings).
+enum class program_reading : std::uint8_t {
+    sequential,   ///< steps run one after the other, in the plan's order
+    concurrent,   ///< steps run in any order that edges and data allow
+    control_flow  ///< successors are alternatives
+};
+
+/// A slot for each buffer, without addresses. A buffer that needs no storage has `no_slot`.
+struct slot_plan {
+    std::vector<slot_id> slot_of;
+    slot_id slots = 0;
+    friend bool operator==(slot_plan const&, slot_plan const&) = default;
+};
+
+/// A buffer, when it lives, and where.
+struct placed_buffer {
+    value_id root = no_value; ///< the value that the others of the buffer are views or in-place successors of
+    live_range life;
+    byte_count size = 0;
+    byte_count alignment = 1;
+    pool_id pool = 0;
+    byte_count offset = no_offset;
+    friend bool operator==(placed_buffer const&, placed_buffer const&) = default;
+};
+
+/// An offset for each value that needs one.
+struct memory_plan {
+    program_reading valid_for = program_reading::sequential;
+    std::vector<node_id> order;          ///< of the nodes; empty: 0, 1, 2 ...
+    std::vector<placed_buffer> buffers;  ///< those of more than 0 bytes, by ascending root
+    std::vector<buffer_id> buffer_of;    ///< by value; `no_buffer`: 0 bytes, unsized, external, ineligible, untouched
+    std::vector<byte_count> arena_bytes; ///< by pool
+    std::vector<value_id> unsized;       ///< roots of buffers whose size is not known: no storage is planned for them
+
+    /// The first byte of v in the arena of its pool, or `no_offset`.
+    [[nodiscard]] byte_count offset_of(value_id v) const
+    {
+        return buffer_of[v] == no_buffer ? no_offset : buffers[buffer_of[v]].offset;
+    }
+    friend bool operator==(memory_plan const&, memory_plan const&) = default;
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_UNITS_HPP
+#define SUBLET_UNITS_HPP
+
+/// The quantities that everything here is counted in: ids of 32 bits, bytes of 64 bits.
+///
+///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
+///     1 500 000 000 bytes           a byte_count; it never wraps round
+///
+/// The largest number of each type is not a quantity: it says "none" (`no_value`, `no_offset`) or
+/// "not known" (`no_size`). Sizes come from users and from files, so every sum and every product of
+/// them goes through the checked functions below.
+
+#include <sublet/contract.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+namespace sublet {
+
+using node_id = std::uint32_t;   ///< a node of the program's graph: an operation or a basic block
+using value_id = std::uint32_t;  ///< what a step defines and others use
+using step_id = std::uint32_t;   ///< one operation, or its position in the order that is used
+using buffer_id = std::uint32_t; ///< a class of values that are the same bytes
+using slot_id = std::uint32_t;   ///< storage that several buffers occupy in turn, without an address
+using pool_id = std::uint32_t;   ///< a kind of memory
+using byte_count = std::uint64_t;
+
+inline constexpr node_id no_node = ~node_id{0};
+inline constexpr value_id no_value = ~value_id{0};
+inline constexpr buffer_id no_buffer = ~buffer_id{0};
+inline constexpr slot_id no_slot = ~slot_id{0};
+inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
+inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is not known
+inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a pool that has none
+
+/// An integer that is meant as a number, not as a truth value or a character.
+template <class I>
+concept integer = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> &&
+                  !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> && !std::same_as<I, char16_t> &&
+                  !std::same_as<I, char32_t>;
+
+/// A user's integer as an id. -1 of a signed type is how much of the world writes "none": it becomes
+/// `no_value` (which is also `no_node`, `no_buffer` ...).
+///
+/// Throws: precondition_error for any other negative number, and for one that needs more than 32 bits.
+template <integer I>
+[[nodiscard]] constexpr std::uint32_t to_id(I number)
+{
+    if constexpr (std::signed_integral<I>) {
+        if (number == I(-1)) return no_value;
+        SUBLET_EXPECTS(number >= 0, "sublet: an id is negative (only -1 has a meaning: none)");
+    }
+    if constexpr (sizeof(I) > 4)
+        SUBLET_EXPECTS(static_cast<std::uint64_t>(number) < no_value || number == I(-1),
+                       "sublet: an id does not fit 32 bits");
+    return static_cast<std::uint32_t>(number);
+}
+
+namespace detail {
+
+/// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
+/// and the narrowing is then ours to answer for (ids that a user's int cannot hold are ids it never gave).
+template <class F, class... Arguments>
+constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
+{
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wconversion"
+#endif
+    return f(std::forward<Arguments>(arguments)...);
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+}
+
+} // namespace detail
+
+/// Whether a + b is a quantity, that is, below 2^64 - 1.
+[[nodiscard]] constexpr bool sum_fits(byte_count a, byte_count b) noexcept { return b < no_size - a; }
+
+/// Throws: precondition_error if the result reaches 2^64 - 1.
+[[nodiscard]] constexpr byte_count checked_add(byte_count a, byte_count b)
+{
+    SUBLET_EXPECTS(a != no_size && sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
+    return a + b;
+}
+
+/// Throws: precondition_error if the result reaches 2^64 - 1.
+[[nodiscard]] constexpr byte_count checked_multiply(byte_count a, byte_count b)
+{
+    SUBLET_EXPECTS(b == 0 || a <= (no_size - 1) / b, "sublet: a product of sizes exceeds 64 bits");
+    return a * b;
+}
+
+/// The smallest multiple of `alignment` that is not below `offset`, or `no_offset` if it exceeds 64 bits.
+/// Requires: alignment >= 1; it need not be a power of two.
+[[nodiscard]] constexpr byte_count align_up(byte_count offset, byte_count alignment) noexcept
+{
+    byte_count const past = offset % alignment;
+    if (past == 0) return offset;
+    return sum_fits(offset, alignment - past) ? offset + (alignment - past) : no_offset;
+}
+
+/// The alignment that satisfies both.
+/// Requires: a >= 1 and b >= 1.
+/// Throws:   precondition_error if the least common multiple exceeds 64 bits.
+[[nodiscard]] constexpr byte_count combine_alignment(byte_count a, byte_count b)
+{
+    byte_count x = a, y = b;
+    while (y != 0) {
+        byte_count const rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return checked_multiply(a / x, b);
+}
+
+} // namespace sublet
+
+#endif
