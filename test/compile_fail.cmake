@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSL-1.0
+# A wrong program must not compile, and must say why in one error. Its first lines tell:
+#     // expect: <regex that the compiler's output matches>
+#     // flags: <further flags>                                (optional)
+# Programs named ok_*.cpp are the control group: they must compile without a word, or else the wrong ones
+# might fail for another reason, a missing header for instance.
+#   cmake -DCOMPILER=c++ -DINCLUDE=include -DSOURCE=test/compile_fail/x.cpp -P test/compile_fail.cmake
+cmake_minimum_required(VERSION 3.25)
+
+file(READ ${SOURCE} text LIMIT 2000)
+string(REGEX MATCH "// flags: ([^\n]*)" unused "${text}")
+separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
+set(ENV{LC_ALL} C) # GCC translates its messages and its quotes
+execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only -I${INCLUDE} ${flags} ${SOURCE}
+                RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${output}")
+list(LENGTH errors errors)
+message(NOTICE "${output}")
+
+cmake_path(GET SOURCE STEM name)
+if(name MATCHES "^ok_")
+  if(NOT result EQUAL 0 OR output)
+    message(FATAL_ERROR "does not compile cleanly")
+  endif()
+elseif(NOT text MATCHES "^// expect: ([^\n]+)\n")
+  message(FATAL_ERROR "the first line is not \"// expect: <regex>\"")
+elseif(result EQUAL 0)
+  message(FATAL_ERROR "compiles, and must not")
+elseif(NOT errors EQUAL 1)
+  message(FATAL_ERROR "gives ${errors} errors instead of one")
+else()
+  string(REGEX REPLACE "^// expect: ([^\n]+)\n.*" "\\1" expected "${text}")
+  if(NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "does not say \"${expected}\"")
+  endif()
+endif()

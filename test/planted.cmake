@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSL-1.0
+# Plants mistakes in a small source tree and expects layers.cmake and namesakes.cmake to say exactly these.
+#   cmake -DTREE=scratch-folder -P test/planted.cmake
+cmake_minimum_required(VERSION 3.25)
+
+file(REMOVE_RECURSE ${TREE})
+set(umbrella)
+set(layers)
+set(namesakes)
+
+# A header with these lines, listed and tested as it should be, and what layers.cmake says about it.
+function(plant header text complaint)
+  file(WRITE ${TREE}/include/sublet/${header} "${text}\n")
+  file(APPEND ${TREE}/CMakeLists.txt "include/sublet/${header}\n")
+  string(REGEX REPLACE "\\.hpp$" ".cpp" namesake ${header})
+  file(WRITE ${TREE}/test/${namesake} "")
+  if(complaint)
+    set(layers "${layers}${header}: ${complaint}\n" PARENT_SCOPE)
+  endif()
+  if(NOT header MATCHES "^(adapt|execution)")
+    set(umbrella "${umbrella}#include <sublet/${header}>\n" PARENT_SCOPE)
+  endif()
+endfunction()
+
+plant(adapt/fine.hpp "#include <boost/graph/graph_traits.hpp>\n#include <sublet/sublet.hpp>" "")
+plant(analysis/back.hpp "#include <sublet/sharing/linear.hpp>" "may not include <sublet/sharing/linear.hpp>")
+plant(analysis/fine.hpp "#include <vector>\n// #include <iostream>\n#include <sublet/graph/snapshot.hpp>" "")
+plant(analysis/heavy.hpp "#include <iostream>" "is too heavy for a header of ours: <iostream>")
+plant(analysis/quoted.hpp "#include \"sublet/units.hpp\"" "names a file of ours in quotes: \"sublet/units.hpp\"")
+plant(checking/curious.hpp "#include <sublet/graph/program.hpp>\n#include <sublet/graph/traversal.hpp>"
+      "may not include <sublet/graph/traversal.hpp>")
+plant(checking/friendly.hpp "#include <sublet/analysis/lifetimes.hpp>" "may not include <sublet/analysis/lifetimes.hpp>")
+plant(execution/fine.hpp "#include <memory>\n#include <sublet/checking/check_plan.hpp>" "")
+plant(graph/boosted.hpp "  #  include <boost/graph/graph_traits.hpp>"
+      "only adapt/ may include Boost: <boost/graph/graph_traits.hpp>")
+plant(homeless.hpp "" "is in no stage of the table")
+plant(placement/fine.hpp "#include <sublet/live_range.hpp>\n#include <sublet/analysis/fine.hpp>" "")
+plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>" "may not include <sublet/graph/snapshot.hpp>")
+plant(units.hpp "#include <sublet/live_range.hpp>\n#include <sublet/planner.hpp> // why not"
+      "may not include <sublet/planner.hpp>")
+
+string(REPLACE "#include <sublet/homeless.hpp>\n" "" umbrella "${umbrella}")
+plant(sublet.hpp "${umbrella}" "")
+
+# One that is forgotten everywhere; last in the alphabet, as the scripts go by it.
+file(WRITE ${TREE}/include/sublet/value_role.hpp "")
+string(APPEND layers "value_role.hpp: is not in the list of headers in CMakeLists.txt\n"
+                     "value_role.hpp: is not in the umbrella\n")
+string(APPEND namesakes "value_role.hpp: has no test/value_role.cpp\n")
+
+foreach(script layers namesakes)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE} -P ${CMAKE_CURRENT_LIST_DIR}/${script}.cmake
+                  RESULT_VARIABLE result ERROR_VARIABLE said)
+  string(REGEX REPLACE "CMake Error.*" "" said "${said}")
+  if(result EQUAL 0 OR NOT said STREQUAL "${${script}}")
+    message(NOTICE "${script}.cmake exits with ${result} and says\n${said}instead of\n${${script}}")
+    message(FATAL_ERROR "a planted mistake is not found, or one that is none")
+  endif()
+endforeach()

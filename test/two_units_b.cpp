@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sublet.hpp>
+
+sublet::snapshot other_program();
+sublet::value_id const* other_no_value();
+
+sublet::snapshot other_program()
+{
+    auto touched = [](auto step, auto& sink) { sink.def(step); };
+    return sublet::sequence(3, 3, touched);
+}
+
+sublet::value_id const* other_no_value() { return &sublet::no_value; }
