@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSL-1.0
+# What every header costs the one who includes it: user cpu of a syntax check, alone and with one call,
+# best of five, against the budgets. An uncalled template costs its parse, so the columns should be close.
+#   cmake -DCOMPILER=g++ -P bench/build_cost.cmake
+#
+# The budgets are milliseconds of a reference machine on which the bundle of standard headers below takes
+# 117 ms. Busy machines change their speed, so the bundle is measured again beside every header; "scale"
+# is how many times as long this machine took just then, and the columns are divided by it.
+cmake_minimum_required(VERSION 3.25)
+
+if(NOT COMPILER)
+  set(COMPILER c++)
+endif()
+set(bundle "#include <algorithm>\n#include <concepts>\n#include <cstddef>\n#include <cstdint>\n#include <span>\n#include <vector>\n")
+set(root ${CMAKE_CURRENT_LIST_DIR}/..)
+execute_process(COMMAND mktemp -d OUTPUT_VARIABLE scratch OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(compile ${COMPILER} -std=c++20 -I${root}/include)
+set(over 0)
+set(measured)
+
+function(print text)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${text}")
+endfunction()
+
+function(cell text width result)
+  string(LENGTH "${text}" length)
+  math(EXPR missing "${width} - ${length}")
+  string(REPEAT " " ${missing} spaces)
+  set(${result} "${${result}}${spaces}${text}" PARENT_SCOPE)
+endfunction()
+
+# Lowers `result` to the user cpu, in ms as they are here, if it was higher.
+function(measure source result)
+  execute_process(COMMAND bash -c "TIMEFORMAT=%3U; time \"$@\" 2>&1" measure ${compile} -fsyntax-only ${source}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE seconds)
+  if(failed)
+    message(NOTICE "${said}")
+    message(FATAL_ERROR "a call does not compile")
+  endif()
+  string(REGEX REPLACE "[.\n]" "" ms "${seconds}")
+  math(EXPR ms "${ms} + 0")
+  if(NOT ${result} OR ms LESS ${result})
+    set(${result} ${ms} PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(budget_of header result)
+  if(header MATCHES "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)\\.hpp$")
+    set(${result} 60 PARENT_SCOPE)
+  elseif(header STREQUAL "planner.hpp")
+    set(${result} 250 PARENT_SCOPE)
+  elseif(header STREQUAL "sublet.hpp")
+    set(${result} 350 PARENT_SCOPE)
+  else()
+    set(${result} 200 PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(cost header call)
+  file(WRITE ${scratch}/bundle.cpp "${bundle}")
+  file(WRITE ${scratch}/alone.cpp "#include <sublet/${header}>\n")
+  file(WRITE ${scratch}/called.cpp "#include <sublet/${header}>\n${call}")
+  foreach(run RANGE 4)
+    measure(${scratch}/bundle.cpp reference)
+    measure(${scratch}/alone.cpp alone)
+    measure(${scratch}/called.cpp called)
+  endforeach()
+  execute_process(COMMAND ${compile} -E ${scratch}/alone.cpp COMMAND wc -l
+                  OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE)
+  math(EXPR alone "${alone} * 117 / ${reference}")
+  math(EXPR called "${called} * 117 / ${reference}")
+  math(EXPR scale "${reference} * 100 / 117 + 1000") # 1.09 is 1109
+  string(REGEX REPLACE "^1(.)(..)$" "\\1.\\2" scale ${scale})
+
+  budget_of(${header} budget)
+  set(verdict ok)
+  if(called GREATER budget)
+    set(verdict OVER)
+    math(EXPR over "${over} + 1")
+    set(over ${over} PARENT_SCOPE)
+  endif()
+  string(LENGTH ${header} length)
+  math(EXPR missing "30 - ${length}")
+  string(REPEAT " " ${missing} spaces)
+  set(row "${header}${spaces}")
+  foreach(column lines scale alone called budget)
+    cell("${${column}}" 8 row)
+  endforeach()
+  print("${row}  ${verdict}")
+  set(measured ${measured} ${header} PARENT_SCOPE)
+endfunction()
+
+print("${COMPILER}                              lines   scale   alone   +call  budget")
+
+cost(contract.hpp [[void call(int i) { SUBLET_EXPECTS(i > 0, "sublet: a sentence"); }]])
+cost(units.hpp [[auto call(long i) { return sublet::checked_add(sublet::to_id(i), 7); }]])
+cost(live_range.hpp [[bool call() { return sublet::overlaps({0, 2}, {1, 3}); }]])
+cost(value_role.hpp [[auto call() { return sublet::value_role::input | sublet::value_role::output; }]])
+cost(per_value.hpp [[auto call() { return sublet::per_value<sublet::byte_count>({1, 2, 3}).tabulate(3); }]])
+cost(plan_options.hpp [[sublet::plan_options call() { return {.bytes = 4096, .alignment = 64}; }]])
+cost(plan.hpp [[auto call(sublet::memory_plan const& p) { return p.offset_of(0); }]])
+
+set(nested [[auto nested = [](sublet::node_id n) { return std::vector<int>(n, 0); };
+]])
+set(graph "${nested}auto g = sublet::as_graph(3, nested);\n")
+set(program "${nested}auto p = sublet::sequence(3, 3, nested, nested);\n")
+cost(graph/concepts.hpp [[
+struct path { int length; };
+struct at { int n; int operator*() const { return n; } at& operator++() { return ++n, *this; } bool operator==(at const&) const = default; };
+std::pair<at, at> vertices(path const& g) { return {{0}, {g.length}}; }
+std::pair<at, at> out_edges(int v, path const& g) { return {{v}, {v + 1 < g.length ? v + 1 : v}}; }
+int target(int e, path const&) { return e + 1; }
+static_assert(sublet::graph<path>);]])
+cost(graph/explain.hpp "${nested}auto g = sublet::as_graph(3, nested);\nbool call() { return sublet::explain_graph<sublet::csr_graph>(); }")
+cost(graph/csr_graph.hpp "${graph}")
+cost(graph/vertex_numbering.hpp [[auto call() { return sublet::vertex_numbering<unsigned>().number_of(3u); }]])
+cost(graph/program.hpp [[
+struct ir {
+    unsigned nodes() const { return 1; }
+    unsigned values() const { return 1; }
+    std::vector<int> successors(sublet::node_id) const { return {}; }
+    void effects(sublet::node_id, sublet::effect_sink& s) const { s.def(0); }
+};
+static_assert(sublet::program<ir>);]])
+cost(graph/snapshot.hpp "${program}")
+cost(graph/traversal.hpp "${graph}auto f = sublet::depth_first(g);")
+
+cost(checking/witness.hpp [[
+struct text { template <class T> text& operator<<(T const&) { return *this; } };
+void call(text& out) { out << sublet::witness{}; }]])
+
+cost(sublet.hpp "${program}")
+file(REMOVE_RECURSE ${scratch})
+
+file(GLOB_RECURSE headers RELATIVE ${root}/include/sublet ${root}/include/sublet/*.hpp)
+list(REMOVE_ITEM headers ${measured})
+if(headers)
+  message(FATAL_ERROR "no call stands here for: ${headers}")
+elseif(over)
+  message(FATAL_ERROR "${over} headers are over their budget")
+endif()
