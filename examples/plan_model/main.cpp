@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// plan_model MODEL.onnx: where do the values of a neural network lie in memory?
+// Reads the file, plans, lets the library's opponent check the plan, prints what it needs,
+// and draws it if asked.
+
+#include "arguments.hpp"
+#include "network.hpp"
+#include "read_onnx.hpp"
+#include "read_order.hpp"
+#include "summary.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/svg.hpp>
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+using namespace plan_model;
+
+/// The witness in the words of the file that it is about.
+std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order)
+{
+    if (w.what == sublet::fault::used_undefined && w.position < net.operations.size()) {
+        auto const node = order.empty() ? w.position : order[w.position];
+        return net.operations[node].label + ", at position " + std::to_string(w.position) + ", uses value " +
+               quoted(net.values[w.value].name) + " before it is defined";
+    }
+    std::ostringstream text;
+    text << w;
+    if (w.value < net.values.size())
+        text << " (value " << w.value << " is " << quoted(net.values[w.value].name) << ')';
+    if (w.other < net.values.size())
+        text << " (value " << w.other << " is " << quoted(net.values[w.other].name) << ')';
+    return std::move(text).str();
+}
+
+template <class Write>
+void write_file(std::string const& file, Write write)
+{
+    if (file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    if (out) write(out);
+    out.close();
+    if (!out) throw input_error(file + ": cannot be written");
+}
+
+int run(arguments const& asked)
+{
+    network const net = read_onnx(asked.model);
+    std::vector<sublet::node_id> order;
+    if (!asked.order.empty()) order = read_order(asked.order, net);
+
+    timed_plan const timed = plan(net, {asked.alignment, asked.in_place, order});
+    sublet::planned_memory const& planned = timed.planned;
+
+    if (planned.refuted && planned.refuted->what == sublet::fault::used_undefined)
+        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+                          explain(*planned.refuted, net, order));
+    if (planned.report.naive_bytes == sublet::no_size - 1)
+        throw input_error(asked.model + ": its values take more bytes together than 64 bits can count");
+    if (!asked.quiet)
+        for (std::string const& remark : net.remarks) std::cerr << "plan_model: " << remark << '\n';
+    if (planned.refuted)
+        std::cerr << "plan_model: " << asked.model << ": " << explain(*planned.refuted, net, order) << '\n';
+
+    std::string const title = std::filesystem::path(asked.model).filename().string();
+    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
+    write_file(asked.csv, [&](auto& out) { sublet::write_csv(out, planned.plan, name_of); });
+    write_file(asked.svg,
+               [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, {.title = title}); });
+    if (!asked.quiet)
+        print(std::cout,
+              {.model = asked.model,
+               .operations = net.operations.size(),
+               .values = net.results,
+               .buffers = planned.plan.buffers.size(),
+               .naive_bytes = planned.report.naive_bytes,
+               .lower_bound_bytes = planned.report.lower_bound_bytes,
+               .arena_bytes = planned.report.arena_bytes,
+               .planning_ms = timed.milliseconds,
+               .verified = timed.is_verified()},
+              asked.json);
+    if (!std::cout.flush()) throw input_error("standard output cannot be written");
+    return timed.is_verified() ? 0 : 1;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    std::string about;
+    try {
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) {
+            std::cout << usage;
+            return 0;
+        }
+        about = asked.model + ": ";
+        return run(asked);
+    } catch (input_error const& e) {
+        std::cerr << "plan_model: " << e.what() << '\n';
+    } catch (std::exception const& e) { // a broken promise of ours, sizes beyond 64 bits, no memory
+        std::cerr << "plan_model: " << about << e.what() << '\n';
+    }
+    return 2;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// make_models FOLDER: tiny ONNX files, most of them wrong in one way each, for the tests of plan_model.
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace {
+
+using dims = std::initializer_list<std::int64_t>;
+using names = std::initializer_list<char const*>;
+
+/// Four bytes an element, unless said otherwise.
+void set_type(onnx::ValueInfoProto& v, char const* name, dims shape, int type)
+{
+    v.set_name(name);
+    v.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    auto* const s = v.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (auto d : shape) s->add_dim()->set_dim_value(d);
+}
+
+void add_ints(onnx::NodeProto& node, char const* name, dims ints)
+{
+    auto* const a = node.add_attribute();
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::INTS);
+    for (auto i : ints) a->add_ints(i);
+}
+
+onnx::NodeProto& add_node(onnx::GraphProto& g, char const* type, names inputs, names outputs)
+{
+    auto& node = *g.add_node();
+    node.set_op_type(type);
+    for (auto const* name : inputs) node.add_input(name);
+    for (auto const* name : outputs) node.add_output(name);
+    return node;
+}
+
+struct draft {
+    explicit draft(int opset = 13)
+    {
+        model.set_ir_version(7);
+        model.add_opset_import()->set_version(opset);
+        model.mutable_graph()->set_name("tiny");
+    }
+    draft& input(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    {
+        return set_type(*graph().add_input(), name, shape, type), *this;
+    }
+    draft& output(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    {
+        return set_type(*graph().add_output(), name, shape, type), *this;
+    }
+    draft& shape(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    {
+        return set_type(*graph().add_value_info(), name, shape, type), *this;
+    }
+    onnx::NodeProto& node(char const* type, names inputs, names outputs)
+    {
+        return add_node(graph(), type, inputs, outputs);
+    }
+    onnx::GraphProto& graph() { return *model.mutable_graph(); }
+    onnx::ValueInfoProto& last_shape() { return *graph().mutable_value_info(graph().value_info_size() - 1); }
+
+    std::string bytes() const { return model.SerializeAsString(); }
+
+    onnx::ModelProto model;
+};
+
+std::string numbered(std::string stem, int number) { return stem += std::to_string(number); }
+
+std::string folder;
+
+void save(char const* file, std::string const& bytes)
+{
+    std::ofstream out(folder + '/' + file, std::ios::binary);
+    if (!(out << bytes).flush()) {
+        std::fprintf(stderr, "make_models: %s/%s cannot be written\n", folder.c_str(), file);
+        std::exit(1);
+    }
+}
+
+/// x -> y, which has no shape yet.
+draft one_node()
+{
+    draft d;
+    d.input("x").node("Relu", {"x"}, {"y"});
+    return d;
+}
+
+/// x -> a -> b -> c -> y of 16 bytes each; every node may write over its input.
+draft chain(bool may_inplace)
+{
+    draft d;
+    d.input("x").output("y").shape("a").shape("b").shape("c");
+    for (auto [from, to] : {std::pair{"x", "a"}, {"a", "b"}, {"b", "c"}, {"c", "y"}}) {
+        auto& node = d.node("Relu", {from}, {to});
+        if (may_inplace) add_ints(node, "may_inplace", {0});
+    }
+    return d;
+}
+
+void write_unreadable()
+{
+    save("empty.onnx", "");
+    save("foreign.onnx", "This is no model but a letter: dear reader, all is well.\n");
+    save("picture.onnx", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16));
+    std::string const whole = chain(false).bytes();
+    save("truncated.onnx", whole.substr(0, whole.size() / 2));
+    draft no_graph;
+    no_graph.model.clear_graph();
+    save("no_graph.onnx", no_graph.bytes());
+}
+
+void write_unsized()
+{
+    save("no_shape.onnx", one_node().bytes());
+
+    draft odd_name;
+    odd_name.input("x").node("Relu", {"x"}, {"two\nlines"});
+    save("odd_name.onnx", odd_name.bytes());
+
+    draft rank = one_node().shape("y");
+    rank.last_shape().mutable_type()->mutable_tensor_type()->clear_shape();
+    save("no_rank.onnx", rank.bytes());
+
+    draft symbolic = one_node().shape("y");
+    symbolic.last_shape()
+        .mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(0)
+        ->set_dim_param("batch");
+    save("symbolic.onnx", symbolic.bytes());
+
+    save("negative.onnx", one_node().shape("y", {4, -1}).bytes());
+    save("text.onnx", one_node().shape("y", {4}, onnx::TensorProto::STRING).bytes());
+    save("huge.onnx", one_node().shape("y", {std::int64_t{1} << 40, std::int64_t{1} << 40}).bytes());
+
+    draft list = one_node().shape("y");
+    list.last_shape().mutable_type()->mutable_sequence_type();
+    save("list.onnx", list.bytes());
+}
+
+void write_misordered()
+{
+    draft later;
+    later.input("x").shape("a").output("y");
+    later.node("Relu", {"a"}, {"y"}).set_name("first");
+    later.node("Relu", {"x"}, {"a"});
+    save("not_topological.onnx", later.bytes());
+
+    draft own;
+    own.output("y").node("Relu", {"y"}, {"y"});
+    save("own_result.onnx", own.bytes());
+
+    draft ghost;
+    ghost.output("y").node("Relu", {"ghost"}, {"y"});
+    save("undefined.onnx", ghost.bytes());
+
+    draft twice;
+    twice.input("x").output("y");
+    twice.node("Relu", {"x"}, {"y"});
+    twice.node("Relu", {"x"}, {"y"});
+    save("twice.onnx", twice.bytes());
+
+    draft input;
+    input.input("x").node("Relu", {"x"}, {"x"});
+    save("twice_input.onnx", input.shape("x").bytes());
+
+    draft output = one_node().shape("y");
+    save("output_undefined.onnx", output.output("z").bytes());
+}
+
+void write_wrong_attributes()
+{
+    draft over = chain(false);
+    add_ints(*over.graph().mutable_node(1), "may_inplace", {1});
+    save("no_such_operand.onnx", over.bytes());
+
+    draft view = chain(false);
+    add_ints(*view.graph().mutable_node(1), "alias_of_input", {3});
+    save("no_such_view.onnx", view.bytes());
+
+    draft uneven = chain(false);
+    add_ints(*uneven.graph().mutable_node(1), "alias_of_input", {0, -1});
+    save("uneven_views.onnx", uneven.bytes());
+}
+
+/// What needs no storage, more than fits, or some odd amount of it.
+void write_odd_sizes()
+{
+    save("no_nodes.onnx", draft().input("x").output("x").bytes());
+
+    draft zero;
+    zero.input("x").shape("a", {0, std::int64_t{1} << 62, std::int64_t{1} << 62}).output("y", {0, 4});
+    zero.node("Relu", {"x"}, {"a"});
+    zero.node("Relu", {"a"}, {"y"});
+    save("zero.onnx", zero.bytes());
+
+    // Two values of 2^63 bytes, never alive together: each fits 64 bits, the sum does not.
+    draft sum;
+    sum.input("x")
+        .shape("a", {std::int64_t{1} << 61})
+        .shape("b")
+        .shape("c", {std::int64_t{1} << 61})
+        .output("y");
+    sum.node("Relu", {"x"}, {"a"});
+    sum.node("Relu", {"a"}, {"b"});
+    sum.node("Relu", {"b"}, {"c"});
+    sum.node("Relu", {"c"}, {"y"});
+    save("huge_sum.onnx", sum.bytes());
+
+    // Three elements of every type, by number: later ones than this schema knows are in files all the same.
+    draft types;
+    types.input("x");
+    for (int type = 1; type <= 26; ++type) {
+        if (type == onnx::TensorProto::STRING) continue;
+        std::string const name = numbered("type", type);
+        types.node("Cast", {"x"}, {name.c_str()});
+        types.shape(name.c_str(), {3}, type);
+    }
+    save("types.onnx", types.bytes());
+
+    draft optional;
+    optional.input("x").shape("unread", {}).output("y");
+    optional.node("Two", {"x", ""}, {"", "unread"});
+    optional.node("Relu", {"x"}, {"y"});
+    save("optional.onnx", optional.bytes());
+}
+
+/// a (in storage of its own) -> Reshape -> Identity -> Dropout -> y (in storage of its own).
+draft views(int opset = 13)
+{
+    draft d(opset);
+    d.input("x").input("s", {1}, onnx::TensorProto::INT64).output("y");
+    d.shape("a").shape("b", {2, 2}).shape("c", {2, 2}).shape("d", {2, 2});
+    d.node("Relu", {"x"}, {"a"});
+    d.node("Reshape", {"a", "s"}, {"b"});
+    d.node("Identity", {"b"}, {"c"}).set_domain("ai.onnx");
+    d.node("Dropout", {"c"}, {"d"});
+    d.node("Relu", {"d"}, {"y"});
+    return d;
+}
+
+void write_views()
+{
+    save("views.onnx", views().bytes());
+    save("dropout_opset_6.onnx", views(6).bytes());
+
+    for (bool training : {false, true}) {
+        draft told = views();
+        auto& mode = *told.graph().add_initializer();
+        mode.set_name("mode");
+        mode.set_data_type(onnx::TensorProto::BOOL);
+        mode.set_raw_data(std::string(1, training ? '\1' : '\0'));
+        auto& dropout = *told.graph().mutable_node(3);
+        dropout.add_input("");
+        dropout.add_input("mode");
+        save(training ? "dropout_trains.onnx" : "dropout_infers.onnx", told.bytes());
+    }
+
+    draft elsewhere = views();
+    elsewhere.graph().mutable_node(2)->set_domain("elsewhere");
+    save("foreign_identity.onnx", elsewhere.bytes());
+
+    draft grown;
+    grown.input("x").shape("a").shape("b", {8}).output("y");
+    grown.node("Relu", {"x"}, {"a"});
+    grown.node("Reshape", {"a"}, {"b"});
+    grown.node("Relu", {"b"}, {"y"});
+    save("reshape_that_grows.onnx", grown.bytes());
+
+    draft outside;
+    outside.input("x").output("y").node("Flatten", {"x"}, {"y"});
+    save("view_of_input.onnx", outside.bytes());
+
+    draft longest;
+    longest.input("x").shape("v0").node("Relu", {"x"}, {"v0"});
+    for (int i = 1; i <= 100000; ++i) {
+        std::string const from = numbered("v", i - 1), to = numbered("v", i);
+        longest.node("Identity", {from.c_str()}, {to.c_str()});
+        longest.shape(to.c_str());
+    }
+    save("long_chain.onnx", longest.bytes());
+}
+
+/// p is read, then updated in place by what was computed meanwhile.
+void write_state()
+{
+    draft update;
+    update.input("x").input("p").shape("a").shape("t").output("p2").output("a");
+    update.node("Mul", {"x", "p"}, {"a"});
+    update.node("Relu", {"x"}, {"t"});
+    auto& step = update.node("sgd", {"p", "t"}, {"p2"});
+    step.set_domain("optim");
+    add_ints(step, "alias_of_input", {0});
+    add_ints(step, "writes_input", {0});
+    save("update.onnx", update.bytes());
+
+    draft inner;
+    inner.input("x").shape("a").shape("t").output("y");
+    inner.node("Relu", {"x"}, {"a"});
+    add_ints(inner.node("Bump", {"a"}, {"t"}), "writes_input", {0});
+    inner.node("Add", {"a", "t"}, {"y"});
+    save("mutated.onnx", inner.bytes());
+}
+
+/// The branch of an If uses `captured`, 400 bytes, from around it: it has to live until there. The use is in
+/// a branch within the branch, which uses a value of its own parent too.
+draft branch(char const* captured)
+{
+    draft d;
+    d.input("x").input("condition", {}, onnx::TensorProto::BOOL);
+    d.shape("a", {100}).shape("b").shape("c").output("y");
+    d.node("Relu", {"x"}, {"a"});
+    d.node("Relu", {"x"}, {"b"});
+    auto& attribute = *d.node("If", {"condition"}, {"c"}).add_attribute();
+    attribute.set_name("then_branch");
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    auto& outer = *attribute.mutable_g();
+    add_node(outer, "Relu", {"condition"}, {"local"});
+    auto& nested = *add_node(outer, "If", {"local"}, {"result"}).add_attribute();
+    nested.set_name("then_branch");
+    nested.set_type(onnx::AttributeProto::GRAPH);
+    add_node(*nested.mutable_g(), "Add", {captured, "local"}, {"sum"});
+    nested.mutable_g()->add_output()->set_name("sum");
+    outer.add_output()->set_name("result");
+    d.node("Add", {"b", "c"}, {"y"});
+    return d;
+}
+
+/// Two branches that need much and yield little: better one after the other. Each order is a file of node
+/// indexes.
+void write_orders()
+{
+    draft d;
+    d.input("x").shape("wide1", {100}).shape("thin1").shape("wide2", {100}).shape("thin2").output("y");
+    d.node("Grow", {"x"}, {"wide1"});
+    d.node("Shrink", {"wide1"}, {"thin1"});
+    d.node("Grow", {"x"}, {"wide2"});
+    d.node("Shrink", {"wide2"}, {"thin2"});
+    d.node("Add", {"thin1", "thin2"}, {"y"});
+    save("two_branches.onnx", d.bytes());
+    save("worse.order", "0\n2\n1\r\n3 \n\n4\n");
+    save("reversed.order", "4\n3\n2\n1\n0\n");
+    save("twice.order", "0\n1\n1\n3\n4\n");
+    save("short.order", "0\n1\n2\n");
+    save("words.order", "0\nfirst\n");
+    save("beyond.order", "0\n5\n");
+    save("early_update.order", "1\n2\n0\n");
+    save("other_way_round.order", "1\n0\n2\n");
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    if (count != 2) return std::fputs("usage: make_models FOLDER\n", stderr), 2;
+    folder = words[1];
+    write_unreadable();
+    write_unsized();
+    write_misordered();
+    write_wrong_attributes();
+    save("chain.onnx", chain(false).bytes());
+    save("a\"b.onnx", chain(false).bytes());
+    save("in_place.onnx", chain(true).bytes());
+    write_odd_sizes();
+    write_views();
+    write_state();
+    save("captured.onnx", branch("a").bytes());
+    save("captured_ghost.onnx", branch("ghost").bytes());
+    write_orders();
+    return 0;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_HPP
+
+/// A neural network as this program sees it, and how it joins the library: as_program and as_options are
+/// all the glue there is.
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace plan_model {
+
+/// What is wrong with something the user gave, in one sentence.
+struct input_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct operation {
+    std::string label; ///< for people: "node 7 (Conv)"
+    std::vector<sublet::value_id> inputs;
+    std::vector<sublet::value_id> outputs;      ///< `no_value`: an optional result that is not there
+    std::vector<sublet::value_id> mutated;      ///< of the inputs: written as well
+    std::vector<sublet::value_id> overwritable; ///< of the inputs: the first output may be written over them
+};
+
+struct network_value {
+    std::string name;
+    sublet::byte_count bytes = sublet::no_size;
+    sublet::value_role role = sublet::value_role::intermediate;
+    sublet::value_id alias_of = sublet::no_value;
+    sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
+};
+
+struct network {
+    std::vector<operation> operations;
+    std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
+    std::size_t results = 0;           ///< how many values operations produce
+    std::vector<std::string> remarks;  ///< what a plan of this network leaves out
+};
+
+inline sublet::snapshot as_program(network const& net)
+{
+    return sublet::sequence(net.operations.size(), net.values.size(),
+                            [&](auto op, sublet::effect_sink& step) {
+                                operation const& mine = net.operations[op];
+                                for (auto v : mine.inputs) step.use(v);
+                                for (auto v : mine.outputs) step.def(v);
+                                for (auto v : mine.mutated) step.def(v);
+                                for (auto v : mine.overwritable) step.may_overwrite(v, mine.outputs.front());
+                            });
+}
+
+/// The options refer to the network.
+inline sublet::plan_options as_options(network const& net)
+{
+    return {.bytes = [&net](auto v) { return net.values[v].bytes; },
+            .role = [&net](auto v) { return net.values[v].role; },
+            .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
+}
+
+/// A name from a file, fit for a message of one line.
+inline std::string quoted(std::string name)
+{
+    for (char& c : name)
+        if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+    return std::string("'") + name + "'";
+}
+
+} // namespace plan_model
+
+#endif

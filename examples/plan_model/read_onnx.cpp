@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// What is a value, who makes it, how large it is, and whose bytes it shares: the four questions that this
+// file puts to an ONNX graph.
+
+#include "read_onnx.hpp"
+
+#include <sublet/contract.hpp>
+
+#include <google/protobuf/stubs/common.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+#include <google/protobuf/stubs/logging.h>
+#endif
+
+namespace plan_model {
+namespace {
+
+using sublet::byte_count;
+using sublet::node_id;
+using sublet::value_id;
+using sublet::value_role;
+
+/// The bytes of a value's storage, or what its declaration lacks.
+struct storage {
+    byte_count bytes = sublet::no_size;
+    char const* lacks = "has no shape (run ONNX shape inference on the model first)";
+};
+
+/// By the numbers of TensorProto.DataType: later schemas add to them, and an old header reads the new ones.
+/// 0: elements of no fixed size, such as text.
+unsigned element_bits(int type)
+{
+    switch (type) {
+    case onnx::TensorProto::UINT8:
+    case onnx::TensorProto::INT8:
+    case onnx::TensorProto::BOOL:
+        return 8;
+    case onnx::TensorProto::UINT16:
+    case onnx::TensorProto::INT16:
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16:
+        return 16;
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::INT32:
+    case onnx::TensorProto::UINT32:
+        return 32;
+    case onnx::TensorProto::INT64:
+    case onnx::TensorProto::DOUBLE:
+    case onnx::TensorProto::UINT64:
+    case onnx::TensorProto::COMPLEX64:
+        return 64;
+    case onnx::TensorProto::COMPLEX128:
+        return 128;
+    case 17: // FLOAT8E4M3FN
+    case 18: // FLOAT8E4M3FNUZ
+    case 19: // FLOAT8E5M2
+    case 20: // FLOAT8E5M2FNUZ
+    case 24: // FLOAT8E8M0
+        return 8;
+    case 21: // UINT4
+    case 22: // INT4
+    case 23: // FLOAT4E2M1
+        return 4;
+    case 25: // UINT2
+    case 26: // INT2
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+storage storage_of(onnx::TypeProto const& type)
+{
+    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
+    if (!type.has_tensor_type()) return {sublet::no_size, "is no tensor, and so has no static size"};
+    unsigned const bits = element_bits(type.tensor_type().elem_type());
+    if (bits == 0) return {sublet::no_size, "has no element type of a fixed size"};
+    if (!type.tensor_type().has_shape()) return {};
+
+    bool is_empty = false;
+    for (auto const& d : type.tensor_type().shape().dim()) {
+        if (!d.has_dim_value() || d.dim_value() < 0) return {sublet::no_size, "has no static shape"};
+        is_empty = is_empty || d.dim_value() == 0;
+    }
+    if (is_empty) return {0, nullptr}; // before its other dimensions can overflow
+    try {
+        byte_count elements = 1;
+        for (auto const& d : type.tensor_type().shape().dim())
+            elements = sublet::checked_multiply(elements, static_cast<byte_count>(d.dim_value()));
+        if (bits >= 8) return {sublet::checked_multiply(elements, bits / 8), nullptr};
+        byte_count const per_byte = 8 / bits;
+        return {elements / per_byte + (elements % per_byte != 0), nullptr};
+    } catch (sublet::precondition_error const&) {
+        return {sublet::no_size, "is larger than 64 bits can count"};
+    }
+}
+
+/// The names that the graphs inside a node (the branches of If, the body of Loop) use and do not define.
+std::vector<std::string> captured_names(onnx::NodeProto const& node)
+{
+    struct scope {
+        onnx::GraphProto const* graph;
+        std::size_t outer; // an index into scopes; itself, where `node` is around it
+        std::unordered_set<std::string_view> defines;
+    };
+    std::vector<scope> scopes;
+    auto enter = [&](onnx::NodeProto const& n, std::size_t outer) {
+        for (auto const& a : n.attribute()) {
+            if (a.has_g()) scopes.push_back({&a.g(), std::min(outer, scopes.size()), {}});
+            for (auto const& g : a.graphs()) scopes.push_back({&g, std::min(outer, scopes.size()), {}});
+        }
+    };
+    std::vector<std::string> captured;
+    auto look_up = [&](std::string const& name, std::size_t from) {
+        for (std::size_t i = from; !scopes[i].defines.count(name); i = scopes[i].outer)
+            if (scopes[i].outer == i) return captured.push_back(name);
+    };
+
+    enter(node, ~std::size_t{0});
+    for (std::size_t i = 0; i != scopes.size(); ++i) { // grows while it is walked
+        onnx::GraphProto const& g = *scopes[i].graph;
+        auto& defines = scopes[i].defines;
+        for (auto const& v : g.input()) defines.insert(v.name());
+        for (auto const& t : g.initializer()) defines.insert(t.name());
+        for (auto const& t : g.sparse_initializer()) defines.insert(t.values().name());
+        for (auto const& n : g.node()) defines.insert(n.output().begin(), n.output().end());
+        for (auto const& n : g.node()) {
+            for (auto const& name : n.input()) look_up(name, i);
+            enter(n, i);
+        }
+        for (auto const& v : g.output()) look_up(v.name(), i);
+    }
+    return captured;
+}
+
+class reader {
+public:
+    reader(std::string const& file, onnx::ModelProto const& model)
+        : file_(file), model_(model), graph_(model.graph())
+    {
+    }
+
+    network read()
+    {
+        add_given_values();
+        add_results();
+        for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
+        mark_outputs();
+        return std::move(net_);
+    }
+
+private:
+    [[noreturn]] void refuse(std::string const& what) const { throw input_error(file_ + ": " + what); }
+
+    std::string label_of(int n) const
+    {
+        auto const& node = graph_.node(n);
+        std::string label = "node ";
+        label += std::to_string(n);
+        if (!node.name().empty()) label += ' ' + quoted(node.name());
+        std::string const type = quoted(node.op_type());
+        return label + " (" + type.substr(1, type.size() - 2) + ')';
+    }
+
+    void add_value(network_value value)
+    {
+        auto const id = static_cast<value_id>(net_.values.size());
+        if (!ids_.emplace(value.name, id).second) refuse("value " + quoted(value.name) + " is defined twice");
+        net_.values.push_back(std::move(value));
+    }
+
+    void add_given_values()
+    {
+        for (auto const& v : graph_.input())
+            add_value({v.name(), storage_of(v.type()).bytes, value_role::external});
+        // An initializer may be a graph input as well, its default; up to IR 3 it had to be.
+        std::size_t const inputs = net_.values.size();
+        auto add_initializer = [&](std::string const& name) {
+            auto const known = ids_.find(name);
+            if (known == ids_.end() || known->second >= inputs)
+                add_value({name, sublet::no_size, value_role::external});
+        };
+        for (auto const& t : graph_.initializer()) {
+            add_initializer(t.name());
+            constants_.emplace(t.name(), &t);
+        }
+        for (auto const& t : graph_.sparse_initializer()) add_initializer(t.values().name());
+    }
+
+    void add_results()
+    {
+        std::unordered_map<std::string_view, storage> declared;
+        auto declare = [&](onnx::ValueInfoProto const& v) {
+            storage& known = declared[v.name()];
+            if (known.bytes == sublet::no_size) known = storage_of(v.type());
+        };
+        for (auto const& v : graph_.value_info()) declare(v);
+        for (auto const& v : graph_.output()) declare(v);
+
+        for (int n = 0; n != graph_.node_size(); ++n)
+            for (auto const& name : graph_.node(n).output()) {
+                if (name.empty()) continue;
+                auto const found = declared.find(name);
+                storage const size = found == declared.end() ? storage{} : found->second;
+                if (size.bytes == sublet::no_size) refuse("value " + quoted(name) + ' ' + size.lacks);
+                add_value(
+                    {name, size.bytes, value_role::intermediate, sublet::no_value, static_cast<node_id>(n)});
+                ++net_.results;
+            }
+    }
+
+    void add_operation(int n)
+    {
+        auto const& node = graph_.node(n);
+        operation op;
+        op.label = label_of(n);
+        for (auto const& name : node.input()) op.inputs.push_back(used_value(name, n));
+        for (auto const& name : node.output())
+            op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));
+
+        add_aliases(n, op);
+        for (auto i : input_indexes(n, "writes_input")) {
+            op.mutated.push_back(op.inputs[i]);
+            network_value& written = net_.values[op.inputs[i]];
+            if (written.producer == sublet::no_node) written.role = written.role | value_role::state;
+        }
+        if (!op.outputs.empty())
+            for (auto i : input_indexes(n, "may_inplace")) op.overwritable.push_back(op.inputs[i]);
+
+        std::vector<std::string> const captured = captured_names(node);
+        for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
+        bool const holds_graphs =
+            std::any_of(node.attribute().begin(), node.attribute().end(),
+                        [](auto const& a) { return a.has_g() || a.graphs_size() != 0; });
+        if (holds_graphs)
+            net_.remarks.push_back(file_ + ": " + op.label +
+                                   " holds graphs of its own, whose values are not planned");
+        net_.operations.push_back(std::move(op));
+    }
+
+    value_id used_value(std::string const& name, int by) const
+    {
+        if (name.empty()) return sublet::no_value;
+        auto const found = ids_.find(name);
+        if (found == ids_.end())
+            refuse(label_of(by) + " uses value " + quoted(name) + ", which nothing defines");
+        node_id const producer = net_.values[found->second].producer;
+        if (producer != sublet::no_node && producer >= static_cast<node_id>(by))
+            refuse("the graph is not in topological order: " + label_of(by) + " uses value " + quoted(name) +
+                   ", which " + label_of(static_cast<int>(producer)) + " defines");
+        return found->second;
+    }
+
+    onnx::AttributeProto const* attribute(onnx::NodeProto const& node, std::string_view name) const
+    {
+        for (auto const& a : node.attribute())
+            if (a.name() == name) return &a;
+        return nullptr;
+    }
+
+    /// An attribute that lists inputs by index, checked.
+    std::vector<std::size_t> input_indexes(int n, char const* name) const
+    {
+        auto const& node = graph_.node(n);
+        std::vector<std::size_t> indexes;
+        onnx::AttributeProto const* const listed = attribute(node, name);
+        if (listed == nullptr) return indexes;
+        for (auto i : listed->ints()) {
+            if (i < 0 || i >= node.input_size() || node.input(static_cast<int>(i)).empty())
+                refuse(label_of(n) + " has no input " + std::to_string(i) + ", which its attribute " + name +
+                       " names");
+            indexes.push_back(static_cast<std::size_t>(i));
+        }
+        return indexes;
+    }
+
+    void add_aliases(int n, operation const& op)
+    {
+        auto const& node = graph_.node(n);
+        if (auto const* const listed = attribute(node, "alias_of_input")) {
+            if (listed->ints_size() != node.output_size())
+                refuse(label_of(n) + " has an attribute alias_of_input with not one entry per output");
+            for (int o = 0; o != node.output_size(); ++o) {
+                auto const i = listed->ints(o);
+                auto const out = static_cast<std::size_t>(o);
+                if (i == -1 || op.outputs[out] == sublet::no_value) continue;
+                if (i < 0 || i >= node.input_size() || node.input(static_cast<int>(i)).empty())
+                    refuse(label_of(n) + " has no input " + std::to_string(i) + ", of which value " +
+                           quoted(node.output(o)) + " is to be a view");
+                net_.values[op.outputs[out]].alias_of = op.inputs[static_cast<std::size_t>(i)];
+            }
+        } else if (is_standard_view(node) && op.inputs.front() != sublet::no_value &&
+                   op.outputs.front() != sublet::no_value) {
+            byte_count const from = net_.values[op.inputs.front()].bytes;
+            network_value& to = net_.values[op.outputs.front()];
+            // A shape that does not fit is the file's mistake; a copy is safe all the same.
+            if (from == sublet::no_size || from == to.bytes) to.alias_of = op.inputs.front();
+        }
+    }
+
+    bool is_standard(onnx::NodeProto const& node) const
+    {
+        return node.domain().empty() || node.domain() == "ai.onnx";
+    }
+
+    /// The first output is the first input under another shape or name.
+    bool is_standard_view(onnx::NodeProto const& node) const
+    {
+        if (!is_standard(node) || node.input_size() == 0 || node.output_size() == 0) return false;
+        auto const& type = node.op_type();
+        return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
+               type == "Identity" || (type == "Dropout" && is_inference(node));
+    }
+
+    /// Dropout copies its input unless it trains. Before opset 7 an attribute said so, and training was the
+    /// default; since opset 12 an optional input says so, and has to be known here.
+    bool is_inference(onnx::NodeProto const& dropout) const
+    {
+        for (auto const& opset : model_.opset_import())
+            if ((opset.domain().empty() || opset.domain() == "ai.onnx") && opset.version() < 7) {
+                auto const* const is_test = attribute(dropout, "is_test");
+                return is_test != nullptr && is_test->i() != 0;
+            }
+        return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
+    }
+
+    /// A truth value that the file holds, and that is false.
+    bool is_false(std::string const& name) const
+    {
+        onnx::TensorProto const* tensor = nullptr;
+        if (auto const found = constants_.find(name); found != constants_.end()) tensor = found->second;
+        auto const id = ids_.find(name);
+        if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node) {
+            auto const& node = graph_.node(static_cast<int>(net_.values[id->second].producer));
+            auto const* const value = attribute(node, "value");
+            if (is_standard(node) && node.op_type() == "Constant" && value != nullptr && value->has_t())
+                tensor = &value->t();
+        }
+        if (tensor == nullptr) return false;
+        if (tensor->int32_data_size() == 1) return tensor->int32_data(0) == 0;
+        return tensor->raw_data().size() == 1 && tensor->raw_data().front() == 0;
+    }
+
+    void mark_outputs()
+    {
+        for (auto const& v : graph_.output()) {
+            auto const found = ids_.find(v.name());
+            if (found == ids_.end()) refuse("graph output " + quoted(v.name()) + " is never defined");
+            network_value& value = net_.values[found->second];
+            value.role = value.role | value_role::output;
+        }
+    }
+
+    std::string const& file_;
+    onnx::ModelProto const& model_;
+    onnx::GraphProto const& graph_;
+    std::unordered_map<std::string, value_id> ids_;
+    std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
+    network net_;
+};
+
+std::string contents_of(std::string const& file)
+{
+    std::error_code none;
+    if (std::filesystem::is_directory(file, none))
+        throw input_error(file + ": is a directory, not an ONNX file");
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw input_error(file + ": cannot be read, or does not exist");
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (in.bad()) throw input_error(file + ": cannot be read to its end");
+    return std::move(text).str();
+}
+
+} // namespace
+
+network read_onnx(std::string const& file)
+{
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+    google::protobuf::SetLogHandler(nullptr); // what is wrong with a file is said once, and by us
+#endif
+    std::string const bytes = contents_of(file);
+    if (bytes.empty()) throw input_error(file + ": is empty");
+    if (bytes.size() > INT_MAX)
+        throw input_error(file + ": is larger than 2 GiB, which is all that protobuf reads");
+    onnx::ModelProto model;
+    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+        throw input_error(file + ": is truncated, or no ONNX file");
+    if (!model.has_graph()) throw input_error(file + ": holds no ONNX graph");
+    return reader(file, model).read();
+}
+
+} // namespace plan_model

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
+
+/// What is printed about a plan, as lines or as one JSON object with the same keys.
+
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <ostream>
+#include <string>
+
+namespace plan_model {
+
+struct summary {
+    std::string model = {};
+    std::size_t operations = 0;
+    std::size_t values = 0;  ///< results of operations
+    std::size_t buffers = 0; ///< planned, that is, of more than 0 bytes
+    sublet::byte_count naive_bytes = 0;
+    sublet::byte_count lower_bound_bytes = 0;
+    sublet::byte_count arena_bytes = 0;
+    double planning_ms = 0;
+    bool verified = false;
+
+    double overhead_percent() const
+    {
+        if (lower_bound_bytes == 0) return 0;
+        return 100 * (static_cast<double>(arena_bytes) / static_cast<double>(lower_bound_bytes) - 1);
+    }
+};
+
+inline std::string with_decimals(double number, int decimals)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, number);
+    return text;
+}
+
+inline std::string json_string(std::string const& text)
+{
+    std::string quoted = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        if (static_cast<unsigned char>(c) < 32) {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+            quoted += escape;
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+inline void print(std::ostream& out, summary const& s, bool as_json)
+{
+    char const* before = as_json ? "{" : "";
+    auto line = [&](char const* key, std::string const& text) {
+        if (as_json)
+            out << before << '"' << key << "\": " << text;
+        else
+            out << key << ": " << text << '\n';
+        before = ", ";
+    };
+    auto words = [&](std::string const& text) { return as_json ? json_string(text) : text; };
+    line("model", words(s.model));
+    line("operations", std::to_string(s.operations));
+    line("values", std::to_string(s.values));
+    line("buffers", std::to_string(s.buffers));
+    line("naive_bytes", std::to_string(s.naive_bytes));
+    line("lower_bound_bytes", std::to_string(s.lower_bound_bytes));
+    line("arena_bytes", std::to_string(s.arena_bytes));
+    line("overhead_percent", with_decimals(s.overhead_percent(), 2));
+    line("planning_ms", with_decimals(s.planning_ms, 3));
+    line("verified", words(s.verified ? "yes" : "no"));
+    if (as_json) out << "}\n";
+}
+
+} // namespace plan_model
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// sweep DATA: every network of a folder, planned and proved, against the table in its README.md.
+// One line a file; at the end how far the arenas are from what no plan can beat.
+// In file order and without in-place reuse the table tells operations, values, buffers and bytes.
+// Exit status: 0 if all of that agrees, every plan is verified and the arenas are small; 1 otherwise.
+
+#include "read_onnx.hpp"
+#include "summary.hpp"
+#include "timed_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace plan_model;
+
+struct table_row {
+    std::string file;
+    std::vector<std::string>
+        cells; ///< file, nodes, values, aliases, buffers, unknown shapes, MiB, peak MiB ...
+};
+
+/// The rows of the tables of networks; the heading above a table names the folder.
+std::vector<table_row> read_table(std::string const& data)
+{
+    std::ifstream in(data + "/README.md");
+    if (!in) throw input_error(data + "/README.md: cannot be read");
+    std::vector<table_row> rows;
+    std::string folder;
+    for (std::string line; std::getline(in, line);) {
+        if (line.rfind("###", 0) == 0) folder = line == "### Inference graphs" ? "inference" : "training";
+        std::vector<std::string> cells;
+        for (std::size_t at = line.find('|'), bar; at != std::string::npos; at = bar) {
+            bar = line.find('|', at + 1);
+            if (bar == std::string::npos) break;
+            std::string const cell = line.substr(at + 1, bar - at - 1);
+            std::size_t const first = cell.find_first_not_of(' ');
+            cells.push_back(
+                first == std::string::npos ? "" : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+        }
+        if (cells.size() >= 8 && cells[0].ends_with(".onnx"))
+            rows.push_back({data + "/models/" + folder + '/' + cells[0], cells});
+    }
+    return rows;
+}
+
+/// Bytes as the table writes them: in MiB, with as many decimals.
+std::string in_mebibytes(sublet::byte_count bytes, std::string const& as)
+{
+    std::size_t const point = as.find('.');
+    auto const decimals = point == std::string::npos ? 0 : static_cast<int>(as.size() - point - 1);
+    return with_decimals(static_cast<double>(bytes) / (1 << 20), decimals);
+}
+
+struct sweep {
+    double log_sum = 0, worst = 0, slowest_ms = 0;
+    int files = 0, within_2_percent = 0, disagreements = 0;
+
+    void expect(std::string const& file, char const* what, std::string const& is, std::string const& wanted)
+    {
+        if (is == wanted) return;
+        std::printf("FAILED %s: %s is %s and not %s\n", file.c_str(), what, is.c_str(), wanted.c_str());
+        ++disagreements;
+    }
+
+    void run(table_row const& row, network const& net, bool in_place)
+    {
+        timed_plan const timed = plan(net, {.in_place = in_place});
+        auto const& report = timed.planned.report;
+        summary const s{.buffers = report.buffers,
+                        .lower_bound_bytes = report.lower_bound_bytes,
+                        .arena_bytes = report.arena_bytes};
+        std::printf("%-32s %5zu %5zu %5zu %12llu %12llu %12llu %7.3f %9.3f\n", row.cells[0].c_str(),
+                    net.operations.size(), net.results, s.buffers,
+                    static_cast<unsigned long long>(report.naive_bytes),
+                    static_cast<unsigned long long>(s.lower_bound_bytes),
+                    static_cast<unsigned long long>(s.arena_bytes), s.overhead_percent(), timed.milliseconds);
+
+        if (!timed.is_verified()) expect(row.file, "verified", "no", "yes");
+        if (!in_place) {
+            expect(row.file, "operations", std::to_string(net.operations.size()), row.cells[1]);
+            expect(row.file, "values", std::to_string(net.results), row.cells[2]);
+            expect(row.file, "buffers", std::to_string(s.buffers), row.cells[4]);
+            expect(row.file, "naive MiB", in_mebibytes(report.naive_bytes, row.cells[6]), row.cells[6]);
+            expect(row.file, "lower bound MiB", in_mebibytes(s.lower_bound_bytes, row.cells[7]),
+                   row.cells[7]);
+        }
+        ++files;
+        within_2_percent += s.overhead_percent() <= 2;
+        worst = std::max(worst, s.overhead_percent());
+        log_sum += std::log1p(s.overhead_percent() / 100);
+        slowest_ms = std::max(slowest_ms, timed.milliseconds);
+    }
+
+    /// At least 35 of 37 networks within 2 %, none above 8 %.
+    bool conclude() const
+    {
+        double const mean = files == 0 ? 0 : 100 * std::expm1(log_sum / files);
+        std::printf("%d files, %d within 2 %%; overhead %.3f %% in geometric mean, %.3f %% at worst; "
+                    "slowest %.3f ms; %d disagreements\n\n",
+                    files, within_2_percent, mean, worst, slowest_ms, disagreements);
+        return files != 0 && disagreements == 0 && worst <= 8 && within_2_percent * 37 >= files * 35;
+    }
+};
+
+} // namespace
+
+int main(int count, char** words)
+{
+    if (count != 2) return std::fputs("usage: sweep DATA\n", stderr), 2;
+    try {
+        std::vector<table_row> const rows = read_table(words[1]);
+        std::vector<network> networks;
+        for (table_row const& row : rows) networks.push_back(read_onnx(row.file));
+        auto const is_network = [](auto const& entry) { return entry.path().extension() == ".onnx"; };
+        std::filesystem::recursive_directory_iterator const found(std::string(words[1]) + "/models");
+        auto const files = static_cast<std::size_t>(std::count_if(begin(found), end(found), is_network));
+        if (files != rows.size())
+            throw input_error("the table has " + std::to_string(rows.size()) + " rows for " +
+                              std::to_string(files) + " files");
+        bool agrees = true;
+        for (bool in_place : {false, true}) {
+            std::printf("in-place %s\n%-32s %5s %5s %5s %12s %12s %12s %7s %9s\n", in_place ? "on" : "off",
+                        "file", "ops", "vals", "bufs", "naive bytes", "lower bound", "arena bytes", "over %",
+                        "ms");
+            sweep all;
+            for (std::size_t i = 0; i != rows.size(); ++i) all.run(rows[i], networks[i], in_place);
+            agrees = all.conclude() && agrees;
+        }
+        return agrees ? 0 : 1;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "sweep: %s\n", e.what());
+        return 2;
+    }
+}
