@@ -22,7 +22,7 @@ enum class fault : std::uint8_t {
     unplaced,      ///< value needs storage and has none
     needless,      ///< value lies in an arena though its storage is not the plan's business
     over_capacity, ///< the arena of pool has end bytes, more than its capacity, `needed`
-    used_undefined, ///< value is used at position and defined at no earlier one (other == value), or nowhere
+    used_undefined, ///< value is used at position; its first def is not before (other == value), or nowhere (no_value)
     foreign_plan   ///< the plan is not of this program, this order or this reading
 };
 
@@ -40,7 +40,7 @@ struct witness {
 
 /// A sentence, to any stream that takes text and integers.
 template <class Stream>
-    requires requires(Stream& out) { out << "text" << byte_count{0}; }
+    requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, witness const& w)
 {
     switch (w.what) {

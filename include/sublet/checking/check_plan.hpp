@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_CHECK_PLAN_HPP
+#define SUBLET_CHECKING_CHECK_PLAN_HPP
+
+/// The opponent of every planner: derives afresh what a plan must respect, and looks for one thing it breaks.
+///
+///     offset 128 |         [=== b ====)           b is alive at positions 1 and 2, c at 2 and 3:
+///             96 |             [=== c ====)       the witness is "values b and c, at position 2,
+///             64 | [== a ==)                      bytes [96, 112)", and anybody can see it is true
+///                +-0---1---2---3---> position
+///
+/// Nothing is listed or compared in pairs. Walk the positions: as long as nothing has clashed, the living lie
+/// apart, hence in one order by offset, and a newborn that overlaps anyone overlaps a neighbour in that
+/// order. So two looks a birth find the first clash, or prove that there is none.
+///
+/// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
+/// cross?). Here segments are blocks, and a block may rise out of another that dies: an in-place pair.
+
+#include <sublet/checking/demands.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+template <std::same_as<snapshot> S>
+class plan_opponent {
+public:
+    plan_opponent(S const& program, memory_plan const& plan, plan_options const& options)
+        : program_(program), plan_(plan), options_(options), asked_(demands(program, options)),
+          values_(static_cast<value_id>(program.values()))
+    {
+    }
+
+    std::optional<witness> first_fault() const
+    {
+        if (is_foreign()) return witness{.what = fault::foreign_plan};
+        if (auto fact = undefined_use()) return fact;
+        if (auto fact = wrongly_kept()) return fact;
+        if (auto fact = misplaced()) return fact;
+        if (auto fact = over_capacity()) return fact;
+        return clash();
+    }
+
+private:
+    struct place {
+        pool_id pool;
+        byte_count offset;
+        friend auto operator<=>(place const&, place const&) = default;
+    };
+
+    /// Where the plan says that v lies.  Requires: it has a buffer.
+    place place_of(value_id v) const
+    {
+        placed_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+        return {b.pool, b.offset};
+    }
+    byte_count end_of(value_id root) const { return place_of(root).offset + asked_.bytes[root]; }
+    pool_limits limits_of(pool_id pool) const
+    {
+        return pool < options_.pools.size() ? options_.pools[pool] : pool_limits{};
+    }
+
+    bool is_foreign() const
+    {
+        std::size_t const nodes = program_.nodes();
+        if (plan_.valid_for != program_reading::sequential || plan_.buffer_of.size() != values_) return true;
+        if (!plan_.order.empty() && plan_.order.size() != nodes) return true;
+        auto at = [](std::vector<node_id> const& order, std::size_t i) { return order.empty() ? i : order[i]; };
+        for (std::size_t i = 0; i != nodes; ++i)
+            if (at(plan_.order, i) != at(options_.order, i)) return true;
+        return std::any_of(plan_.buffer_of.begin(), plan_.buffer_of.end(),
+                           [this](buffer_id b) { return b != no_buffer && b >= plan_.buffers.size(); });
+    }
+
+    std::optional<witness> undefined_use() const
+    {
+        std::optional<witness> first;
+        auto found = [&first, this](value_id v, step_id p) {
+            if (first && (first->position < p || (first->position == p && first->value <= v))) return;
+            first = witness{.what = fault::used_undefined,
+                            .value = v,
+                            .other = asked_.first_def[v] == plan_demands::never ? no_value : v,
+                            .position = p};
+        };
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment m) {
+            if (m != moment::writes && !is_given(asked_.role[v]) && asked_.first_def[v] >= p) found(v, p);
+        });
+        for (value_id v = 0; v != values_; ++v) {
+            bool const exists = is_given(asked_.role[v]) || asked_.first_def[v] != plan_demands::never;
+            if (has_role(asked_.role[v], value_role::output) && !exists)
+                found(v, static_cast<step_id>(program_.steps()));
+        }
+        return first;
+    }
+
+    std::optional<witness> wrongly_kept() const
+    {
+        for (value_id v = 0; v != values_; ++v) {
+            bool const has_buffer = plan_.buffer_of[v] != no_buffer;
+            if (!asked_.is_planned(asked_.root[v])) {
+                if (has_buffer) return witness{.what = fault::needless, .value = v};
+            } else if (!has_buffer || place_of(v).offset == no_offset) {
+                return witness{.what = fault::unplaced, .value = v};
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<witness> misplaced() const
+    {
+        for (value_id v = 0; v != values_; ++v) {
+            value_id const r = asked_.root[v];
+            if (!asked_.is_planned(r)) continue;
+            auto const [pool, offset] = place_of(v);
+            witness fact{.value = v, .begin = offset, .pool = pool};
+            auto refuse = [&fact](fault what, byte_count needed) {
+                fact.what = what;
+                fact.needed = needed;
+                return fact;
+            };
+
+            if (place_of(v) != place_of(r)) {
+                fact.other = r;
+                return refuse(fault::torn_alias, place_of(r).offset);
+            }
+            if (pool != asked_.pool[r]) {
+                fact.pool = asked_.pool[r];
+                return refuse(fault::wrong_pool, 0);
+            }
+            // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
+            for (byte_count a : {asked_.alignment[v], limits_of(pool).alignment})
+                if (offset % a != 0) return refuse(fault::misaligned, a);
+            byte_count const pin = asked_.pinned[v];
+            if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
+            if (pool >= plan_.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
+            fact.end = sum_fits(offset, asked_.bytes[r]) ? offset + asked_.bytes[r] : no_offset;
+            if (fact.end == no_offset || fact.end > plan_.arena_bytes[pool])
+                return refuse(fault::outside_arena, plan_.arena_bytes[pool]);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<witness> over_capacity() const
+    {
+        for (std::size_t i = 0; i != plan_.arena_bytes.size(); ++i) {
+            pool_id const pool = static_cast<pool_id>(i);
+            byte_count const has = plan_.arena_bytes[i], capacity = limits_of(pool).capacity;
+            if (has > capacity)
+                return witness{.what = fault::over_capacity, .end = has, .needed = capacity, .pool = pool};
+        }
+        return std::nullopt;
+    }
+
+    /// By root: the value that the last step to touch the class reads; `no_value` if it touches the class in
+    /// any other way, or the class is read where the node ends, after the step's writes.
+    std::vector<value_id> last_readers() const
+    {
+        std::vector<value_id> reader(values_, no_value);
+        auto is_last = [this](value_id v, step_id p) { return p + 1 == asked_.life[asked_.root[v]].last; };
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment) {
+            if (is_last(v, p)) reader[asked_.root[v]] = v;
+        });
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment m) {
+            value_id& one = reader[asked_.root[v]];
+            bool const only_reads = m == moment::reads_early || m == moment::reads;
+            if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
+        });
+        return reader;
+    }
+
+    /// By root: the class that dies of handing its bytes over to this one, in place.
+    std::vector<value_id> predecessors() const
+    {
+        std::vector<value_id> predecessor(values_, no_value);
+        if (!options_.in_place || program_.overwrites().empty()) return predecessor;
+        std::vector<value_id> const last_reader = last_readers();
+        std::vector<bool> has_heir(values_, false);
+        for (overwrite o : program_.overwrites()) {
+            step_id const p = asked_.position[o.step];
+            value_id const in = asked_.root[o.in], out = asked_.root[o.out];
+            if (!asked_.is_planned(in) || !asked_.is_planned(out)) continue;
+            if (place_of(in) != place_of(out) || asked_.bytes[in] < asked_.bytes[out]) continue;
+            if (has_heir[in] || predecessor[out] != no_value || asked_.pinned[in] != no_offset) continue;
+            // An output lives on after the last step, an input before the first: their ranges do not say so.
+            bool const dies = asked_.life[in].last == p + 1 && last_reader[in] == o.in &&
+                              !has_role(asked_.class_role[in], value_role::output);
+            bool const is_born = asked_.life[out].first == p && asked_.first_def[o.out] == p &&
+                                 !has_role(asked_.class_role[out], value_role::input);
+            if (!dies || !is_born) continue;
+            predecessor[out] = in;
+            has_heir[in] = true;
+        }
+        return predecessor;
+    }
+
+    std::optional<witness> clash() const
+    {
+        std::vector<value_id> const predecessor = predecessors();
+        std::vector<value_id> births, deaths;
+        for (value_id r = 0; r != values_; ++r)
+            if (asked_.root[r] == r && asked_.is_planned(r)) births.push_back(r);
+        deaths = births;
+        // Heirs come last at their position: whoever is born there beside them meets all of the predecessor.
+        std::sort(births.begin(), births.end(), [&](value_id a, value_id b) {
+            step_id const at_a = asked_.life[a].first, at_b = asked_.life[b].first;
+            bool const a_inherits = predecessor[a] != no_value, b_inherits = predecessor[b] != no_value;
+            if (at_a != at_b) return at_a < at_b;
+            return a_inherits != b_inherits ? b_inherits : a < b;
+        });
+        std::sort(deaths.begin(), deaths.end(), [&](value_id a, value_id b) {
+            step_id const at_a = asked_.life[a].last, at_b = asked_.life[b].last;
+            return at_a != at_b ? at_a < at_b : a < b;
+        });
+
+        std::map<place, value_id> living;
+        auto dead = deaths.begin();
+        for (value_id born : births) {
+            for (; asked_.life[*dead].last <= asked_.life[born].first; ++dead) {
+                auto const at = living.find(place_of(*dead));
+                if (at != living.end() && at->second == *dead) living.erase(at); // else its heir lives there
+            }
+            auto const above = living.lower_bound(place_of(born));
+            if (predecessor[born] != no_value) {
+                above->second = born; // lies within the predecessor and at its offset: no new neighbours
+                continue;
+            }
+            if (above != living.begin())
+                if (auto fact = overlap(std::prev(above)->second, born)) return fact;
+            if (above != living.end())
+                if (auto fact = overlap(above->second, born)) return fact;
+            living.emplace_hint(above, place_of(born), born);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<witness> overlap(value_id living, value_id born) const
+    {
+        auto const [pool, offset] = place_of(born);
+        byte_count const begin = std::max(place_of(living).offset, offset);
+        byte_count const end = std::min(end_of(living), end_of(born));
+        if (place_of(living).pool != pool || begin >= end) return std::nullopt;
+        return witness{.what = fault::clash,
+                       .value = std::min(living, born),
+                       .other = std::max(living, born),
+                       .position = asked_.life[born].first,
+                       .begin = begin,
+                       .end = end,
+                       .pool = pool};
+    }
+
+    S const& program_;
+    memory_plan const& plan_;
+    plan_options const& options_;
+    plan_demands const asked_;
+    value_id const values_;
+};
+
+} // namespace detail
+
+/// Look for a reason why `plan` is not a plan of this program under these options. None: it is proved.
+///
+/// Order and reading are compared with what was asked for, lives and sizes are derived again; of the plan
+/// only offsets, pools and arena sizes count, and they are what is to be proved.
+///
+/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles;
+///             `options.order` empty or every node once.
+/// Ensures:    the first fault in this order: a plan of another program, order or reading; the first use
+///             before a def (by position, then value); by value, storage that is missing or needless; by
+///             value, a torn view, a wrong pool, a bad alignment, a missed pin, the end of the arena; by
+///             pool, its capacity; the first position at which two classes clash. There classes are born by
+///             ascending root, those that take over in place last, and a newborn meets its neighbour below
+///             before the one above.
+/// Complexity: O((n + touches) log n) time, O(n + nodes + steps) memory, n = values.
+/// Throws:     precondition_error where a requirement is broken.
+template <program P>
+[[nodiscard]] std::optional<witness> check_plan(P const& p, memory_plan const& plan,
+                                                plan_options const& options)
+{
+    return detail::plan_opponent<snapshot>(as_snapshot(p), plan, options).first_fault();
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+using offsets = std::vector<byte_count>;
+using ids = std::vector<value_id>;
+
+constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
+                     inner = value_role::intermediate;
+
+/// A plan that gives every value a buffer of its own, so that nothing follows from who shares an id.
+memory_plan plan_at(offsets const& where, byte_count arena)
+{
+    memory_plan plan;
+    for (byte_count offset : where) {
+        plan.buffer_of.push_back(offset == no_offset ? no_buffer
+                                                     : static_cast<buffer_id>(plan.buffers.size()));
+        if (offset == no_offset) continue;
+        placed_buffer b;
+        b.offset = offset;
+        plan.buffers.push_back(b);
+    }
+    plan.arena_bytes = {arena};
+    return plan;
+}
+
+struct operation {
+    ids uses, defs;
+    std::vector<std::pair<value_id, value_id>> in_place = {};
+    ids early_uses = {};
+};
+
+snapshot list(std::size_t values, std::vector<operation> const& operations)
+{
+    return sequence(operations.size(), values, [&](auto s, effect_sink& sink) {
+        for (value_id v : operations[s].uses) sink.use(v);
+        for (value_id v : operations[s].early_uses) sink.use_early(v);
+        for (value_id v : operations[s].defs) sink.def(v);
+        for (auto [in, out] : operations[s].in_place) sink.may_overwrite(in, out);
+    });
+}
+
+/// a is made, b of a, c of b, d of c: [0, 2) [1, 3) [2, 4) [3, 4).
+snapshot chain() { return list(4, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{2}, {3}}}); }
+
+fault fault_of(std::optional<witness> const& found)
+{
+    REQUIRE(found.has_value());
+    return found->what;
+}
+
+} // namespace
+
+TEST_CASE("a plan in which a value moves in after another has moved out is sound")
+{
+    CHECK(!check_plan(chain(), plan_at({0, 8, 0, 8}, 16), {.bytes = 8}));
+}
+
+TEST_CASE("two values alive at once and sharing bytes are named with the position and the bytes")
+{
+    auto const found = check_plan(chain(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
+    CHECK(found ==
+          witness{.what = fault::clash, .value = 1, .other = 2, .position = 2, .begin = 12, .end = 16});
+}
+
+TEST_CASE("the empty program and the empty plan are made for each other")
+{
+    CHECK(!check_plan(snapshot(), memory_plan(), {.bytes = 8}));
+    CHECK(!check_plan(list(2, {}), plan_at({no_offset, no_offset}, 0), {.bytes = 8}));
+    // An input is there even if no step follows.
+    CHECK(fault_of(check_plan(list(1, {}), plan_at({no_offset}, 0), {.bytes = 8, .role = input})) ==
+          fault::unplaced);
+    auto const given = std::vector{input, input | output};
+    CHECK(fault_of(check_plan(list(2, {}), plan_at({0, 0}, 8), {.bytes = 8, .role = given})) == fault::clash);
+    CHECK(!check_plan(list(2, {}), plan_at({0, 8}, 16), {.bytes = 8, .role = given}));
+}
+
+TEST_CASE("any type that models a program is checked as its snapshot is")
+{
+    struct two_steps {
+        std::size_t nodes() const { return 2; }
+        std::size_t values() const { return 2; }
+        std::vector<node_id> successors(node_id) const { return {}; }
+        void effects(node_id n, effect_sink& s) const { s.def(n); }
+    };
+    CHECK(!check_plan(two_steps(), plan_at({0, 0}, 8), {.bytes = 8}));
+    CHECK(fault_of(check_plan(two_steps(), plan_at({0, 0}, 7), {.bytes = 8})) == fault::outside_arena);
+}
+
+TEST_CASE("a result that nobody reads occupies its step all the same")
+{
+    auto const p = list(3, {{{}, {0, 1}}, {{0}, {2}}});
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8})) == fault::clash);
+    CHECK(!check_plan(p, plan_at({0, 8, 8}, 16), {.bytes = 8}));
+}
+
+TEST_CASE("a value freed on its last read is caught where a dead def writes it later")
+{
+    // 0 is read by step 1 for the last time; step 4 writes it again, for nobody, while 2 lives there.
+    auto const p = list(6, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{2}, {0}}, {{2, 3}, {5}}});
+    auto const role = std::vector{inner, inner, inner, inner, inner, output};
+    auto const found = check_plan(p, plan_at({0, 8, 0, 8, no_offset, 16}, 24), {.bytes = 8, .role = role});
+    CHECK(found ==
+          witness{.what = fault::clash, .value = 0, .other = 2, .position = 2, .begin = 0, .end = 8});
+    CHECK(!check_plan(p, plan_at({0, 8, 16, 8, no_offset, 24}, 32), {.bytes = 8, .role = role}));
+}
+
+TEST_CASE("an output lives to the end, an input from the beginning")
+{
+    auto const p = chain();
+    auto const plan = plan_at({0, 8, 0, 8}, 16);
+    auto const first_kept = std::vector{output, inner, inner, inner};
+    CHECK(check_plan(p, plan, {.bytes = 8, .role = first_kept}) ==
+          witness{.what = fault::clash, .value = 0, .other = 2, .position = 2, .begin = 0, .end = 8});
+    auto const last_given = std::vector{inner, inner, inner, input};
+    CHECK(check_plan(p, plan, {.bytes = 8, .role = last_given}) ==
+          witness{.what = fault::clash, .value = 1, .other = 3, .position = 1, .begin = 8, .end = 16});
+}
+
+TEST_CASE("a result may not move in where an operand of its own step lies")
+{
+    CHECK(fault_of(check_plan(chain(), plan_at({0, 0, 8, 16}, 24), {.bytes = 8})) == fault::clash);
+}
+
+TEST_CASE("a result may move in where an operand is read early, but not where it is also read late")
+{
+    auto const p = list(2, {{{}, {0}}, {{}, {1}, {}, {0}}});
+    CHECK(!check_plan(p, plan_at({0, 0}, 8), {.bytes = 8}));
+    auto const both = list(2, {{{}, {0}}, {{0}, {1}, {}, {0}}});
+    CHECK(fault_of(check_plan(both, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
+    // A def occupies its own step, whatever else is early.
+    auto const unread = list(2, {{{}, {0, 1}}, {{}, {}, {}, {0, 1}}});
+    CHECK(fault_of(check_plan(unread, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
+}
+
+TEST_CASE("a declared result may be written over its dying operand, at the same offset")
+{
+    auto const p = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {{1, 2}}}});
+    CHECK(!check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8}));
+    CHECK(!check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = {8, 8, 4}}));
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .in_place = false})) == fault::clash);
+    CHECK(fault_of(check_plan(p, plan_at({0, 4, 16}, 24), {.bytes = {8, 4, 4}})) == fault::clash);
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = {4, 8, 8}})) == fault::clash);
+}
+
+TEST_CASE("a million results in a row may each be written over the one before")
+{
+    constexpr std::size_t steps = 1'000'000;
+    auto const p = sequence(steps, steps, [](step_id s, effect_sink& sink) {
+        sink.def(s);
+        if (s == 0) return;
+        sink.use(s - 1);
+        sink.may_overwrite(s - 1, s);
+    });
+    auto plan = plan_at({0}, 8);
+    plan.buffer_of.assign(steps, 0);
+    CHECK(!check_plan(p, plan, {.bytes = 8}));
+    CHECK(check_plan(p, plan, {.bytes = 8, .in_place = false})->position == 1);
+}
+
+TEST_CASE("nothing is written over an operand that is needed again")
+{
+    plan_options const eight{.bytes = 8};
+    auto const plan = plan_at({0, 0, 8}, 16);
+    auto const read_later = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{0, 1}, {2}}});
+    CHECK(check_plan(read_later, plan, eight) ==
+          witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 0, .end = 8});
+    auto const written_later = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {0, 2}}});
+    CHECK(fault_of(check_plan(written_later, plan, eight)) == fault::clash);
+    auto const written_now = list(3, {{{}, {0}}, {{0}, {0, 1}, {{0, 1}}}, {{1}, {2}}});
+    CHECK(fault_of(check_plan(written_now, plan, eight)) == fault::clash);
+}
+
+TEST_CASE("the last step does not write over an operand that is an output")
+{
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}, {{0, 1}}}});
+    auto const keep = std::vector{output, output};
+    CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = keep})) == fault::clash);
+}
+
+TEST_CASE("the first step does not write a result that was there before it over another input")
+{
+    auto const p = list(2, {{{0}, {1}, {{0, 1}}}});
+    CHECK(!check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = std::vector{input, inner}}));
+    CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = input})) == fault::clash);
+}
+
+TEST_CASE("nothing is written over a pinned operand")
+{
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}, {{0, 1}}}});
+    CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .pinned = offsets{0, no_offset}})) ==
+          fault::clash);
+}
+
+TEST_CASE("nothing is written over an operand that an edge still carries out of the node")
+{
+    // Node 0 makes 1 over 0 in its last step; node 1 takes 0 over the edge.
+    auto const p = flow(
+        2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        [](node_id n, effect_sink& sink) {
+            if (n == 1) {
+                sink.use_at_end_of(0, 0);
+                sink.def(2);
+                return;
+            }
+            sink.def(0);
+            sink.next_step();
+            sink.use(0);
+            sink.def(1);
+            sink.may_overwrite(0, 1);
+        });
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8})) == fault::clash);
+    CHECK(!check_plan(p, plan_at({0, 8, 0}, 16), {.bytes = 8}));
+}
+
+TEST_CASE("two results are not written over one operand")
+{
+    auto const p = list(3, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}});
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = {8, 4, 4}})) == fault::clash);
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 4}, 8), {.bytes = {8, 4, 4}})) == fault::clash);
+    CHECK(!check_plan(p, plan_at({0, 0, 8}, 12), {.bytes = {8, 4, 4}}));
+}
+
+TEST_CASE("nothing else is born within an operand that a smaller result takes over")
+{
+    // 1 leaves half of 0 free, but only from the next step on.
+    auto const p = list(4, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}}}, {{1}, {3}}});
+    CHECK(check_plan(p, plan_at({0, 0, 4, 8}, 16), {.bytes = {8, 4, 4, 4}}) ==
+          witness{.what = fault::clash, .value = 0, .other = 2, .position = 1, .begin = 4, .end = 8});
+    CHECK(!check_plan(p, plan_at({0, 0, 8, 4}, 16), {.bytes = {8, 4, 4, 4}}));
+}
+
+TEST_CASE("nothing is written over an operand while the step also reads a view of it")
+{
+    auto const p = list(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
+    auto const views = ids{no_value, 0, no_value};
+    CHECK(fault_of(check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = views})) == fault::clash);
+    auto const by_view = list(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}});
+    CHECK(!check_plan(by_view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = views}));
+}
+
+TEST_CASE("a view keeps the bytes of its root alive, and lies where it lies")
+{
+    auto const p = list(4, {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{1}, {3}}});
+    plan_options const options{.bytes = 8, .alias_of = ids{no_value, 0, no_value, no_value}};
+    CHECK(!check_plan(p, plan_at({0, 0, 8, 8}, 16), options));
+    CHECK(check_plan(p, plan_at({0, 0, 0, 8}, 16), options) ==
+          witness{.what = fault::clash, .value = 0, .other = 2, .position = 2, .begin = 0, .end = 8});
+    CHECK(check_plan(p, plan_at({0, 4, 8, 8}, 16), options) ==
+          witness{.what = fault::torn_alias, .value = 1, .other = 0, .begin = 4, .needed = 0});
+}
+
+TEST_CASE("a view torn into another pool is refused at the right offset too")
+{
+    auto plan = plan_at({0, 0}, 8);
+    plan.buffers[1].pool = 1;
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
+    CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = ids{no_value, 0}})) == fault::torn_alias);
+}
+
+TEST_CASE("views of views, a hundred thousand deep, are one class in whichever direction they run")
+{
+    constexpr value_id values = 100'000;
+    auto const p = list(values, {{{}, {0}}, {{0}, {values - 1}}});
+    auto plan = plan_at({0}, 8);
+    plan.buffer_of.assign(values, 0);
+    auto down = [](value_id v) { return v == 0 ? no_value : v - 1; };
+    auto up = [](value_id v) { return v + 1 == values ? no_value : v + 1; };
+    CHECK(!check_plan(p, plan, {.bytes = 8, .alias_of = down}));
+    CHECK(!check_plan(p, plan, {.bytes = 8, .alias_of = up}));
+}
+
+TEST_CASE("a plan moved off its pin is refused")
+{
+    auto const pins = offsets{no_offset, 16, no_offset, no_offset};
+    CHECK(check_plan(chain(), plan_at({0, 8, 0, 8}, 24), {.bytes = 8, .pinned = pins}) ==
+          witness{.what = fault::off_pin, .value = 1, .begin = 8, .needed = 16});
+    CHECK(!check_plan(chain(), plan_at({0, 16, 0, 8}, 24), {.bytes = 8, .pinned = pins}));
+}
+
+TEST_CASE("a pin on a view pins its class, and two pins that differ cannot both be met")
+{
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
+    auto const views = ids{no_value, 0};
+    CHECK(fault_of(check_plan(p, plan_at({0, 0}, 16),
+                              {.bytes = 8, .alias_of = views, .pinned = offsets{no_offset, 8}})) ==
+          fault::off_pin);
+    CHECK(!check_plan(p, plan_at({8, 8}, 16),
+                      {.bytes = 8, .alias_of = views, .pinned = offsets{no_offset, 8}}));
+    for (byte_count offset : {0u, 8u})
+        CHECK(fault_of(check_plan(p, plan_at({offset, offset}, 16),
+                                  {.bytes = 8, .alias_of = views, .pinned = offsets{0, 8}})) ==
+              fault::off_pin);
+}
+
+TEST_CASE("a misaligned value is refused, be it by its own, its view's or its pool's alignment")
+{
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
+    auto const views = ids{no_value, 0};
+    auto at = [&](byte_count offset, std::vector<byte_count> alignment, byte_count of_pool) {
+        std::vector<pool_limits> const pools{{.alignment = of_pool}};
+        return check_plan(p, plan_at({offset, offset}, 100),
+                          {.bytes = 8, .alignment = alignment, .alias_of = views, .pools = pools});
+    };
+    CHECK(!at(60, {4, 6}, 5));
+    CHECK(at(30, {4, 6}, 5) ==
+          witness{.what = fault::misaligned, .value = 0, .begin = 30, .end = 0, .needed = 4});
+    CHECK(at(20, {4, 6}, 5) ==
+          witness{.what = fault::misaligned, .value = 1, .begin = 20, .end = 0, .needed = 6});
+    CHECK(at(12, {4, 6}, 5) ==
+          witness{.what = fault::misaligned, .value = 0, .begin = 12, .end = 0, .needed = 5});
+    // No lcm of these fits 64 bits; offset 0 is a multiple of it all the same.
+    byte_count const huge = 1ull << 63;
+    CHECK(!at(0, {huge, huge - 1}, 3));
+}
+
+TEST_CASE("a value in a pool that is not its own is refused, and pools do not disturb each other")
+{
+    auto plan = plan_at({0, 0, 8, 8}, 16);
+    plan.arena_bytes = {16, 16};
+    auto const pools = std::vector<pool_id>{0, 1, 1, 0};
+    CHECK(check_plan(chain(), plan, {.bytes = 8, .pool = pools}) ==
+          witness{.what = fault::wrong_pool, .value = 1, .pool = 1});
+    plan.buffers[1].pool = plan.buffers[2].pool = 1;
+    CHECK(!check_plan(chain(), plan, {.bytes = 8, .pool = pools}));
+    plan.arena_bytes = {16};
+    CHECK(fault_of(check_plan(chain(), plan, {.bytes = 8, .pool = pools})) == fault::foreign_plan);
+}
+
+TEST_CASE("a value beyond the end of its arena is refused")
+{
+    CHECK(check_plan(chain(), plan_at({0, 8, 0, 8}, 15), {.bytes = 8}) ==
+          witness{.what = fault::outside_arena, .value = 1, .begin = 8, .end = 16, .needed = 15});
+}
+
+TEST_CASE("offsets beyond 4 GiB are told apart, and those near 2^64 do not wrap round")
+{
+    byte_count const giant = 1ull << 32;
+    CHECK(!check_plan(chain(), plan_at({0, giant, 0, giant}, 2 * giant), {.bytes = giant}));
+    CHECK(check_plan(chain(), plan_at({0, giant - 1, 0, giant}, 2 * giant), {.bytes = giant}) ==
+          witness{
+              .what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = giant - 1, .end = giant});
+    byte_count const last = no_offset - 1;
+    CHECK(fault_of(check_plan(chain(), plan_at({last, 8, 16, 24}, last), {.bytes = 8})) ==
+          fault::outside_arena);
+    CHECK(!check_plan(chain(), plan_at({last - 8, 8, 16, 24}, last), {.bytes = 8}));
+    CHECK(fault_of(check_plan(chain(), plan_at({last - 7, 8, 16, 24}, last), {.bytes = 8})) ==
+          fault::outside_arena);
+}
+
+TEST_CASE("an arena larger than its pool is refused")
+{
+    plan_options const options{.bytes = 8, .pools = {{.capacity = 15}}};
+    CHECK(check_plan(chain(), plan_at({0, 8, 0, 8}, 16), options) ==
+          witness{.what = fault::over_capacity, .end = 16, .needed = 15});
+    CHECK(!check_plan(chain(), plan_at({0, 8, 0, 8}, 16), {.bytes = 8, .pools = {{.capacity = 16}}}));
+}
+
+TEST_CASE("a value without storage is refused, and so is storage nobody asked for")
+{
+    CHECK(check_plan(chain(), plan_at({0, no_offset, 0, 8}, 16), {.bytes = 8}) ==
+          witness{.what = fault::unplaced, .value = 1});
+    auto nowhere = plan_at({0, 8, 0, 8}, 16);
+    nowhere.buffers[2].offset = no_offset;
+    CHECK(check_plan(chain(), nowhere, {.bytes = 8}) == witness{.what = fault::unplaced, .value = 2});
+
+    witness const needless{.what = fault::needless, .value = 2};
+    auto const plan = plan_at({0, 8, 0, 8}, 16);
+    CHECK(check_plan(chain(), plan, {.bytes = {8, 8, 0, 8}}) == needless);
+    CHECK(check_plan(chain(), plan, {.bytes = offsets{8, 8, no_size, 8}}) == needless);
+    CHECK(check_plan(chain(), plan, {.bytes = 8, .role = std::vector{inner, inner, external, inner}}) ==
+          needless);
+    CHECK(check_plan(chain(), plan, {.bytes = 8, .eligible = std::vector<bool>{true, true, false, true}}) ==
+          needless);
+    auto const untouched = list(3, {{{}, {0}}, {{0}, {1}}});
+    CHECK(check_plan(untouched, plan_at({0, 8, 16}, 24), {.bytes = 8}) == needless);
+}
+
+TEST_CASE("one external or ineligible view keeps its whole class out of the arena")
+{
+    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
+    auto const nowhere = plan_at({no_offset, no_offset}, 0);
+    auto const views = ids{no_value, 0};
+    CHECK(!check_plan(p, nowhere,
+                      {.bytes = 8, .role = std::vector{inner, value_role::state}, .alias_of = views}));
+    CHECK(
+        !check_plan(p, nowhere, {.bytes = 8, .alias_of = views, .eligible = std::vector<bool>{true, false}}));
+    CHECK(fault_of(check_plan(p, nowhere, {.bytes = 8, .alias_of = views})) == fault::unplaced);
+}
+
+TEST_CASE("a use before every def is a fact about the program, whatever the plan")
+{
+    auto const late = list(2, {{{1}, {0}}, {{}, {1}}});
+    auto const plan = plan_at({0, 8}, 16);
+    CHECK(check_plan(late, plan, {.bytes = 8}) ==
+          witness{.what = fault::used_undefined, .value = 1, .other = 1, .position = 0});
+    auto turned = plan;
+    turned.order = {1, 0};
+    CHECK(!check_plan(late, turned, {.bytes = 8, .order = {1, 0}}));
+    auto const same_step = list(2, {{{}, {1}}, {{0}, {0}}});
+    CHECK(check_plan(same_step, plan, {.bytes = 8}) ==
+          witness{.what = fault::used_undefined, .value = 0, .other = 0, .position = 1});
+    auto const never = list(2, {{{}, {0}}, {{0, 1}, {}}});
+    CHECK(check_plan(never, plan, {.bytes = 8}) ==
+          witness{.what = fault::used_undefined, .value = 1, .other = no_value, .position = 1});
+    CHECK(!check_plan(never, plan, {.bytes = 8, .role = std::vector{inner, input}}));
+}
+
+TEST_CASE("an output that is never defined is missing at the end")
+{
+    auto const p = list(2, {{{}, {0}}});
+    auto const role = std::vector{inner, output};
+    CHECK(check_plan(p, plan_at({0, 8}, 16), {.bytes = 8, .role = role}) ==
+          witness{.what = fault::used_undefined, .value = 1, .other = no_value, .position = 1});
+}
+
+TEST_CASE("the first undefined use in the order of positions is reported, not of steps")
+{
+    auto const p = list(3, {{{0}, {}}, {{1}, {}}, {{}, {0, 1}}});
+    plan_options const options{.bytes = 8, .order = {1, 0, 2}};
+    auto plan = plan_at({0, 8, no_offset}, 16);
+    plan.order = {1, 0, 2};
+    CHECK(check_plan(p, plan, options)->value == 1);
+}
+
+TEST_CASE("positions follow the order, and the steps of a node stay together")
+{
+    // Node 0: def 0; use 0, def 1.   Node 1: def 2; use 2, def 3.
+    auto const p = flow(
+        2, 4, [](node_id) { return ids{}; },
+        [](node_id n, effect_sink& sink) {
+            sink.def(2 * n);
+            sink.next_step();
+            sink.use(2 * n);
+            sink.def(2 * n + 1);
+        });
+    auto plan = plan_at({0, 8, 0, 8}, 16);
+    plan.order = {1, 0};
+    CHECK(!check_plan(p, plan, {.bytes = 8, .order = {1, 0}}));
+    plan.buffers[1].offset = 0;
+    CHECK(check_plan(p, plan, {.bytes = 8, .order = {1, 0}}) ==
+          witness{.what = fault::clash, .value = 0, .other = 1, .position = 3, .begin = 0, .end = 8});
+}
+
+TEST_CASE("a use at the end of a predecessor holds its value to that node's last step")
+{
+    auto const p = flow(
+        3, 4,
+        [](node_id n) { return n == 0 ? ids{1, 2} : ids{}; },
+        [](node_id n, effect_sink& sink) {
+            sink.def(n);
+            if (n == 0) sink.next_step(), sink.def(3);
+            if (n == 2) sink.use_at_end_of(0, 0);
+        });
+    CHECK(!check_plan(p, plan_at({0, 0, 0, 8}, 16), {.bytes = 8}));
+    CHECK(check_plan(p, plan_at({0, 0, 0, 0}, 16), {.bytes = 8}) ==
+          witness{.what = fault::clash, .value = 0, .other = 3, .position = 1, .begin = 0, .end = 8});
+}
+
+TEST_CASE("a plan of another program, order or reading is foreign")
+{
+    auto const sound = plan_at({0, 8, 0, 8}, 16);
+    plan_options const options{.bytes = 8};
+    auto is_foreign = [&](memory_plan const& plan) {
+        return fault_of(check_plan(chain(), plan, options)) == fault::foreign_plan;
+    };
+    auto plan = sound;
+    plan.valid_for = program_reading::concurrent;
+    CHECK(is_foreign(plan));
+    plan = sound;
+    plan.buffer_of.pop_back();
+    CHECK(is_foreign(plan));
+    plan = sound;
+    plan.buffer_of[3] = 4;
+    CHECK(is_foreign(plan));
+    plan = sound;
+    plan.order = {0, 1, 3, 2};
+    CHECK(is_foreign(plan));
+    plan.order = {0, 1, 2};
+    CHECK(is_foreign(plan));
+    plan.order = {0, 1, 2, 3};
+    CHECK(!check_plan(chain(), plan, options));
+    CHECK(!check_plan(chain(), sound, {.bytes = 8, .order = {0, 1, 2, 3}}));
+}
+
+TEST_CASE("broken requirements are told apart from wrong plans: they throw")
+{
+    auto const p = chain();
+    auto const plan = plan_at({0, 8, 0, 8}, 16);
+    auto throws = [&](plan_options const& options) {
+        CHECK_THROWS_AS((void)check_plan(p, plan, options), precondition_error);
+    };
+    throws({.bytes = offsets{8, 8, 8}});
+    throws({.bytes = 8, .alignment = 0});
+    throws({.bytes = 8, .alias_of = ids{1, 2, 0, no_value}});
+    throws({.bytes = 8, .alias_of = ids{0, no_value, no_value, no_value}});
+    throws({.bytes = 8, .alias_of = ids{no_value, 4, no_value, no_value}});
+    throws({.bytes = 8, .pools = {{.alignment = 0}}});
+    throws({.bytes = 8, .order = {0, 1, 2}});
+    throws({.bytes = 8, .order = {0, 1, 2, 2}});
+    throws({.bytes = 8, .order = {0, 1, 2, 4}});
+}
+
+TEST_CASE("of a hundred thousand values the only two that clash are found")
+{
+    // Value v lives for `width` steps in one of as many shuffled lanes. Then one value grows by a byte.
+    constexpr std::size_t values = 100'000, width = 700;
+    auto const p = sequence(values, values, [](step_id s, effect_sink& sink) {
+        sink.def(s);
+        if (s + 1 >= width) sink.use(s + 1 - width);
+    });
+    std::mt19937 pick{7};
+    offsets lane(width), where(values), size(values, 16);
+    for (std::size_t i = 0; i != width; ++i) lane[i] = 16 * i;
+    for (std::size_t i = width; i != 1; --i) std::swap(lane[i - 1], lane[pick() % i]);
+    for (std::size_t v = 0; v != values; ++v) where[v] = lane[v % width];
+    auto const plan = plan_at(where, 16 * width);
+    CHECK(!check_plan(p, plan, {.bytes = size}));
+
+    for (value_id grown : {0u, 54'321u, 98'765u}) {
+        size.assign(values, 16);
+        size[grown] = 17;
+        auto const found = check_plan(p, plan, {.bytes = size});
+        if (where[grown] + 16 == 16 * width) {
+            CHECK(fault_of(found) == fault::outside_arena);
+            continue;
+        }
+        CHECK(fault_of(found) == fault::clash);
+        CHECK((found->value == grown || found->other == grown));
+        value_id const beside = found->value == grown ? found->other : found->value;
+        CHECK(where[beside] == where[grown] + 16);
+        CHECK(found->begin == where[beside]);
+        CHECK(found->end == found->begin + 1);
+    }
+}

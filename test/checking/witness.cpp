@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/witness.hpp>
+
+#include <doctest/doctest.h>
+
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace sublet;
+
+std::string sentence(witness const& w)
+{
+    std::ostringstream out;
+    out << w;
+    return out.str();
+}
+
+/// The poorest stream: text and integers, nothing else.
+struct plain_text {
+    std::string written;
+    plain_text& operator<<(char const* text) { return written += text, *this; }
+    plain_text& operator<<(char letter) { return written += letter, *this; }
+    template <integer I>
+    plain_text& operator<<(I number) { return written += std::to_string(number), *this; }
+};
+
+struct only_text {
+    only_text& operator<<(char const*) { return *this; }
+};
+
+template <class Stream>
+constexpr bool writes_to = requires(Stream& out, witness const& w) { out << w; };
+
+} // namespace
+
+TEST_CASE("a clash reads as a sentence with both values, the position and the bytes")
+{
+    witness const w{.value = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
+    CHECK(sentence(w) ==
+          "values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
+}
+
+TEST_CASE("each fault has a sentence of its own that names the value and the number it breaks")
+{
+    witness w{.value = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
+    std::set<std::string> sentences;
+    for (fault what : {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin,
+                       fault::wrong_pool, fault::torn_alias, fault::unplaced, fault::needless,
+                       fault::over_capacity, fault::used_undefined, fault::foreign_plan}) {
+        w.what = what;
+        std::string const text = sentence(w);
+        CAPTURE(text);
+        CHECK(sentences.insert(text).second);
+        bool const is_of_a_pool = what == fault::over_capacity, is_of_all = what == fault::foreign_plan;
+        CHECK((is_of_a_pool || is_of_all || text.find("3") != std::string::npos));
+        bool const has_bound = what == fault::misaligned || what == fault::outside_arena ||
+                               what == fault::off_pin || what == fault::torn_alias || is_of_a_pool;
+        CHECK((!has_bound || text.find("64") != std::string::npos));
+    }
+}
+
+TEST_CASE("a use before the def and a use without any def are told apart")
+{
+    witness w{.what = fault::used_undefined, .value = 3, .other = 3, .position = 2};
+    CHECK(sentence(w) == "value 3 is used at position 2 before anything defines it");
+    w.other = no_value;
+    CHECK(sentence(w) ==
+          "value 3 is used at position 2 and never defined, and is neither input nor external");
+}
+
+TEST_CASE("a witness goes to any stream that takes text and integers")
+{
+    witness const w{.what = fault::off_pin, .value = 1, .begin = 8, .needed = 16};
+    plain_text out;
+    out << w;
+    CHECK(out.written == sentence(w));
+}
+
+TEST_CASE("what takes no numbers takes no witness")
+{
+    CHECK(writes_to<plain_text>);
+    CHECK(writes_to<std::ostream>);
+    CHECK(!writes_to<only_text>);
+}
+
+TEST_CASE("witnesses are equal where all that they say is equal")
+{
+    witness const w{.value = 1, .other = 2, .position = 3, .begin = 4, .end = 5, .needed = 6, .pool = 7};
+    CHECK(w == witness(w));
+    for (auto change :
+         {+[](witness& x) { x.what = fault::unplaced; }, +[](witness& x) { ++x.value; },
+          +[](witness& x) { ++x.other; }, +[](witness& x) { ++x.position; }, +[](witness& x) { ++x.begin; },
+          +[](witness& x) { ++x.end; }, +[](witness& x) { ++x.needed; }, +[](witness& x) { ++x.pool; }}) {
+        witness other = w;
+        change(other);
+        CHECK(other != w);
+    }
+}
