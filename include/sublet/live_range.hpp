@@ -14,6 +14,8 @@
 #include <sublet/units.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 
 namespace sublet {
 

@@ -25,14 +25,18 @@
 
 namespace sublet {
 
-/// What can be read as a T without surprise: no fraction becomes a size, no truth value a count.
+/// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
+/// a truth value.
 template <class X, class T>
 concept readable_as =
-    std::convertible_to<X, T> && !std::is_pointer_v<std::remove_cvref_t<X>> &&
-    !std::floating_point<std::remove_cvref_t<X>> && (!std::same_as<std::remove_cvref_t<X>, bool> || std::same_as<T, bool>);
+    std::convertible_to<X, T> &&
+    (integer<T> ? integer_like<std::remove_cvref_t<X>>
+                : !std::is_pointer_v<std::remove_cvref_t<X>> &&
+                      !std::is_floating_point_v<std::remove_cvref_t<X>>);
 
 template <class X, class T>
-concept value_callable = std::invocable<X const&, value_id> && readable_as<std::invoke_result_t<X const&, value_id>, T>;
+concept value_callable =
+    std::invocable<X const&, value_id> && readable_as<std::invoke_result_t<X const&, value_id>, T>;
 
 template <class X, class T>
 concept value_table = !value_callable<X, T> && requires(X const& x, std::size_t i) {
@@ -43,27 +47,49 @@ concept value_table = !value_callable<X, T> && requires(X const& x, std::size_t 
 template <class X, class T>
 concept value_constant = !value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
 
+namespace detail {
+
+/// As `ask`: the index of a user's table may well be an `int`.
+template <class X>
+constexpr decltype(auto) look_up(X const& table, value_id v)
+{
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wconversion"
+#endif
+    return table[v];
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+}
+
+} // namespace detail
+
 template <class X, class T>
 inline constexpr bool is_value_property = value_callable<X, T> || value_table<X, T> || value_constant<X, T>;
 
 /// A value of T for every value id; see above.
 ///
 /// Throws: precondition_error where a number is negative, or does not fit the 32 bits of an id
-///         (-1 is `no_value` where T is an id), or where a table has not one entry per value.
+///         (-1 is `no_value` where T is an id), or where a table has not one entry per value. All this is
+///         found when the property is read, not when it is given.
 template <class T>
 class per_value {
 public:
-    per_value() = delete; // a property that has no default must be given
+    per_value() = delete; // a property without default (bytes) was left out
 
     template <class X>
-        requires(!std::same_as<std::remove_cvref_t<X>, per_value> && !std::is_array_v<std::remove_reference_t<X>>)
+        requires(!std::same_as<std::remove_cvref_t<X>, per_value> &&
+                 !std::is_array_v<std::remove_reference_t<X>>)
     per_value(X&& x)
     {
         using held = std::decay_t<X>;
         static_assert(is_value_property<held, T>,
-                      "sublet: a property of values is a constant, a table with [] and size(), or a callable that takes a "
-                      "value_id (a map is none of them: pass a lambda that looks it up)");
-        if constexpr (is_value_property<held, T>) {
+                      "sublet: a property of values is a constant, a table with [] and size(), or a callable "
+                      "that takes a value_id (for a map or a pointer pass a lambda that looks it up)");
+        static_assert(std::copy_constructible<held>,
+                      "sublet: a property of values is kept by value and copied, which this one cannot be");
+        if constexpr (is_value_property<held, T> && std::copy_constructible<held>) {
             held_ = new held(std::forward<X>(x));
             actions_ = &actions_of<held>;
         }
@@ -109,13 +135,16 @@ private:
     template <class N>
     static T as_property(N&& number)
     {
-        using plain = std::remove_cvref_t<N>;
-        if constexpr (integer<plain> && std::same_as<T, value_id>) {
-            return to_id(static_cast<plain>(number));
-        } else {
-            if constexpr (std::signed_integral<plain>)
-                SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative");
+        if constexpr (!integer<T>) {
             return static_cast<T>(std::forward<N>(number));
+        } else if constexpr (!integer<std::remove_cvref_t<N>>) {
+            return as_property(+number);
+        } else if constexpr (std::same_as<T, value_id>) {
+            return to_id(number);
+        } else {
+            if constexpr (std::signed_integral<std::remove_cvref_t<N>>)
+                SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative");
+            return static_cast<T>(number);
         }
     }
 
@@ -125,8 +154,9 @@ private:
         if constexpr (value_callable<X, T>) {
             return as_property(detail::ask(x, v));
         } else if constexpr (value_table<X, T>) {
-            SUBLET_EXPECTS(v < x.size(), "sublet: the table of a property has no entry for a value");
-            return as_property(x[v]);
+            SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
+                           "sublet: the table of a property has no entry for a value");
+            return as_property(detail::look_up(x, v));
         } else {
             return as_property(x);
         }

@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace sublet {
@@ -41,10 +42,18 @@ concept integer = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I,
                   !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> && !std::same_as<I, char16_t> &&
                   !std::same_as<I, char32_t>;
 
-/// A user's integer as an id. -1 of a signed type is how much of the world writes "none": it becomes
-/// `no_value` (which is also `no_node`, `no_buffer` ...).
+/// An integer, or what turns into one by itself: an unscoped enum, an id type with a conversion, a proxy.
+/// `+` finds out which integer that is, so that none is cut down to 32 bits unseen.
+template <class N>
+concept integer_like = integer<N> || (!std::is_arithmetic_v<N> && requires(N const& n) {
+    requires integer<decltype(+n)>;
+});
+
+/// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
+/// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).
 ///
-/// Throws: precondition_error for any other negative number, and for one that needs more than 32 bits.
+/// Ensures: an id of ours, `no_value` too, comes back from any wider type as it was.
+/// Throws:  precondition_error for any other negative number, and for one that needs more than 32 bits.
 template <integer I>
 [[nodiscard]] constexpr std::uint32_t to_id(I number)
 {
@@ -53,8 +62,7 @@ template <integer I>
         SUBLET_EXPECTS(number >= 0, "sublet: an id is negative (only -1 has a meaning: none)");
     }
     if constexpr (sizeof(I) > 4)
-        SUBLET_EXPECTS(static_cast<std::uint64_t>(number) < no_value || number == I(-1),
-                       "sublet: an id does not fit 32 bits");
+        SUBLET_EXPECTS(number <= I{no_value} || number == I(-1), "sublet: an id does not fit 32 bits");
     return static_cast<std::uint32_t>(number);
 }
 
@@ -83,7 +91,7 @@ constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_add(byte_count a, byte_count b)
 {
-    SUBLET_EXPECTS(a != no_size && sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
+    SUBLET_EXPECTS(sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
     return a + b;
 }
 

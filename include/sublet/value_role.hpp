@@ -24,6 +24,7 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
     return static_cast<value_role>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
+/// `intermediate` is the empty set: no role to have, so every set answers yes.
 [[nodiscard]] constexpr bool has_role(value_role set, value_role one) noexcept
 {
     return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) == static_cast<unsigned>(one);

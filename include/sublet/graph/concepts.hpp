@@ -21,9 +21,10 @@
 
 namespace sublet {
 
-/// Something that points at an item, can move on, and can tell whether it is where another is.
+/// Something that points at an item, can move on, and can tell whether it is where another is. It is never
+/// assigned: the iterators of a Boost `filtered_graph` with a capturing lambda cannot be.
 template <class I>
-concept cursor = std::copyable<I> && requires(I i, I const& c) {
+concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
     *c;
     { ++i } -> std::same_as<I&>;
     { c == c } -> std::convertible_to<bool>;
@@ -53,17 +54,22 @@ concept has_order = std::copyable<V> && requires(V const& v) {
 };
 
 template <class G>
-concept has_out_edges = has_vertices<G> && has_order<vertex_of<G>> && requires(G const& g, vertex_of<G> v) {
-    { out_edges(v, g) } -> cursor_pair;
-};
+concept has_out_edges = has_vertices<G> && has_order<vertex_of<G>> &&
+                        requires(G const& g, vertex_of<G> const& v) {
+                            { out_edges(v, g) } -> cursor_pair;
+                        };
 
 template <class G>
-using edge_of = item_of<decltype(out_edges(std::declval<vertex_of<G>>(), std::declval<G const&>()))>;
+using edge_of = item_of<decltype(out_edges(std::declval<vertex_of<G> const&>(), std::declval<G const&>()))>;
 
 template <class G>
-concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> e) {
+concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& e) {
     { target(e, g) } -> std::convertible_to<vertex_of<G>>;
 };
+
+/// A list of lists, which no function can be found for by ADL. Named so that compilers say what to do.
+template <class G>
+inline constexpr bool needs_as_graph = !has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
 
 /// All that any entry of the library asks of a graph.
 ///
@@ -72,7 +78,7 @@ concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> e) {
 /// Poorest model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
 /// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.hpp.
 template <class G>
-concept graph = has_vertices<G> && has_out_edges<G> && has_target<G>;
+concept graph = !needs_as_graph<G> && has_vertices<G> && has_out_edges<G> && has_target<G>;
 
 } // namespace sublet
 

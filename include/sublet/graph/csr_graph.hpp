@@ -73,19 +73,20 @@ private:
     std::vector<std::uint32_t> item_;
 };
 
-/// A list of ids that still exists when the call that made it has returned: a container by reference or by
-/// value, or a view of one. An `initializer_list` from a lambda never does, and text is not a list of ids.
 template <class R>
 inline constexpr bool is_initializer_list = false;
 template <class E>
 inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
 
+/// What a function returns and still exists after the call. An `initializer_list` from a lambda never does.
 template <class R>
 concept returned_list = !std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
+/// A number, and neither a character nor a truth value (not even `vector<bool>`'s, which hides in a proxy).
 template <class I>
-concept id_like = integer<I> || (!std::is_arithmetic_v<I> && std::convertible_to<I, std::uint32_t>);
+concept id_like = integer_like<I> && !std::same_as<I, std::vector<bool>::reference>;
 
+/// A container by reference or by value, or a view of one that lives on. Text is no list of ids.
 template <class R>
 concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list) {
     std::begin(list) != std::end(list);
@@ -102,7 +103,7 @@ template <id_like I>
 constexpr std::uint32_t as_id(I const& number)
 {
     if constexpr (integer<I>) return to_id(number);
-    else return static_cast<std::uint32_t>(number);
+    else return to_id(+number);
 }
 
 } // namespace detail
@@ -110,6 +111,7 @@ constexpr std::uint32_t as_id(I const& number)
 class csr_graph : public csr_rows {
 public:
     csr_graph() = default;
+    /// Requires: every item is a row.
     explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
 
     struct vertex_cursor {
@@ -184,7 +186,7 @@ template <graph G>
     csr_rows rows;
     rows.reserve(numbers.size(), numbers.size());
     for (std::size_t n = 0; n != numbers.size(); ++n) {
-        auto range = out_edges(numbers[static_cast<node_id>(n)], g);
+        auto&& range = out_edges(numbers[static_cast<node_id>(n)], g);
         for (auto at = range.first; !(at == range.second); ++at) {
             node_id const to = numbers.number_of(target(*at, g));
             SUBLET_EXPECTS(to != no_node, "sublet: an edge leads to a vertex that is not in the graph");

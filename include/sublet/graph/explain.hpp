@@ -15,33 +15,27 @@
 
 namespace sublet {
 
-namespace detail {
-
-template <class G>
-concept nested_list = requires(G const& g) {
-    std::begin(*std::begin(g));
-    std::end(*std::begin(g));
-};
-
-} // namespace detail
-
 /// Compiles if and only if G is a graph; otherwise the first sentence says what to write.
 template <class G>
 constexpr bool explain_graph()
 {
     if constexpr (!has_vertices<G>) {
-        static_assert(has_vertices<G> || !detail::nested_list<G>,
-                      "sublet: a nested list is no graph by itself; wrap it: as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
-        static_assert(has_vertices<G> || detail::nested_list<G>,
-                      "sublet: a graph needs vertices(g), found by argument-dependent lookup, that returns a pair of iterators");
+        static_assert(!needs_as_graph<G>, "sublet: a nested list is no graph by itself; wrap it: "
+                                          "as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
+        static_assert(has_vertices<G> || needs_as_graph<G>,
+                      "sublet: a graph needs vertices(g), found by argument-dependent lookup, that returns a "
+                      "pair of iterators");
     } else if constexpr (!has_order<vertex_of<G>>) {
-        static_assert(has_order<vertex_of<G>>, "sublet: the vertices of a graph need to be copyable and ordered by <");
+        static_assert(has_order<vertex_of<G>>,
+                      "sublet: the vertices of a graph need to be copyable and ordered by <");
     } else if constexpr (!has_out_edges<G>) {
         static_assert(has_out_edges<G>,
-                      "sublet: a graph needs out_edges(v, g), found by argument-dependent lookup, that returns a pair of iterators");
+                      "sublet: a graph needs out_edges(v, g), found by argument-dependent lookup, that "
+                      "returns a pair of iterators");
     } else {
-        static_assert(has_target<G>, "sublet: a graph needs target(e, g), found by argument-dependent lookup, that returns the "
-                                     "vertex which the edge e leads to");
+        static_assert(has_target<G>,
+                      "sublet: a graph needs target(e, g), found by argument-dependent lookup, that returns "
+                      "the vertex which the edge e leads to");
     }
     return graph<G>;
 }
@@ -50,10 +44,12 @@ constexpr bool explain_graph()
 template <class P>
 constexpr bool explain_program()
 {
-    static_assert(has_nodes<P>, "sublet: a program needs nodes() const, which returns how many nodes there are");
-    static_assert(has_values<P>, "sublet: a program needs values() const, which returns how many values there are");
-    static_assert(has_successors<P>, "sublet: a program needs successors(node_id) const, which returns a list of node ids");
-    static_assert(has_effects<P>, "sublet: a program needs effects(node_id, effect_sink&) const, which says what a node reads and writes");
+    static_assert(has_nodes<P>, "sublet: a program needs nodes() const: how many nodes there are");
+    static_assert(has_values<P>, "sublet: a program needs values() const: how many values there are");
+    static_assert(has_successors<P>,
+                  "sublet: a program needs successors(node_id) const, which returns a list of node ids");
+    static_assert(has_effects<P>, "sublet: a program needs effects(node_id, effect_sink&) const, which says "
+                                  "what a node reads and writes");
     return program<P>;
 }
 

@@ -14,8 +14,10 @@
 ///         std::size_t nodes() const;
 ///         std::size_t values() const;
 ///         auto const& successors(sublet::node_id n) const;
-///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // s.use(a); s.def(b); s.next_step(); ...
+///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // s.use(a); s.def(b); ...
 ///     };
+///
+/// Node 0 is the entry. A name that is written twice is one value.
 ///
 /// What the edges mean is not part of the program but of the question asked: alternatives for liveness,
 /// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
@@ -24,9 +26,11 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sublet {
@@ -75,7 +79,7 @@ struct effect_record {
 /// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
 ///
 /// Within a step the calls may come in any order: a step reads, then writes. `no_value` (and -1) is skipped:
-/// an operand that is not there. Every member throws precondition_error for a value or node out of range.
+/// an operand that is not there. Every member throws precondition_error for a value that does not exist.
 class effect_sink {
 public:
     /// The step reads v.
@@ -87,8 +91,8 @@ public:
     /// The step writes v.
     template <id_like I>
     void def(I const& v) { touch_value(v, touch_kind::def); }
-    /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any more.
-    /// Says nothing where the step does not use `in` or does not define `out`.
+    /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
+    /// more. Says nothing where the step does not use `in` or does not define `out`.
     template <id_like In, id_like Out>
     void may_overwrite(In const& in, Out const& out)
     {
@@ -96,12 +100,14 @@ public:
         if (from == no_value || to == no_value) return;
         record_->overwrites.push_back({static_cast<step_id>(record_->step_begin.size() - 1), from, to});
     }
-    /// v is used where `pred`, a predecessor of this node, ends.
+    /// v is used where `pred`, a predecessor of this node, ends: a phi operand.
+    /// Throws: precondition_error if no edge leads from `pred` to this node.
     template <id_like N, id_like I>
     void use_at_end_of(N const& pred, I const& v)
     {
         node_id const p = detail::as_id(pred);
-        SUBLET_EXPECTS(p < nodes_, "sublet: use_at_end_of names a node that does not exist");
+        SUBLET_EXPECTS(std::binary_search(predecessors_.begin(), predecessors_.end(), p),
+                       "sublet: use_at_end_of names a node that is not a predecessor");
         value_id const used = checked(v);
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});
     }
@@ -110,8 +116,9 @@ public:
 
 private:
     friend class snapshot;
-    effect_sink(detail::effect_record& record, std::size_t values, std::size_t nodes, node_id node)
-        : record_(&record), values_(values), nodes_(nodes), node_(node)
+    effect_sink(detail::effect_record& record, std::size_t values, std::span<node_id const> predecessors,
+                node_id node)
+        : record_(&record), values_(values), predecessors_(predecessors), node_(node)
     {
     }
 
@@ -131,7 +138,7 @@ private:
 
     detail::effect_record* record_;
     std::size_t values_;
-    std::size_t nodes_;
+    std::span<node_id const> predecessors_; // ascending
     node_id node_;
 };
 

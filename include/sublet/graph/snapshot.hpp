@@ -4,7 +4,7 @@
 
 /// A program copied flat, and the factories that make one from lambdas: the border of the library.
 ///
-///     your IR ──lambdas──► sequence | flow | from_graph ──► snapshot ──► every analysis, planner, checker
+///     your IR --lambdas--> sequence | flow | from_graph --> snapshot --> every analysis, planner, checker
 ///
 /// The factories call the lambdas at once. Nothing of them, of the graph or of a temporary is kept, so
 /// nothing can dangle, and everything behind this line is compiled once for one concrete type. A snapshot
@@ -39,17 +39,18 @@ public:
 
     /// Complexity: O(V + E + touches) time and memory, four bytes an edge and direction, eight a touch.
     /// Throws:     precondition_error for an id out of range, or more than 2^32 - 2 nodes, values or steps.
-    template <program P>
-        requires(!std::same_as<P, snapshot>)
+    template <class P>
+        requires(!std::same_as<P, snapshot>) && program<P>
     explicit snapshot(P const& p)
         : values_(static_cast<std::size_t>(p.values())),
-          successors_(as_graph(static_cast<std::size_t>(p.nodes()), [&p](node_id n) -> decltype(auto) { return p.successors(n); })),
+          successors_(as_graph(static_cast<std::size_t>(p.nodes()),
+                               [&p](node_id n) -> decltype(auto) { return p.successors(n); })),
           predecessors_(successors_.transposed(successors_.rows()))
     {
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
         record_.step_begin.clear();
         for (std::size_t n = 0; n != nodes(); ++n) {
-            effect_sink sink(record_, values_, nodes(), static_cast<node_id>(n));
+            effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
             sink.next_step();
             p.effects(static_cast<node_id>(n), sink);
             SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
@@ -67,11 +68,15 @@ public:
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
     [[nodiscard]] std::span<node_id const> predecessors(node_id n) const { return predecessors_[n]; }
 
-    [[nodiscard]] step_range steps_of(node_id n) const { return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]}; }
+    [[nodiscard]] step_range steps_of(node_id n) const
+    {
+        return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
+    }
     /// The touches of a step in the order in which the program named them.
     [[nodiscard]] std::span<touch const> touches(step_id s) const
     {
-        return {record_.touches.data() + record_.step_begin[s], record_.touches.data() + record_.step_begin[s + 1]};
+        touch const* const all = record_.touches.data();
+        return {all + record_.step_begin[s], all + record_.step_begin[s + 1]};
     }
     /// The in-place pairs that a step declares.  O(log of their number)
     [[nodiscard]] std::span<overwrite const> overwrites(step_id s) const
@@ -104,8 +109,10 @@ private:
     template <auto Key, class Row>
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
-        auto first = std::lower_bound(rows.begin(), rows.end(), key, [](Row const& r, std::uint32_t k) { return r.*Key < k; });
-        auto last = std::upper_bound(first, rows.end(), key, [](std::uint32_t k, Row const& r) { return k < r.*Key; });
+        auto first = std::lower_bound(rows.begin(), rows.end(), key,
+                                      [](Row const& r, std::uint32_t k) { return r.*Key < k; });
+        auto last = std::upper_bound(first, rows.end(), key,
+                                     [](std::uint32_t k, Row const& r) { return k < r.*Key; });
         return {rows.data() + (first - rows.begin()), rows.data() + (last - rows.begin())};
     }
 
@@ -115,6 +122,8 @@ private:
     std::vector<step_id> node_end_;
     detail::effect_record record_;
 };
+
+static_assert(program<snapshot>);
 
 /// From an id or a vertex, and a sink, to nothing: tells the sink what happens there.
 template <class F, class From, class Sink = effect_sink>
@@ -178,8 +187,10 @@ template <class Successors, class Effects>
 }
 
 template <class Successors, class Uses, class Defs>
-    requires id_list_function<Successors, node_id> && id_list_function<Uses, node_id> && id_list_function<Defs, node_id>
-[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Uses uses, Defs defs)
+    requires id_list_function<Successors, node_id> && id_list_function<Uses, node_id> &&
+             id_list_function<Defs, node_id>
+[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Uses uses,
+                            Defs defs)
 {
     return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
 }
@@ -188,7 +199,10 @@ template <class Successors, class Uses, class Defs>
 template <class V>
 class effect_sink_on : public effect_sink {
 public:
-    effect_sink_on(effect_sink const& sink, vertex_numbering<V> const& numbers) : effect_sink(sink), numbers_(&numbers) {}
+    effect_sink_on(effect_sink const& sink, vertex_numbering<V> const& numbers)
+        : effect_sink(sink), numbers_(&numbers)
+    {
+    }
 
     template <id_like I>
     void use_at_end_of(V const& pred, I const& v)
@@ -208,7 +222,8 @@ private:
 /// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
 template <graph G, class Effects>
     requires effects_function<Effects, vertex_of<G>, effect_sink_on<vertex_of<G>>>
-[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers, std::size_t values, Effects effects)
+[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers,
+                                  std::size_t values, Effects effects)
 {
     csr_graph const flat = as_graph(g, numbers);
     auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {

@@ -7,9 +7,9 @@
 ///     0 -> 1 -> 3        entered (preorder)    0 1 3 2
 ///     0 -> 2 -> 3        left    (postorder)   3 1 2 0
 ///
-/// Left in reverse is a topological order of an acyclic graph and the right order for most data flow; an
-/// edge u -> v closes a cycle exactly if v was entered before u and left after it. Those two questions are
-/// what dominators, loops and liveness ask.
+/// Left in reverse is a topological order of an acyclic graph and the right order for most data flow. The
+/// edges that lead back to a node which is entered and not yet left are those that close cycles. Dominators,
+/// loops and liveness ask for these two things.
 ///
 /// Source: Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Computing 1(2), 1972; without
 /// recursion, for chains of a million nodes would overflow the stack.
@@ -37,8 +37,12 @@ struct depth_first_forest {
 
     [[nodiscard]] bool is_reachable(node_id n) const { return entered[n] < reachable; }
     /// a is b or b was found, through others maybe, from a.
-    [[nodiscard]] bool is_ancestor(node_id a, node_id b) const { return entered[a] <= entered[b] && left[b] <= left[a]; }
-    /// The edge u -> v leads back to where the search was: it closes a cycle.
+    [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
+    {
+        return entered[a] <= entered[b] && left[b] <= left[a];
+    }
+    /// The edge u -> v leads back to where the search came from: it closes a cycle, and without those edges
+    /// no cycle is left.
     [[nodiscard]] bool is_back_edge(node_id u, node_id v) const { return is_ancestor(v, u); }
 };
 

@@ -33,7 +33,7 @@ public:
         requires std::same_as<vertex_of<G>, V>
     explicit vertex_numbering(G const& g)
     {
-        auto range = vertices(g);
+        auto&& range = vertices(g);
         for (auto at = range.first; !(at == range.second); ++at) vertices_.push_back(*at);
         SUBLET_EXPECTS(vertices_.size() < no_node, "sublet: more vertices than 32-bit ids");
         if (number_by_table()) return;
@@ -53,7 +53,8 @@ public:
     [[nodiscard]] node_id number_of(V const& v) const
     {
         if constexpr (std::unsigned_integral<V>)
-            if (by_descriptor_.empty()) return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
+            if (by_descriptor_.empty())
+                return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
         auto at = std::lower_bound(by_descriptor_.begin(), by_descriptor_.end(), v,
                                    [this](node_id n, V const& w) { return vertices_[n] < w; });
         return at != by_descriptor_.end() && !(v < vertices_[*at]) ? *at : no_node;
@@ -81,6 +82,9 @@ private:
     std::vector<node_id> table_;         // descriptor -> number, where descriptors are small
     std::vector<node_id> by_descriptor_; // numbers sorted by descriptor, otherwise
 };
+
+template <graph G>
+vertex_numbering(G const&) -> vertex_numbering<vertex_of<G>>;
 
 } // namespace sublet
 

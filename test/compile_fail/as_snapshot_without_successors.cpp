@@ -1,0 +1,18 @@
+// expect: has_successors|p\.successors\(n\)
+// SPDX-License-Identifier: BSL-1.0
+
+// A program that does not say what follows a node.
+#include <sublet/graph/snapshot.hpp>
+
+#include <cstddef>
+
+struct headless {
+    std::size_t nodes() const { return 0; }
+    std::size_t values() const { return 0; }
+    void effects(sublet::node_id, sublet::effect_sink&) const {}
+};
+
+int main()
+{
+    return sublet::as_snapshot(headless{}).nodes() != 0;
+}

@@ -1,0 +1,11 @@
+// expect: sublet: a nested list is no graph by itself; wrap it: as_graph\(g
+// SPDX-License-Identifier: BSL-1.0
+
+#include <sublet/graph/explain.hpp>
+
+#include <vector>
+
+int main()
+{
+    return !sublet::explain_graph<std::vector<std::vector<int>>>();
+}

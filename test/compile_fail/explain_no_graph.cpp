@@ -1,0 +1,9 @@
+// expect: sublet: a graph needs vertices\(g\)
+// SPDX-License-Identifier: BSL-1.0
+
+#include <sublet/graph/explain.hpp>
+
+int main()
+{
+    return !sublet::explain_graph<int>();
+}

@@ -1,0 +1,18 @@
+// expect: sublet: a program needs successors\(node_id\)
+// SPDX-License-Identifier: BSL-1.0
+
+// A program that does not say what follows a node.
+#include <sublet/graph/explain.hpp>
+
+#include <cstddef>
+
+struct headless {
+    std::size_t nodes() const { return 0; }
+    std::size_t values() const { return 0; }
+    void effects(sublet::node_id, sublet::effect_sink&) const {}
+};
+
+int main()
+{
+    return !sublet::explain_program<headless>();
+}

@@ -1,0 +1,16 @@
+// expect: sublet: a graph needs target\(e, g\)
+// SPDX-License-Identifier: BSL-1.0
+
+// Everything but the end of an edge.
+#include <sublet/graph/explain.hpp>
+
+#include <utility>
+
+struct one_way {};
+std::pair<int const*, int const*> vertices(one_way const&) { return {}; }
+std::pair<char const*, char const*> out_edges(int, one_way const&) { return {}; }
+
+int main()
+{
+    return !sublet::explain_graph<one_way>();
+}

@@ -1,0 +1,12 @@
+// expect: has_vertices|vertices\(g\)
+// SPDX-License-Identifier: BSL-1.0
+
+// A type that nobody has told how to be a graph.
+#include <sublet/graph/snapshot.hpp>
+
+struct no_graph {};
+
+int main()
+{
+    return sublet::from_graph(no_graph{}, 1, [](auto, auto&) {}).nodes() != 0;
+}

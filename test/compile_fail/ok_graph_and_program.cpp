@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// The right way round of what its neighbours get wrong: this one compiles.
+#include <sublet/graph/explain.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan_options.hpp>
+
+#include <vector>
+
+static_assert(sublet::explain_graph<sublet::csr_graph>());
+static_assert(sublet::explain_program<sublet::snapshot>());
+
+int main()
+{
+    std::vector<std::vector<int>> const nested{{1}, {}};
+    auto const g = sublet::as_graph(nested.size(), [&](auto v) -> auto& { return nested[v]; });
+    auto const p = sublet::from_graph(g, 1, [](auto, auto& sink) { sink.def(0); });
+    auto const q = sublet::sequence(
+        2, 2, [](auto) { return std::vector{-1}; }, [](auto v) { return std::vector{v}; });
+    sublet::plan_options const o{.bytes = 64, .alignment = 64};
+    return p.nodes() == q.nodes() && sublet::as_snapshot(p) == p && o.check ? 0 : 1;
+}

@@ -1,0 +1,12 @@
+// expect: sublet: a property of values is a constant, a table with .. and size\(\), or a callable
+// SPDX-License-Identifier: BSL-1.0
+
+// Nobody knows how long the table behind a pointer is.
+#include <sublet/plan_options.hpp>
+
+int main()
+{
+    int const size = 64;
+    sublet::plan_options o{.bytes = &size};
+    return o.check ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+// expect: sublet: a property of values is kept by value and copied
+// SPDX-License-Identifier: BSL-1.0
+
+// Options are copied, and so is what is in them.
+#include <sublet/plan_options.hpp>
+
+#include <memory>
+
+int main()
+{
+    sublet::plan_options o{.bytes = [p = std::make_unique<int>(64)](auto) { return *p; }};
+    return o.check ? 0 : 1;
+}

@@ -1,0 +1,11 @@
+// expect: (named|designator) .*aligment
+// SPDX-License-Identifier: BSL-1.0
+
+// A slip of the pen.
+#include <sublet/plan_options.hpp>
+
+int main()
+{
+    sublet::plan_options o{.bytes = 64, .aligment = 64};
+    return o.check ? 0 : 1;
+}

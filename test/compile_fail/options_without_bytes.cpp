@@ -1,0 +1,11 @@
+// expect: property without default \(bytes\) was left out
+// SPDX-License-Identifier: BSL-1.0
+
+// There is no size that would suit every value.
+#include <sublet/plan_options.hpp>
+
+int main()
+{
+    sublet::plan_options o{.alignment = 64};
+    return o.check ? 0 : 1;
+}

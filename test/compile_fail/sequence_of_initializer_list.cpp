@@ -1,0 +1,14 @@
+// expect: !.?is_initializer_list<
+// SPDX-License-Identifier: BSL-1.0
+
+// Its array is gone when the lambda has returned.
+#include <sublet/graph/snapshot.hpp>
+
+#include <initializer_list>
+#include <vector>
+
+int main()
+{
+    auto defs = [](auto v) { return std::vector{v}; };
+    return sublet::sequence(1, 1, [](auto v) { return std::initializer_list<unsigned>{v}; }, defs).nodes() != 1;
+}

@@ -1,0 +1,14 @@
+// expect: does not satisfy .id_like|id_like<.*not satisfied
+// SPDX-License-Identifier: BSL-1.0
+
+// Values are named by number; the names are the caller's to look up.
+#include <sublet/graph/snapshot.hpp>
+
+#include <string>
+#include <vector>
+
+int main()
+{
+    auto defs = [](auto v) { return std::vector{v}; };
+    return sublet::sequence(1, 1, [](auto) { return std::vector<std::string>{"a"}; }, defs).nodes() != 1;
+}

@@ -1,0 +1,13 @@
+// expect: does not satisfy .returned_list|returned_list<R>. .with R = void|is_void_v
+// SPDX-License-Identifier: BSL-1.0
+
+// A lambda that forgot to return its list.
+#include <sublet/graph/snapshot.hpp>
+
+#include <vector>
+
+int main()
+{
+    auto defs = [](auto v) { return std::vector{v}; };
+    return sublet::sequence(1, 1, [](auto) {}, defs).nodes() != 1;
+}

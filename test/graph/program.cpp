@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/graph/program.hpp>
+
+#include <sublet/graph/snapshot.hpp>
+
+#include "archetype.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+struct headless {
+    std::size_t nodes() const { return 0; }
+    std::size_t values() const { return 0; }
+    void effects(node_id, effect_sink&) const {}
+};
+
+struct wordy {
+    int nodes() const { return 0; }
+    long values() const { return 0; }
+    std::vector<std::string> successors(node_id) const { return {}; }
+    void effects(node_id, effect_sink&) const {}
+};
+
+struct not_const {
+    int nodes() { return 0; }
+    int values() { return 0; }
+    std::vector<int> successors(node_id) { return {}; }
+    void effects(node_id, effect_sink&) {}
+};
+
+template <class I>
+concept can_be_used = requires(effect_sink& sink, I const& v) { sink.use(v); };
+
+enum class closed_enum { third = 2 };
+
+/// What one step says, read back.
+template <class Effects> std::vector<touch> touches_of(Effects effects)
+{
+    auto say = [&](auto, effect_sink& sink) { effects(sink); };
+    snapshot const p = sequence(1, 4, say);
+    REQUIRE(p.steps() == 1);
+    return {p.touches(0).begin(), p.touches(0).end()};
+}
+
+} // namespace
+
+static_assert(program<archetype::program> && program<snapshot>);
+static_assert(!program<headless> && has_effects<headless> && !has_successors<headless>);
+static_assert(!program<wordy> && has_nodes<wordy> && !has_successors<wordy>);
+static_assert(!program<not_const> && !has_nodes<not_const> && !has_effects<not_const>);
+static_assert(!program<int> && !program<std::vector<int>> && !program<archetype::graph>);
+static_assert(can_be_used<int> && can_be_used<std::size_t> && can_be_used<archetype::id>);
+static_assert(!can_be_used<bool> && !can_be_used<double> && !can_be_used<char> && !can_be_used<closed_enum>);
+static_assert(!can_be_used<int*> && !can_be_used<std::string>);
+
+TEST_CASE("a step says what it reads and what it writes")
+{
+    CHECK(touches_of([](auto& sink) {
+              sink.use(0);
+              sink.use_early(1u);
+              sink.def(std::int64_t{2});
+          }) == std::vector<touch>{{0, touch_kind::use}, {1, touch_kind::use_early}, {2, touch_kind::def}});
+}
+
+TEST_CASE("operands that are not there are skipped")
+{
+    CHECK(touches_of([](auto& sink) {
+              sink.use(-1);
+              sink.use_early(no_value);
+              sink.def(std::size_t(-1));
+              sink.def(std::size_t{no_value});
+              sink.use(archetype::id(-1));
+              sink.may_overwrite(-1, 2);
+              sink.may_overwrite(2, no_value);
+              sink.use(3);
+          }) == std::vector<touch>{{3, touch_kind::use}});
+}
+
+TEST_CASE("values that do not exist are refused, whichever way they are named")
+{
+    auto refuses = [](char const* sentence, auto effects) {
+        CHECK_THROWS_WITH_AS((void)touches_of(effects), sentence, precondition_error);
+    };
+    char const* const absent = "sublet: a step touches a value that does not exist";
+    refuses(absent, [](auto& sink) { sink.use(4); });
+    refuses(absent, [](auto& sink) { sink.use_early(4); });
+    refuses(absent, [](auto& sink) { sink.def(4u); });
+    refuses(absent, [](auto& sink) { sink.may_overwrite(0, 4); });
+    refuses(absent, [](auto& sink) { sink.may_overwrite(4, 0); });
+    refuses(absent, [](auto& sink) { sink.def(no_value - 1); });
+    refuses("sublet: an id is negative (only -1 has a meaning: none)", [](auto& sink) { sink.use(-4); });
+    refuses("sublet: an id does not fit 32 bits", [](auto& sink) { sink.use(std::size_t{1} << 32); });
+    refuses("sublet: use_at_end_of names a node that is not a predecessor",
+            [](auto& sink) { sink.use_at_end_of(0, 0); });
+    refuses("sublet: use_at_end_of names a node that is not a predecessor",
+            [](auto& sink) { sink.use_at_end_of(-1, 0); });
+}
+
+TEST_CASE("a user's effects need not be a template")
+{
+    void (*const effects)(node_id, effect_sink&) = [](node_id n, effect_sink& sink) { sink.def(n); };
+    CHECK(sequence(2, 2, effects).steps() == 2);
+    CHECK(sequence(2, 2, std::function<void(int, effect_sink&)>(effects)).steps() == 2);
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/graph/snapshot.hpp>
+
+#include "archetype.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using ids = std::vector<node_id>;
+constexpr touch_kind use = touch_kind::use;
+constexpr touch_kind def = touch_kind::def;
+
+std::vector<touch> touches(snapshot const& p, step_id s)
+{
+    return {p.touches(s).begin(), p.touches(s).end()};
+}
+
+/// A program in plain words, which is also a user's own IR: it joins by the four members.
+struct written_down {
+    struct step {
+        std::vector<touch> touches;
+        std::vector<std::pair<value_id, value_id>> overwrites;
+    };
+    struct node {
+        std::vector<int> successors;
+        std::vector<step> steps;
+        std::vector<std::pair<node_id, value_id>> phis; // predecessor, value
+    };
+    std::vector<node> list;
+    int value_count = 0;
+
+    std::size_t nodes() const { return list.size(); }
+    int values() const { return value_count; }
+    auto const& successors(node_id n) const { return list[n].successors; }
+    void effects(node_id n, effect_sink& sink) const
+    {
+        for (auto [pred, value] : list[n].phis) sink.use_at_end_of(pred, value);
+        for (std::size_t s = 0; s != list[n].steps.size(); ++s) {
+            if (s != 0) sink.next_step();
+            for (auto [in, out] : list[n].steps[s].overwrites) sink.may_overwrite(in, out);
+            for (auto [value, kind] : list[n].steps[s].touches) {
+                if (kind == touch_kind::use) sink.use(value);
+                if (kind == touch_kind::use_early) sink.use_early(value);
+                if (kind == touch_kind::def) sink.def(value);
+            }
+        }
+    }
+};
+
+written_down random_program(std::mt19937& random)
+{
+    written_down p;
+    p.list.resize(random() % 8);
+    p.value_count = 1 + static_cast<int>(random() % 6);
+    auto any_value = [&] { return static_cast<value_id>(random() % static_cast<unsigned>(p.value_count)); };
+    for (auto& node : p.list)
+        for (std::size_t k = random() % 4; k != 0; --k)
+            node.successors.push_back(static_cast<int>(random() % p.list.size()));
+    for (node_id n = 0; n != p.list.size(); ++n) {
+        p.list[n].steps.resize(1 + random() % 3);
+        for (auto& step : p.list[n].steps) {
+            for (std::size_t k = random() % 4; k != 0; --k)
+                step.touches.push_back({any_value(), static_cast<touch_kind>(random() % 3)});
+            for (std::size_t k = random() % 2; k != 0; --k)
+                step.overwrites.push_back({any_value(), any_value()});
+        }
+        for (node_id pred = 0; pred != p.list.size(); ++pred)
+            for (int s : p.list[pred].successors)
+                if (s == static_cast<int>(n) && random() % 2 == 0)
+                    p.list[n].phis.push_back({pred, any_value()});
+    }
+    return p;
+}
+
+/// A program that only knows another.
+struct forwarding {
+    snapshot const& other;
+    auto nodes() const { return other.nodes(); }
+    auto values() const { return other.values(); }
+    auto successors(node_id n) const { return other.successors(n); }
+    void effects(node_id n, effect_sink& sink) const { other.effects(n, sink); }
+};
+
+} // namespace
+
+static_assert(std::regular<snapshot> && program<written_down> && program<forwarding>);
+static_assert(!std::is_convertible_v<written_down, snapshot>, "a copy of a program is asked for by name");
+static_assert(effects_function<decltype([](int, auto& sink) { sink.def(0); }), step_id>);
+static_assert(!effects_function<decltype([](std::string, effect_sink&) {}), step_id>);
+static_assert(!effects_function<decltype([](auto) {}), step_id>);
+
+TEST_CASE("a list of operations is one step a node and no edges")
+{
+    // a = source; b = relu(a); c = add(a, b)
+    std::vector<std::vector<int>> const reads{{}, {0}, {0, 1}};
+    snapshot const p = sequence(
+        3, 3, [&](auto step) -> auto& { return reads[step]; }, [](auto step) { return ids{step}; });
+    CHECK(p.nodes() == 3);
+    CHECK(p.values() == 3);
+    CHECK(p.steps() == 3);
+    CHECK(p.steps_of(1) == step_range{1, 2});
+    CHECK(touches(p, 0) == std::vector<touch>{{0, def}});
+    CHECK(touches(p, 2) == std::vector<touch>{{0, use}, {1, use}, {2, def}});
+    CHECK(p.successors(0).empty());
+    CHECK(p.predecessors(2).empty());
+}
+
+TEST_CASE("a default snapshot is the empty program")
+{
+    snapshot const none;
+    CHECK(none.nodes() == 0);
+    CHECK(none.values() == 0);
+    CHECK(none.steps() == 0);
+    CHECK(none.overwrites().empty());
+    CHECK(none.edge_uses().empty());
+    CHECK(none == sequence(0, 0, [](auto, auto&) {}));
+    CHECK(none == snapshot(written_down{}));
+    CHECK(none != sequence(0, 1, [](auto, auto&) {}));
+}
+
+TEST_CASE("what a program says is what its snapshot holds")
+{
+    std::mt19937 random(1);
+    for (int round = 0; round != 200; ++round) {
+        CAPTURE(round);
+        written_down const written = random_program(random);
+        snapshot const p(written);
+        REQUIRE(p.nodes() == written.list.size());
+        CHECK(p.values() == static_cast<std::size_t>(written.value_count));
+        step_id next = 0;
+        std::size_t overwrites = 0, phis = 0;
+        std::vector<ids> predecessors(p.nodes());
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            auto const& node = written.list[n];
+            CHECK(ids(p.successors(n).begin(), p.successors(n).end()) ==
+                  ids(node.successors.begin(), node.successors.end()));
+            for (int s : node.successors) predecessors[static_cast<std::size_t>(s)].push_back(n);
+            REQUIRE(p.steps_of(n) == step_range{next, next + static_cast<step_id>(node.steps.size())});
+            for (auto const& step : node.steps) {
+                CHECK(touches(p, next) == step.touches);
+                std::vector<overwrite> expected;
+                for (auto [in, out] : step.overwrites) expected.push_back({next, in, out});
+                CHECK(std::equal(expected.begin(), expected.end(), p.overwrites(next).begin(),
+                                 p.overwrites(next).end()));
+                overwrites += expected.size();
+                ++next;
+            }
+            std::vector<edge_use> expected;
+            for (auto [pred, value] : node.phis) expected.push_back({n, pred, value});
+            CHECK(std::equal(expected.begin(), expected.end(), p.edge_uses(n).begin(), p.edge_uses(n).end()));
+            phis += expected.size();
+        }
+        CHECK(p.steps() == next);
+        CHECK(p.overwrites().size() == overwrites);
+        CHECK(p.edge_uses().size() == phis);
+        for (node_id n = 0; n != p.nodes(); ++n)
+            CHECK(ids(p.predecessors(n).begin(), p.predecessors(n).end()) == predecessors[n]);
+    }
+}
+
+TEST_CASE("a snapshot of a snapshot is the same, and so is a copy, and no other program's is")
+{
+    std::mt19937 random(2);
+    snapshot previous;
+    for (int round = 0; round != 200; ++round) {
+        CAPTURE(round);
+        written_down const written = random_program(random);
+        snapshot const p(written);
+        CHECK(snapshot(forwarding{p}) == p);
+        snapshot copy = previous;
+        copy = p;
+        CHECK(copy == p);
+        previous = copy;
+
+        auto differs_with = [&](auto change) {
+            written_down other = written;
+            change(other);
+            CHECK(snapshot(other) != p);
+        };
+        differs_with([](auto& other) { ++other.value_count; });
+        differs_with([](auto& other) { other.list.push_back({{}, {{}}, {}}); });
+        if (written.list.empty()) continue;
+        differs_with([](auto& other) { other.list.back().successors.push_back(0); });
+        differs_with([](auto& other) { other.list.back().steps.push_back({}); });
+        differs_with([](auto& other) { other.list.back().steps.back().touches.push_back({0, def}); });
+        differs_with([](auto& other) { other.list.back().steps.back().overwrites.push_back({0, 0}); });
+        if (written.list.front().successors.empty()) continue;
+        auto const next = static_cast<std::size_t>(written.list.front().successors.front());
+        differs_with([&](auto& other) { other.list[next].phis.push_back({0, 0}); });
+    }
+}
+
+TEST_CASE("a snapshot passes through as it is, and any other program is copied")
+{
+    snapshot const p = sequence(1, 1, [](auto, auto& sink) { sink.def(0); });
+    CHECK(&as_snapshot(p) == &p);
+    CHECK(as_snapshot(forwarding{p}) == p);
+    CHECK(as_snapshot(archetype::program(1)) == p);
+}
+
+TEST_CASE("all factories make the same of the same program")
+{
+    std::mt19937 random(3);
+    for (int round = 0; round != 100; ++round) {
+        CAPTURE(round);
+        std::size_t const nodes = random() % 10, values = 1 + random() % 5;
+        std::vector<ids> next(nodes), reads(nodes), writes(nodes);
+        for (std::size_t n = 0; n != nodes; ++n) {
+            for (std::size_t k = random() % 3; k != 0; --k)
+                next[n].push_back(static_cast<node_id>(random() % nodes));
+            for (std::size_t k = random() % 3; k != 0; --k)
+                reads[n].push_back(static_cast<value_id>(random() % values));
+            for (std::size_t k = random() % 3; k != 0; --k)
+                writes[n].push_back(static_cast<value_id>(random() % values));
+        }
+        auto successors = [&](auto n) -> auto& { return next[n]; };
+        auto uses = [&](auto n) -> auto& { return reads[n]; };
+        auto defs = [&](auto n) -> auto& { return writes[n]; };
+        auto effects = [&](auto n, effect_sink& sink) {
+            for (value_id v : reads[n]) sink.use(v);
+            for (value_id v : writes[n]) sink.def(v);
+        };
+        csr_graph const g = as_graph(nodes, successors);
+        snapshot const p = flow(nodes, values, successors, effects);
+        CHECK(p.graph() == g);
+        CHECK(flow(nodes, values, successors, uses, defs) == p);
+        CHECK(from_graph(g, values, effects) == p);
+        CHECK(from_graph(g, values, uses, defs) == p);
+        CHECK(from_graph(g, vertex_numbering(g), values, effects) == p);
+
+        auto nowhere = [](auto) { return ids{}; };
+        snapshot const list = sequence(nodes, values, effects);
+        CHECK(sequence(nodes, values, uses, defs) == list);
+        CHECK(flow(nodes, values, nowhere, effects) == list);
+        CHECK((list == p) == (g.items() == 0));
+    }
+}
+
+TEST_CASE("id lists come by reference, by value or as a view")
+{
+    std::array<std::vector<int>, 2> const list{{{1, -1}, {0}}};
+    struct view {
+        int const* from;
+        int const* to;
+        int const* begin() const { return from; }
+        int const* end() const { return to; }
+    };
+    auto reading = [](auto uses) {
+        return sequence(2, 2, std::move(uses), [](auto) { return std::set<int>{}; });
+    };
+    snapshot const expected = reading([&](std::size_t s) -> auto& { return list[s]; });
+    CHECK(touches(expected, 0) == std::vector<touch>{{1, use}});
+    CHECK(reading([&](auto s) { return list[s]; }) == expected);
+    CHECK(reading([&](auto s) { return std::span(list[s]); }) == expected);
+    CHECK(reading([&](auto s) { return view{list[s].data(), list[s].data() + list[s].size()}; }) == expected);
+    CHECK(reading([&](auto s) { return archetype::id_list(list[s]); }) == expected);
+    CHECK(reading([&](int s) { return list[static_cast<std::size_t>(s)]; }) == expected);
+    CHECK(reading([&, only = std::make_unique<int>(0)](auto s) { return list[s]; }) == expected);
+}
+
+TEST_CASE("the poorest program is a program")
+{
+    snapshot const p(archetype::program(3));
+    CHECK(p.nodes() == 3);
+    CHECK(p.successors(0).front() == 1);
+    CHECK(p.successors(2).empty());
+    CHECK(touches(p, 0) == std::vector<touch>{{0, def}});
+    CHECK(touches(p, 2) == std::vector<touch>{{1, use}, {2, def}});
+}
+
+TEST_CASE("a node holds as many steps as it says, and one if it says nothing")
+{
+    snapshot const silent = sequence(3, 0, [](auto, auto&) {});
+    CHECK(silent.steps() == 3);
+    CHECK(silent.touches(1).empty());
+
+    std::size_t const many = 100000;
+    snapshot const block = flow(
+        2, 1, [](auto) { return ids{}; },
+        [&](auto n, auto& sink) {
+            for (std::size_t s = 1; n == 0 && s != many; ++s) {
+                sink.def(0);
+                sink.next_step();
+            }
+        });
+    CHECK(block.steps() == many + 1);
+    CHECK(block.steps_of(0) == step_range{0, many});
+    CHECK(block.steps_of(1) == step_range{many, many + 1});
+    CHECK(touches(block, many - 2) == std::vector<touch>{{0, def}});
+    CHECK(touches(block, many - 1).empty());
+}
+
+TEST_CASE("within a step calls come in any order")
+{
+    auto in_order = [](std::initializer_list<int> order) {
+        return sequence(2, 3, [order = std::vector(order)](auto step, auto& sink) {
+            for (int call : order) {
+                if (call == 0) sink.use(0);
+                if (call == 1) sink.def(1);
+                if (call == 2) sink.may_overwrite(0, 1);
+                if (call == 3 && step == 1) sink.use_early(2);
+            }
+        });
+    };
+    auto sorted = [](snapshot const& p, step_id s) {
+        std::set<std::pair<value_id, touch_kind>> all;
+        for (touch t : p.touches(s)) all.insert({t.value, t.kind});
+        return all;
+    };
+    snapshot const p = in_order({0, 1, 2, 3}), q = in_order({3, 2, 1, 0});
+    for (step_id s = 0; s != 2; ++s) {
+        CHECK(sorted(p, s) == sorted(q, s));
+        CHECK(std::equal(p.overwrites(s).begin(), p.overwrites(s).end(), q.overwrites(s).begin(),
+                         q.overwrites(s).end()));
+        REQUIRE(p.overwrites(s).size() == 1);
+        CHECK(p.overwrites(s).front() == overwrite{s, 0, 1});
+    }
+    CHECK(p != q); // the order is kept all the same
+}
+
+TEST_CASE("a phi names the predecessors at whose ends its operands are used")
+{
+    // entry -> left, right -> join, which joins value 0 from the left and 1 from the right into 2
+    std::vector<ids> const next{{1, 2}, {3}, {3}, {}};
+    snapshot const p = flow(
+        4, 3, [&](auto n) -> auto& { return next[n]; },
+        [](auto n, auto& sink) {
+            if (n != 3) return;
+            sink.use_at_end_of(1, 0);
+            sink.def(2);
+            sink.use_at_end_of(2, 1);
+            sink.use_at_end_of(2, -1);
+        });
+    REQUIRE(p.edge_uses(3).size() == 2);
+    CHECK(p.edge_uses(3)[0] == edge_use{3, 1, 0});
+    CHECK(p.edge_uses(3)[1] == edge_use{3, 2, 1});
+    CHECK(p.edge_uses(1).empty());
+    CHECK(p.steps_of(3) == step_range{3, 4});
+
+    auto names = [&](int pred) {
+        return flow(
+            4, 3, [&](auto n) -> auto& { return next[n]; },
+            [=](auto n, auto& sink) {
+                if (n == 3) sink.use_at_end_of(pred, 0);
+            });
+    };
+    char const* const sentence = "sublet: use_at_end_of names a node that is not a predecessor";
+    CHECK_NOTHROW((void)names(1));
+    CHECK_THROWS_WITH_AS((void)names(0), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)names(3), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)names(4), sentence, precondition_error);
+}
+
+namespace {
+
+/// Vertices are names.
+struct flow_chart {
+    std::map<std::string, std::vector<std::string>> next;
+    std::vector<std::string> order;
+
+    friend auto vertices(flow_chart const& g) { return std::pair(g.order.begin(), g.order.end()); }
+    friend auto out_edges(std::string const& v, flow_chart const& g)
+    {
+        return std::pair(g.next.at(v).begin(), g.next.at(v).end());
+    }
+    friend std::string const& target(std::string const& e, flow_chart const&) { return e; }
+};
+
+} // namespace
+
+TEST_CASE("in a graph a phi names its predecessors by vertex")
+{
+    flow_chart const chart{{{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}, {"b", "a", "c"}};
+    auto joins = [&](std::string const& pred) {
+        return from_graph(chart, 2, [&](std::string const& v, auto& sink) {
+            if (v == "c") sink.use_at_end_of(pred, 1);
+        });
+    };
+    snapshot const p = joins("a");
+    REQUIRE(p.edge_uses().size() == 1);
+    CHECK(p.edge_uses().front() == edge_use{2, 1, 1});
+    CHECK_THROWS_WITH_AS((void)joins("d"), "sublet: use_at_end_of names a vertex that is not in the graph",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)joins("c"), "sublet: use_at_end_of names a node that is not a predecessor",
+                         precondition_error);
+}
+
+TEST_CASE("what is out of range is refused, with the reason")
+{
+    auto nothing = [](auto, auto&) {};
+    CHECK_THROWS_WITH_AS((void)sequence(1, 2, [](auto, auto& sink) { sink.use(2); }),
+                         "sublet: a step touches a value that does not exist", precondition_error);
+    CHECK_THROWS_WITH_AS(
+        (void)sequence(
+            1, 2, [](auto) { return std::vector{std::int64_t{1} << 32}; }, [](auto) { return ids{}; }),
+        "sublet: an id does not fit 32 bits", precondition_error);
+    CHECK_THROWS_WITH_AS((void)flow(
+                             2, 0, [](auto) { return std::vector{2}; }, nothing),
+                         "sublet: a successor is not a node of the graph", precondition_error);
+    CHECK_THROWS_WITH_AS((void)sequence(0, std::size_t{1} << 32, nothing),
+                         "sublet: more values than 32-bit ids", precondition_error);
+    CHECK_THROWS_WITH_AS((void)sequence(std::size_t(-1), 0, nothing), "sublet: more nodes than 32-bit ids",
+                         precondition_error);
+    CHECK_NOTHROW((void)sequence(0, no_value - 1, nothing));
+}
+
+namespace {
+
+snapshot made_from_locals()
+{
+    std::vector<ids> const next{{1}, {}}, lists{{0}, {1}};
+    auto const g = as_graph(
+        2, [&](auto n) -> auto& { return next[n]; });
+    return from_graph(
+        g, 2, [&](auto n) { return std::span(lists[n]); }, [&](auto n) -> auto& { return lists[n]; });
+}
+
+} // namespace
+
+TEST_CASE("a snapshot outlives what it was made from")
+{
+    snapshot kept = made_from_locals();
+    std::vector<snapshot> const copies(3, kept);
+    kept = snapshot{};
+    CHECK(touches(copies[2], 1) == std::vector<touch>{{1, use}, {1, def}});
+    CHECK(copies[2].successors(0).front() == 1);
+    CHECK(copies[0] == copies[2]);
+}
