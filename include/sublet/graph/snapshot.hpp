@@ -49,7 +49,7 @@ public:
     {
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
         record_.step_begin.clear();
-        record_.step_begin.reserve(nodes() + 1); // and GCC 12 no longer takes it for the empty program (-Warray-bounds)
+        record_.step_begin.reserve(nodes() + 1); // or GCC 12 warns of the empty program
         for (std::size_t n = 0; n != nodes(); ++n) {
             effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
             sink.next_step();
