@@ -11,9 +11,11 @@ cmake_minimum_required(VERSION 3.25)
 if(NOT COMPILER)
   set(COMPILER c++)
 endif()
-set(bundle "#include <algorithm>\n#include <concepts>\n#include <cstddef>\n#include <cstdint>\n#include <span>\n#include <vector>\n")
+string(CONCAT bundle "#include <algorithm>\n#include <concepts>\n#include <cstddef>\n#include <cstdint>\n"
+                     "#include <span>\n#include <vector>\n")
 set(root ${CMAKE_CURRENT_LIST_DIR}/..)
-execute_process(COMMAND mktemp -d OUTPUT_VARIABLE scratch OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND mktemp -d OUTPUT_VARIABLE scratch OUTPUT_STRIP_TRAILING_WHITESPACE
+                COMMAND_ERROR_IS_FATAL ANY)
 set(compile ${COMPILER} -std=c++20 -I${root}/include)
 set(over 0)
 set(measured)
@@ -31,7 +33,8 @@ endfunction()
 
 # Lowers `result` to the user cpu, in ms as they are here, if it was higher.
 function(measure source result)
-  execute_process(COMMAND bash -c "TIMEFORMAT=%3U; time \"$@\" 2>&1" measure ${compile} -fsyntax-only ${source}
+  execute_process(COMMAND bash -c "TIMEFORMAT=%3U; time \"$@\" 2>&1" measure
+                          ${compile} -fsyntax-only ${source}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE seconds)
   if(failed)
     message(NOTICE "${said}")
@@ -45,7 +48,8 @@ function(measure source result)
 endfunction()
 
 function(budget_of header result)
-  if(header MATCHES "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)\\.hpp$")
+  set(words "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)[.]hpp$")
+  if(header MATCHES "${words}")
     set(${result} 60 PARENT_SCOPE)
   elseif(header STREQUAL "planner.hpp")
     set(${result} 250 PARENT_SCOPE)
@@ -90,44 +94,65 @@ function(cost header call)
   set(measured ${measured} ${header} PARENT_SCOPE)
 endfunction()
 
-print("${COMPILER}                              lines   scale   alone   +call  budget")
+cell("" 30 head)
+foreach(column lines scale alone +call budget)
+  cell("${column}" 8 head)
+endforeach()
+print("${head}   (${COMPILER})")
 
-cost(contract.hpp [[void call(int i) { SUBLET_EXPECTS(i > 0, "sublet: a sentence"); }]])
-cost(units.hpp [[auto call(long i) { return sublet::checked_add(sublet::to_id(i), 7); }]])
-cost(live_range.hpp [[bool call() { return sublet::overlaps({0, 2}, {1, 3}); }]])
-cost(value_role.hpp [[auto call() { return sublet::value_role::input | sublet::value_role::output; }]])
-cost(per_value.hpp [[auto call() { return sublet::per_value<sublet::byte_count>({1, 2, 3}).tabulate(3); }]])
-cost(plan_options.hpp [[sublet::plan_options call() { return {.bytes = 4096, .alignment = 64}; }]])
-cost(plan.hpp [[auto call(sublet::memory_plan const& p) { return p.offset_of(0); }]])
-
-set(nested [[auto nested = [](sublet::node_id n) { return std::vector<int>(n, 0); };
-]])
+set(nested "auto nested = [](sublet::node_id n) { return std::vector<int>(n, 0); };\n")
 set(graph "${nested}auto g = sublet::as_graph(3, nested);\n")
 set(program "${nested}auto p = sublet::sequence(3, 3, nested, nested);\n")
-cost(graph/concepts.hpp [[
+string(CONCAT lives "auto lives = [](auto i) { return sublet::live_range{i, i + 2}; };\n"
+                    "auto sizes = [](auto i) { return sublet::byte_count{i}; };\n")
+set(buffers "std::vector<sublet::placement_buffer> buffers{{.life = {0, 2}, .size = 8}};\n")
+set(text "struct text { template <class T> text& operator<<(T const&) { return *this; } };\n")
+
+cost(contract.hpp "void call(int i) { SUBLET_EXPECTS(i > 0, \"sublet: a sentence\"); }")
+cost(units.hpp "auto call(long i) { return sublet::checked_add(sublet::to_id(i), 7); }")
+cost(live_range.hpp "bool call() { return sublet::overlaps({0, 2}, {1, 3}); }")
+cost(value_role.hpp "auto call() { return sublet::value_role::input | sublet::value_role::output; }")
+cost(per_value.hpp "auto b = sublet::per_value<sublet::byte_count>({1, 2, 3}).tabulate(3);")
+cost(plan_options.hpp "sublet::plan_options call() { return {.bytes = 4096, .alignment = 64}; }")
+cost(plan.hpp "auto call(sublet::memory_plan const& p) { return p.offset_of(0); }")
+
+cost(graph/concepts.hpp "
 struct path { int length; };
-struct at { int n; int operator*() const { return n; } at& operator++() { return ++n, *this; } bool operator==(at const&) const = default; };
+struct at {
+    int n;
+    int operator*() const { return n; }
+    at& operator++() { return ++n, *this; }
+    bool operator==(at const&) const = default;
+};
 std::pair<at, at> vertices(path const& g) { return {{0}, {g.length}}; }
 std::pair<at, at> out_edges(int v, path const& g) { return {{v}, {v + 1 < g.length ? v + 1 : v}}; }
 int target(int e, path const&) { return e + 1; }
-static_assert(sublet::graph<path>);]])
-cost(graph/explain.hpp "${nested}auto g = sublet::as_graph(3, nested);\nbool call() { return sublet::explain_graph<sublet::csr_graph>(); }")
+static_assert(sublet::graph<path>);")
+cost(graph/explain.hpp "static_assert(sublet::explain_graph<sublet::csr_graph>());")
 cost(graph/csr_graph.hpp "${graph}")
-cost(graph/vertex_numbering.hpp [[auto call() { return sublet::vertex_numbering<unsigned>().number_of(3u); }]])
-cost(graph/program.hpp [[
+cost(graph/vertex_numbering.hpp "auto n = sublet::vertex_numbering<unsigned>().number_of(3u);")
+cost(graph/program.hpp "
 struct ir {
     unsigned nodes() const { return 1; }
     unsigned values() const { return 1; }
     std::vector<int> successors(sublet::node_id) const { return {}; }
     void effects(sublet::node_id, sublet::effect_sink& s) const { s.def(0); }
 };
-static_assert(sublet::program<ir>);]])
+static_assert(sublet::program<ir>);")
 cost(graph/snapshot.hpp "${program}")
 cost(graph/traversal.hpp "${graph}auto f = sublet::depth_first(g);")
 
-cost(checking/witness.hpp [[
-struct text { template <class T> text& operator<<(T const&) { return *this; } };
-void call(text& out) { out << sublet::witness{}; }]])
+
+
+
+cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
+cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")
+cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
+
+cost(reporting/text.hpp "${text}
+void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")
+cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
+cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
 
 cost(sublet.hpp "${program}")
 file(REMOVE_RECURSE ${scratch})

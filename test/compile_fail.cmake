@@ -11,7 +11,8 @@ file(READ ${SOURCE} text LIMIT 2000)
 string(REGEX MATCH "// flags: ([^\n]*)" unused "${text}")
 separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
 set(ENV{LC_ALL} C) # GCC translates its messages and its quotes
-execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only -I${INCLUDE} ${flags} ${SOURCE}
+execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only
+                        -I${INCLUDE} ${flags} ${SOURCE}
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${output}")
 list(LENGTH errors errors)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Runs an example and compares what it prints with what is kept.
-#   cmake -DPROGRAM=build/examples/01_first_plan -DEXPECTED=examples/expected/01_first_plan.txt -P test/example.cmake
+#   cmake -DPROGRAM=build/examples/NAME -DEXPECTED=examples/expected/NAME.txt -P test/example.cmake
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE result OUTPUT_VARIABLE printed)

@@ -15,7 +15,8 @@ set(reporting words graph analysis reporting)
 set(execution words graph analysis checking rewriting execution)
 set(planner.hpp words graph analysis ordering sharing placement checking rewriting reporting)
 set(sublet.hpp ${planner.hpp} planner.hpp)
-set(execution.hpp ${execution})
+set(execution.hpp|adapt)"
+     AND NOT umbrella ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(heavy iostream ranges random functional string memory memory_resource) # each costs as much as all of ours
 

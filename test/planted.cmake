@@ -26,16 +26,19 @@ plant(adapt/fine.hpp "#include <boost/graph/graph_traits.hpp>\n#include <sublet/
 plant(analysis/back.hpp "#include <sublet/sharing/linear.hpp>" "may not include <sublet/sharing/linear.hpp>")
 plant(analysis/fine.hpp "#include <vector>\n// #include <iostream>\n#include <sublet/graph/snapshot.hpp>" "")
 plant(analysis/heavy.hpp "#include <iostream>" "is too heavy for a header of ours: <iostream>")
-plant(analysis/quoted.hpp "#include \"sublet/units.hpp\"" "names a file of ours in quotes: \"sublet/units.hpp\"")
+plant(analysis/quoted.hpp "#include \"sublet/units.hpp\""
+      "names a file of ours in quotes: \"sublet/units.hpp\"")
 plant(checking/curious.hpp "#include <sublet/graph/program.hpp>\n#include <sublet/graph/traversal.hpp>"
       "may not include <sublet/graph/traversal.hpp>")
-plant(checking/friendly.hpp "#include <sublet/analysis/lifetimes.hpp>" "may not include <sublet/analysis/lifetimes.hpp>")
+plant(checking/friendly.hpp "#include <sublet/analysis/lifetimes.hpp>"
+      "may not include <sublet/analysis/lifetimes.hpp>")
 plant(execution/fine.hpp "#include <memory>\n#include <sublet/checking/check_plan.hpp>" "")
 plant(graph/boosted.hpp "  #  include <boost/graph/graph_traits.hpp>"
       "only adapt/ may include Boost: <boost/graph/graph_traits.hpp>")
 plant(homeless.hpp "" "is in no stage of the table")
 plant(placement/fine.hpp "#include <sublet/live_range.hpp>\n#include <sublet/analysis/fine.hpp>" "")
-plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>" "may not include <sublet/graph/snapshot.hpp>")
+plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>"
+      "may not include <sublet/graph/snapshot.hpp>")
 plant(units.hpp "#include <sublet/live_range.hpp>\n#include <sublet/planner.hpp> // why not"
       "may not include <sublet/planner.hpp>")
 

@@ -18,7 +18,7 @@
 #include <sublet/plan_options.hpp>
 #include <sublet/plan.hpp>
 
-// What we ask of graphs and programs.
+// What we ask, and the walks everybody needs.
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/explain.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
@@ -29,5 +29,12 @@
 
 // The opponent.
 #include <sublet/checking/witness.hpp>
+#include <sublet/checking/demands.hpp>
+#include <sublet/checking/check_plan.hpp>
+
+// What people look at.
+#include <sublet/reporting/text.hpp>
+#include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/svg.hpp>
 
 #endif
