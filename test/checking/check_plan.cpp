@@ -243,6 +243,18 @@ TEST_CASE("nothing else is born within an operand that a smaller result takes ov
     CHECK(!check_plan(p, plan_at({0, 0, 8, 4}, 16), {.bytes = {8, 4, 4, 4}}));
 }
 
+TEST_CASE("a pair says nothing where the step does not define the one or does not use the other")
+{
+    plan_options const options{.bytes = 8, .alias_of = ids{no_value, no_value, 1}};
+    // Step 1 makes 1, and declares only 2, which is a view of it.
+    auto const elsewhere = list(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
+    CHECK(fault_of(check_plan(elsewhere, plan_at({0, 0, 0}, 8), options)) == fault::clash);
+    // Step 2 reads 2, and declares 1, of which that is a view.
+    auto const by_another = list(4, {{{}, {1}}, {{1}, {2}}, {{2}, {0}, {{1, 0}}}});
+    plan_options const four{.bytes = 8, .alias_of = ids{no_value, no_value, 1, no_value}};
+    CHECK(fault_of(check_plan(by_another, plan_at({0, 0, 0, no_offset}, 8), four)) == fault::clash);
+}
+
 TEST_CASE("nothing is written over an operand while the step also reads a view of it")
 {
     auto const p = list(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
@@ -434,6 +446,12 @@ TEST_CASE("the first undefined use in the order of positions is reported, not of
     auto plan = plan_at({0, 8, no_offset}, 16);
     plan.order = {1, 0, 2};
     CHECK(check_plan(p, plan, options)->value == 1);
+}
+
+TEST_CASE("of two undefined uses in one step the lower value is reported")
+{
+    for (auto const& uses : {ids{1, 2}, ids{2, 1}})
+        CHECK(check_plan(list(3, {{uses, {0}}}), plan_at({0, 8, 16}, 24), {.bytes = 8})->value == 1);
 }
 
 TEST_CASE("positions follow the order, and the steps of a node stay together")

@@ -30,7 +30,6 @@
 #include <compare>
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
@@ -82,7 +81,9 @@ private:
         std::size_t const nodes = program_.nodes();
         if (plan_.valid_for != program_reading::sequential || plan_.buffer_of.size() != values_) return true;
         if (!plan_.order.empty() && plan_.order.size() != nodes) return true;
-        auto at = [](std::vector<node_id> const& order, std::size_t i) { return order.empty() ? i : order[i]; };
+        auto at = [](std::vector<node_id> const& order, std::size_t i) {
+            return order.empty() ? i : order[i];
+        };
         for (std::size_t i = 0; i != nodes; ++i)
             if (at(plan_.order, i) != at(options_.order, i)) return true;
         return std::any_of(plan_.buffer_of.begin(), plan_.buffer_of.end(),
@@ -197,7 +198,7 @@ private:
             value_id const in = asked_.root[o.in], out = asked_.root[o.out];
             if (!asked_.is_planned(in) || !asked_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || asked_.bytes[in] < asked_.bytes[out]) continue;
-            if (has_heir[in] || predecessor[out] != no_value || asked_.pinned[in] != no_offset) continue;
+            if (has_heir[in] || asked_.pinned[in] != no_offset) continue;
             // An output lives on after the last step, an input before the first: their ranges do not say so.
             bool const dies = asked_.life[in].last == p + 1 && last_reader[in] == o.in &&
                               !has_role(asked_.class_role[in], value_role::output);
@@ -241,8 +242,9 @@ private:
                 above->second = born; // lies within the predecessor and at its offset: no new neighbours
                 continue;
             }
+            auto below = above;
             if (above != living.begin())
-                if (auto fact = overlap(std::prev(above)->second, born)) return fact;
+                if (auto fact = overlap((--below)->second, born)) return fact;
             if (above != living.end())
                 if (auto fact = overlap(above->second, born)) return fact;
             living.emplace_hint(above, place_of(born), born);
