@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_BUFFERS_HPP
+#define SUBLET_ANALYSIS_BUFFERS_HPP
+
+/// Buffers with all that a planner has to know of them: the properties of values, gathered by class.
+///
+///     values                                     buffer
+///       a   64 bytes  [0, 3)   align 4             root a, 64 bytes, [0, 5), align 12, output
+///       b = view(a)   [2, 5)   align 6, output
+///
+/// Size, pool and pin are the root's (a pin on a view pins the buffer as well); alignments combine by lcm,
+/// roles by union, and the life is the hull of all lives.
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+struct buffer {
+    value_id root = no_value;
+    live_range life;
+    byte_count size = 0; ///< `no_size` where it is not known
+    byte_count alignment = 1;
+    value_role role = value_role::intermediate;
+    pool_id pool = 0;
+    byte_count pinned = no_offset;
+    bool pins_differ = false; ///< two of its values are pinned to different offsets
+    bool eligible = true;
+
+    /// Whether storage is to be planned for it.
+    [[nodiscard]] bool is_planned() const
+    {
+        return eligible && !has_role(role, value_role::external) && size != 0 && size != no_size && !is_empty(life);
+    }
+};
+
+struct buffer_table {
+    std::vector<buffer> buffers;      ///< by ascending root
+    std::vector<buffer_id> buffer_of; ///< by value
+};
+
+/// Requires:   `lives` are the live ranges of the values that `options` speaks of.
+/// Complexity: O(values) time and memory.
+/// Throws:     precondition_error where a property has not one entry a value, an alignment is 0, or views
+///             run in a circle.
+template <std::same_as<plan_options> Options>
+[[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, Options const& options)
+{
+    std::size_t const values = lives.of.size();
+    auto const alias_of = options.alias_of.tabulate(values);
+    auto const bytes = options.bytes.tabulate(values);
+    auto const alignment = options.alignment.tabulate(values);
+    auto const role = options.role.tabulate(values);
+    auto const pool = options.pool.tabulate(values);
+    auto const pinned = options.pinned.tabulate(values);
+    auto const eligible = options.eligible.tabulate(values);
+
+    buffer_classes classes = aliases(values, [&](value_id v) { return alias_of[v]; });
+    buffer_table table;
+    table.buffers.reserve(classes.root.size());
+    for (value_id root : classes.root) {
+        buffer b;
+        b.root = root;
+        b.size = bytes[root];
+        b.pool = pool[root];
+        table.buffers.push_back(b);
+    }
+    for (std::size_t v = 0; v != values; ++v) {
+        SUBLET_EXPECTS(alignment[v] >= 1, "sublet: an alignment is at least 1");
+        buffer& b = table.buffers[classes.buffer_of[v]];
+        b.life = hull(b.life, lives.of[v]);
+        b.alignment = combine_alignment(b.alignment, alignment[v]);
+        b.role = b.role | role[v];
+        b.eligible = b.eligible && eligible[v];
+        b.pins_differ = b.pins_differ || (pinned[v] != no_offset && b.pinned != no_offset && pinned[v] != b.pinned);
+        if (b.pinned == no_offset) b.pinned = pinned[v];
+    }
+    table.buffer_of = std::move(classes.buffer_of);
+    return table;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_PROBLEM_HPP
+#define SUBLET_PLACEMENT_PROBLEM_HPP
+
+/// Dynamic storage allocation: rectangles that may slide up and down, but not in time.
+///
+///     offset
+///       96 |     +-------+
+///          |     |   c   |             width   the life of a buffer, fixed
+///       64 |---+ +---+---+             height  its size
+///          | a |     | d |             below   its offset: what we look for
+///       32 |---+-----+   |             the top of the highest one is the arena
+///          |    b    |   |
+///        0 +---------+---+--> position
+///
+/// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
+/// position are a lower bound, and often reached.
+
+#include <sublet/analysis/pressure.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct placement_buffer {
+    live_range life;
+    byte_count size = 0;
+    byte_count alignment = 1; ///< >= 1, any integer
+    pool_id pool = 0;
+    byte_count pinned = no_offset;
+};
+
+/// Buffers of one pool whose lives overlap must not overlap in bytes.
+struct placement_problem {
+    std::vector<placement_buffer> buffers;
+    std::vector<pool_limits> pools = {}; ///< by pool id; one not listed has no limits
+};
+
+/// One more than the highest pool id that the problem names.
+/// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
+template <std::same_as<placement_problem> Problem>
+[[nodiscard]] std::size_t pool_count(Problem const& problem)
+{
+    std::size_t pools = problem.pools.size();
+    for (placement_buffer const& b : problem.buffers) {
+        if (b.pool < pools) continue;
+        SUBLET_EXPECTS(b.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
+        pools = std::size_t{b.pool} + 1;
+    }
+    return pools;
+}
+
+/// What no placement goes below, and where.
+struct placement_bound {
+    byte_count bytes = 0;               ///< the most bytes alive at one position, or the top of the highest pin
+    std::vector<byte_count> live_bytes; ///< by position
+    step_id peak_position = 0;          ///< the first with the most bytes alive
+};
+
+/// The lower bound for buffers of one pool; alignment is ignored.
+///
+/// Complexity: O(buffers + positions).
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once, or a pin leads beyond that.
+template <std::same_as<placement_buffer> Buffer>
+[[nodiscard]] placement_bound lower_bound(std::vector<Buffer> const& buffers)
+{
+    step_id positions = 0;
+    byte_count highest_pin = 0;
+    for (Buffer const& b : buffers) {
+        if (is_empty(b.life)) continue;
+        if (b.life.last > positions) positions = b.life.last;
+        if (b.pinned == no_offset || b.size == 0) continue;
+        byte_count const top = checked_add(b.pinned, b.size);
+        if (top > highest_pin) highest_pin = top;
+    }
+    memory_pressure load = pressure(
+        buffers.size(), [&](std::uint32_t i) { return buffers[i].life; }, [&](std::uint32_t i) { return buffers[i].size; }, positions);
+    return {load.peak > highest_pin ? load.peak : highest_pin, std::move(load.live_bytes), load.peak_position};
+}
+
+} // namespace sublet
+
+#endif

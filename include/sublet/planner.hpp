@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLANNER_HPP
+#define SUBLET_PLANNER_HPP
+
+/// The front door: a program and the sizes of its values in, a proven plan out.
+///
+///     auto planned = sublet::plan_memory(program, {.bytes = sizes, .alignment = 64});
+///     std::cout << planned.report << '\n';
+///     for (auto v : ...) ir[v].offset = planned.plan.offset_of(v);
+///
+///     program ─► lifetimes ─► buffers ─► in place ─► place ─► check_plan ─► plan + report
+///
+/// Each stage is a public function of its own; whoever wants another one of them writes these thirty lines
+/// with it.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <ctime>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct pool_report {
+    byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
+    byte_count lower_bound_bytes = 0; ///< what no plan in this order goes below
+    byte_count arena_bytes = 0;
+    step_id peak_position = 0; ///< where the lower bound is alive
+};
+
+/// What a plan costs and what it saves. Sums over pools, and each pool by itself.
+struct plan_report : pool_report {
+    std::size_t steps = 0;
+    std::size_t values = 0;
+    std::size_t buffers = 0;             ///< planned ones: of more than 0 bytes, after in-place decisions
+    std::vector<pool_report> pools;      ///< by pool
+    std::vector<value_id> largest;       ///< the roots of the five largest buffers, largest first
+    double seconds = 0;                  ///< processor time from the program to the checked plan
+    bool is_checked = false;             ///< the plan was proved, not only made
+
+    /// How far the arenas lie above the bound: 0.02 is two percent.
+    [[nodiscard]] double gap() const
+    {
+        if (arena_bytes == lower_bound_bytes) return 0;
+        return static_cast<double>(arena_bytes) / static_cast<double>(lower_bound_bytes) - 1;
+    }
+};
+
+struct planned_memory {
+    memory_plan plan;
+    plan_report report;
+    std::optional<witness> refuted; ///< why there is no sound plan; the plan then must not be used
+
+    /// There is a plan, and nothing speaks against it.
+    [[nodiscard]] bool is_sound() const { return !refuted; }
+};
+
+/// Plan where every value lives, the steps running one after the other.
+///
+/// Requires:   `options.order`, if given, names every node once.
+/// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
+///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: a value
+///             that is used before it is defined, pins that clash or are misaligned, a capacity that the plan
+///             exceeds (no claim that another could not keep it).
+/// Complexity: O(nodes + edges + touches + values) and place()'s, check_plan()'s for the planned buffers.
+/// Throws:     precondition_error where a precondition of a stage is broken.
+template <std::same_as<snapshot> S>
+[[nodiscard]] planned_memory plan_memory(S const& p, plan_options const& options)
+{
+    std::clock_t const begin = std::clock();
+    planned_memory result;
+    plan_report& report = result.report;
+    memory_plan& plan = result.plan;
+    auto refute = [&](witness w) {
+        if (!result.refuted) result.refuted = w;
+    };
+    plan.order = options.order;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    report.steps = p.steps();
+    report.values = p.values();
+
+    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    if (lives.violation) {
+        auto const [value, position, is_defined_later] = *lives.violation;
+        refute({.what = fault::used_undefined, .value = value, .other = is_defined_later ? value : no_value, .position = position});
+        return result;
+    }
+    buffer_table table = gather_buffers(lives, options);
+    if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
+
+    // What is to be placed, and under which number.
+    placement_problem problem{{}, options.pools};
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
+    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (b.size == no_size && b.eligible && !has_role(b.role, value_role::external) && !is_empty(b.life)) plan.unsized.push_back(b.root);
+        if (!b.is_planned()) continue;
+        if (b.pins_differ) refute({.what = fault::off_pin, .value = b.root, .begin = b.pinned, .needed = no_offset, .pool = b.pool});
+        planned[i] = static_cast<buffer_id>(problem.buffers.size());
+        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
+        plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
+    }
+    for (std::size_t v = 0; v != p.values(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
+
+    placement const placed = place(problem);
+    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
+    report.buffers = plan.buffers.size();
+    report.pools.resize(placed.pools.size());
+    for (placed_buffer const& b : plan.buffers) {
+        byte_count& naive = report.pools[b.pool].naive_bytes;
+        naive = sum_fits(naive, b.size) ? naive + b.size : no_size - 1;
+    }
+    for (std::size_t i = 0; i != placed.pools.size(); ++i) {
+        pool_report& pool = report.pools[i];
+        pool.lower_bound_bytes = placed.pools[i].lower_bound;
+        pool.arena_bytes = placed.pools[i].height;
+        pool.peak_position = placed.pools[i].peak_position;
+        plan.arena_bytes.push_back(pool.arena_bytes);
+        report.naive_bytes = sum_fits(report.naive_bytes, pool.naive_bytes) ? report.naive_bytes + pool.naive_bytes : no_size - 1;
+        report.lower_bound_bytes = checked_add(report.lower_bound_bytes, pool.lower_bound_bytes);
+        report.arena_bytes = checked_add(report.arena_bytes, pool.arena_bytes);
+    }
+    if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
+
+    switch (placed.status) {
+    case placement_status::placed: break;
+    case placement_status::over_capacity:
+        refute({.what = fault::over_capacity, .end = plan.arena_bytes[placed.pool], .needed = options.pools[placed.pool].capacity, .pool = placed.pool});
+        break;
+    case placement_status::pin_misaligned: {
+        placed_buffer const& b = plan.buffers[placed.buffer];
+        refute({.what = fault::misaligned, .value = b.root, .begin = problem.buffers[placed.buffer].pinned, .needed = b.alignment, .pool = b.pool});
+        break;
+    }
+    case placement_status::pins_clash: {
+        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
+        refute({.what = fault::clash, .value = plan.buffers[placed.buffer].root, .other = plan.buffers[placed.other].root,
+                .position = std::max(a.life.first, b.life.first), .begin = std::max(a.pinned, b.pinned),
+                .end = std::min(a.pinned + a.size, b.pinned + b.size), .pool = placed.pool});
+        break;
+    }
+    }
+    if (options.check && !result.refuted) {
+        if (auto const counterexample = check_plan(p, plan, options)) refute(*counterexample);
+        report.is_checked = true;
+    }
+
+    for (placed_buffer const& b : plan.buffers) report.largest.push_back(b.root);
+    auto const shown = report.largest.begin() + std::min<std::ptrdiff_t>(5, std::ssize(report.largest));
+    std::partial_sort(report.largest.begin(), shown, report.largest.end(), [&](value_id a, value_id b) {
+        byte_count const x = plan.buffers[plan.buffer_of[a]].size, y = plan.buffers[plan.buffer_of[b]].size;
+        return x != y ? x > y : a < b;
+    });
+    report.largest.erase(shown, report.largest.end());
+    report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] planned_memory plan_memory(P const& p, plan_options const& options)
+{
+    return plan_memory(as_snapshot(p), options);
+}
+
+/// One line to any stream that takes text and numbers: "96 bytes instead of 160; no plan in this order goes
+/// below 96".
+template <class Stream>
+    requires requires(Stream& out) { out << "text" << byte_count{0}; }
+Stream& operator<<(Stream& out, plan_report const& r)
+{
+    out << r.arena_bytes << " bytes instead of " << r.naive_bytes << " for " << r.buffers << " buffers; no plan in this order goes below "
+        << r.lower_bound_bytes;
+    return out;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IN_PLACE_HPP
+#define SUBLET_SHARING_IN_PLACE_HPP
+
+/// Let results be written over operands that nobody needs any more, where the program allows it.
+///
+///     y = relu(x)  may overwrite x              x  [=====)
+///                                               y      [=======)
+///     one buffer for both                       xy [===========)
+///
+/// Without this an output never shares with an input of its own step. Pairs are taken greedily in the order
+/// of the steps. Only buffers of equal size are joined: that never raises the bytes alive at any position.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sublet {
+
+/// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
+///
+/// Ensures:    a pair is taken if and only if, when its turn comes: the step uses the input, defines the
+///             output and touches the input's buffer in no other way; that buffer has no later touch, is
+///             neither output nor pinned, and was not taken at this step already; the output's buffer begins
+///             here and is not pinned; both are planned, of one pool and one size.
+///             Joined buffers keep the root of the first; the table stays sorted by root.
+/// Complexity: O(values + steps + pairs * touches of their step) time, O(values) memory.
+template <std::same_as<snapshot> S>
+[[nodiscard]] buffer_table take_in_place(S const& p, std::span<step_id const> steps, buffer_table table)
+{
+    if (p.overwrites().empty()) return table;
+
+    std::vector<buffer>& buffers = table.buffers;
+    std::vector<buffer_id> joined(buffers.size()); // leads, over some steps, to the buffer that b is part of
+    for (std::size_t b = 0; b != joined.size(); ++b) joined[b] = static_cast<buffer_id>(b);
+    auto buffer_of = [&](value_id v) {
+        buffer_id b = table.buffer_of[v];
+        while (joined[b] != b) b = joined[b] = joined[joined[b]];
+        return b;
+    };
+    std::vector<step_id> taken_at(buffers.size(), no_node);
+
+    for (std::size_t i = 0; i != steps.size(); ++i) {
+        auto const position = static_cast<step_id>(i);
+        for (overwrite const pair : p.overwrites(steps[i])) {
+            buffer_id const from = buffer_of(pair.in), to = buffer_of(pair.out);
+            buffer &in = buffers[from], &out = buffers[to];
+            if (from == to || taken_at[from] == position) continue;
+            if (!in.is_planned() || !out.is_planned() || in.size != out.size || in.pool != out.pool) continue;
+            if (in.pinned != no_offset || out.pinned != no_offset) continue;
+            if (in.life.last != position + 1 || has_role(in.role, value_role::output)) continue;
+            if (out.life.first != position || has_role(out.role, value_role::input)) continue;
+            bool uses = false, defines = false, touches_another = false;
+            for (touch t : p.touches(steps[i])) {
+                uses = uses || (t.value == pair.in && t.kind != touch_kind::def);
+                defines = defines || (t.value == pair.out && t.kind == touch_kind::def);
+                touches_another = touches_another || (buffer_of(t.value) == from &&
+                                                      (t.value != pair.in || t.kind == touch_kind::def));
+            }
+            if (!uses || !defines || touches_another) continue;
+            in.life = hull(in.life, out.life);
+            in.role = in.role | out.role;
+            in.alignment = combine_alignment(in.alignment, out.alignment);
+            joined[to] = from;
+            taken_at[from] = position;
+        }
+    }
+
+    std::vector<buffer_id> renumbered(buffers.size(), no_buffer);
+    buffer_table result;
+    for (std::size_t b = 0; b != buffers.size(); ++b) {
+        if (joined[b] != b) continue;
+        renumbered[b] = static_cast<buffer_id>(result.buffers.size());
+        result.buffers.push_back(buffers[b]);
+    }
+    for (std::size_t v = 0; v != table.buffer_of.size(); ++v)
+        result.buffer_of.push_back(renumbered[buffer_of(static_cast<value_id>(v))]);
+    return result;
+}
+
+} // namespace sublet
+
+#endif

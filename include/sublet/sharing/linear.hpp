@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_LINEAR_HPP
+#define SUBLET_SHARING_LINEAR_HPP
+
+/// Recycle slots in one pass: who is born takes a slot that has fallen free, if one fits.
+///
+///     position   0   1   2   3            free slots when c (48 bytes) is born:  s0: 64 bytes
+///     a: 64      [===)            s0      equal      opens a slot: 64 is not 48
+///     b: 32          [=======)    s1      at_least   takes s0
+///     c: 48              [===)    ?       best_fit   takes the smallest that is large enough: s0
+///                                         grow       as best_fit, but would enlarge s0 if it were too small
+///
+/// What executors without an arena can use: each slot is an allocation of its own. One pass has no bound on
+/// its distance from the optimum (color_intervals.hpp has the fewest slots, place.hpp the fewest bytes).
+///
+/// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
+/// 0 and 1), on live ranges from first to last touch instead of names and last reads.
+
+#include <sublet/contract.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace sublet {
+
+/// Which of the free slots of its pool a buffer takes.
+enum class slot_fit : std::uint8_t {
+    equal,    ///< the lowest of exactly its size, else a new one
+    at_least, ///< the lowest that is at least as large, else a new one
+    best_fit, ///< the smallest that is at least as large, else a new one
+    grow      ///< as best_fit; where none is large enough the largest grows; a new one only if none is free
+};
+
+struct linear_options {
+    slot_fit fit = slot_fit::best_fit;
+    per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
+    per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
+};
+
+struct sized_slot_plan : slot_plan {
+    std::vector<byte_count> slot_bytes; ///< by slot
+    std::vector<pool_id> slot_pool;     ///< by slot
+    byte_count total_bytes = 0;
+};
+
+/// Ensures:    buffers whose ranges overlap have different slots; a slot is as large as its largest tenant.
+///             Buffers are served in the order of their birth, then of their index; all that die at a
+///             position are free for those born there. An empty range or 0 bytes has `no_slot`.
+/// Complexity: O(n log n) time (at_least: O(n f), f = free slots at once), O(n) memory, n = buffers.
+/// Throws:     precondition_error for a size of `no_size`, or if all slots together exceed 64 bits.
+template <live_range_function Lives, class Sizes>
+    requires std::invocable<Sizes&, std::uint32_t>
+[[nodiscard]] sized_slot_plan share_linearly(std::size_t buffers, Lives lives, Sizes sizes, linear_options const& options = {})
+{
+    auto const pool_of = options.pool.tabulate(buffers);
+    auto const eligible = options.eligible.tabulate(buffers);
+
+    struct tenant {
+        live_range life;
+        byte_count size;
+        buffer_id who;
+    };
+    std::vector<tenant> births;
+    for (std::size_t i = 0; i != buffers; ++i) {
+        auto const b = static_cast<buffer_id>(i);
+        tenant const t{lives(b), sizes(b), b};
+        SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
+        if (!is_empty(t.life) && t.size != 0) births.push_back(t);
+    }
+    std::vector<tenant> deaths = births;
+    std::sort(births.begin(), births.end(), [](tenant const& a, tenant const& b) {
+        return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
+    });
+    std::sort(deaths.begin(), deaths.end(), [](tenant const& a, tenant const& b) {
+        return a.life.last != b.life.last ? a.life.last < b.life.last : a.who < b.who;
+    });
+
+    struct free_slot {
+        pool_id pool;
+        byte_count bytes;
+        slot_id slot;
+        auto operator<=>(free_slot const&) const = default;
+    };
+    std::set<free_slot> free;
+    sized_slot_plan plan;
+    plan.slot_of.assign(buffers, no_slot);
+
+    auto choose = [&](tenant const& t) {
+        pool_id const pool = pool_of[t.who];
+        auto const end = free.lower_bound({pool + 1, 0, 0});
+        auto fitting = free.lower_bound({pool, t.size, 0});
+        if (fitting != end) {
+            if (options.fit == slot_fit::equal) return fitting->bytes == t.size ? fitting : free.end();
+            if (options.fit == slot_fit::at_least)
+                return std::min_element(fitting, end, [](free_slot const& a, free_slot const& b) { return a.slot < b.slot; });
+            return fitting;
+        }
+        auto const begin = free.lower_bound({pool, 0, 0});
+        if (options.fit != slot_fit::grow || begin == end) return free.end();
+        return free.lower_bound({pool, std::prev(end)->bytes, 0}); // the lowest of the largest
+    };
+    auto dying = deaths.begin();
+    for (tenant const& t : births) {
+        for (; dying != deaths.end() && dying->life.last <= t.life.first; ++dying) {
+            slot_id const s = plan.slot_of[dying->who];
+            if (eligible[dying->who]) free.insert({pool_of[dying->who], plan.slot_bytes[s], s});
+        }
+        auto const taken = eligible[t.who] ? choose(t) : free.end();
+        if (taken == free.end()) {
+            plan.slot_of[t.who] = plan.slots++;
+            plan.slot_bytes.push_back(t.size);
+            plan.slot_pool.push_back(pool_of[t.who]);
+            continue;
+        }
+        slot_id const s = taken->slot;
+        free.erase(taken);
+        plan.slot_of[t.who] = s;
+        plan.slot_bytes[s] = std::max(plan.slot_bytes[s], t.size);
+    }
+    for (byte_count bytes : plan.slot_bytes) plan.total_bytes = checked_add(plan.total_bytes, bytes);
+    return plan;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/lifetimes.hpp>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <random>
+#include <vector>
+
+using namespace sublet;
+using ranges = std::vector<live_range>;
+using lists = std::vector<std::vector<int>>;
+
+static snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
+{
+    return sequence(uses.size(), values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+}
+
+TEST_CASE("a value lives from its def to the end of its last use")
+{
+    auto lives = lifetimes(op_list(4, {{}, {0}, {0}, {}}, {{0}, {1}, {2}, {3}}));
+    CHECK(lives.of == ranges{{0, 3}, {1, 2}, {2, 3}, {3, 4}});
+    CHECK(lives.positions == 4);
+    CHECK(!lives.violation);
+}
+
+TEST_CASE("an empty program has no lives, and a value that nothing touches has an empty one")
+{
+    CHECK(lifetimes(snapshot{}).of.empty());
+    CHECK(lifetimes(op_list(1, {{}}, {{}})).of == ranges{{0, 0}});
+}
+
+TEST_CASE("an early use ends where the writes of its step begin, but a def always occupies its own step")
+{
+    auto p = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        else s.use_early(0), s.def(1);
+    });
+    CHECK(lifetimes(p).of == ranges{{0, 1}, {1, 2}});
+    auto late = sequence(3, 1, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        if (step == 1) s.use(0);
+        if (step == 2) s.use_early(0);
+    });
+    CHECK(lifetimes(late).of == ranges{{0, 2}});
+}
+
+TEST_CASE("an input is there from the beginning, an output to the end, whoever touches them")
+{
+    std::vector<value_role> role{value_role::input, value_role::output, value_role::input, value_role::input | value_role::output};
+    auto lives = lifetimes(op_list(4, {{}, {0}, {}, {}}, {{}, {1}, {}, {}}), {.role = role});
+    CHECK(lives.of == ranges{{0, 2}, {1, 4}, {0, 1}, {0, 4}});
+    CHECK(!lives.violation);
+}
+
+TEST_CASE("a value with several defs is one value, and a last def that nobody reads still writes")
+{
+    CHECK(lifetimes(op_list(2, {{}, {0}, {}}, {{0}, {1}, {0}})).of == ranges{{0, 3}, {1, 2}});
+}
+
+TEST_CASE("an order that runs a use before its def is not repaired but named")
+{
+    auto p = op_list(2, {{}, {0}}, {{0}, {1}});
+    auto lives = lifetimes(p, {.order = {1, 0}});
+    REQUIRE(lives.violation);
+    CHECK(*lives.violation == order_violation{0, 0, true});
+    CHECK(!lifetimes(p, {.order = {0, 1}}).violation);
+}
+
+TEST_CASE("a value that nothing defines has to be given")
+{
+    auto p = op_list(1, {{}, {0}}, {{}, {}});
+    REQUIRE(lifetimes(p).violation);
+    CHECK(*lifetimes(p).violation == order_violation{0, 1, false});
+    for (auto given : {value_role::input, value_role::external, value_role::state}) CHECK(!lifetimes(p, {.role = given}).violation);
+    auto nowhere = lifetimes(op_list(1, {{}}, {{}}), {.role = value_role::output});
+    REQUIRE(nowhere.violation);
+    CHECK(*nowhere.violation == order_violation{0, 1, false});
+}
+
+TEST_CASE("a step that reads what only itself writes reads too early")
+{
+    auto lives = lifetimes(op_list(1, {{0}}, {{0}}));
+    REQUIRE(lives.violation);
+    CHECK(*lives.violation == order_violation{0, 0, true});
+}
+
+TEST_CASE("the first violation in time is the one that is named")
+{
+    auto lives = lifetimes(op_list(3, {{2}, {1}, {}}, {{}, {}, {1, 2}}));
+    REQUIRE(lives.violation);
+    CHECK(lives.violation->value == 2);
+}
+
+TEST_CASE("an order names every node once")
+{
+    auto p = op_list(1, {{}, {}}, {{0}, {}});
+    for (std::vector<node_id> bad : {std::vector<node_id>{0}, {0, 0}, {0, 2}, {0, 1, 1}})
+        CHECK_THROWS_WITH_AS((void)lifetimes(p, {.order = bad}), "sublet: an order has to name every node once", precondition_error);
+}
+
+TEST_CASE("the steps of a node stay together, and a use at the end of a predecessor is one by its last step")
+{
+    auto p = flow(
+        2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](auto n, effect_sink& s) {
+            if (n == 0) s.def(0), s.next_step(), s.def(1), s.next_step();
+            else s.use_at_end_of(0, 0), s.def(2);
+        });
+    CHECK(lifetimes(p).of == ranges{{0, 3}, {1, 2}, {3, 4}});
+    CHECK(steps_in_order(p, std::vector<node_id>{1, 0}) == std::vector<step_id>{3, 0, 1, 2});
+}
+
+TEST_CASE("random programs in random orders: alive exactly where a look at every touch says so")
+{
+    for (unsigned seed = 0; seed != 1000; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        std::size_t const steps = 1 + pick() % 8, values = 1 + pick() % 6;
+        struct seen {
+            step_id step;
+            value_id value;
+            touch_kind kind;
+        };
+        std::vector<seen> touches;
+        for (std::size_t i = 0, n = pick() % 14; i != n; ++i)
+            touches.push_back({static_cast<step_id>(pick() % steps), static_cast<value_id>(pick() % values), static_cast<touch_kind>(pick() % 3)});
+        std::vector<value_role> role(values);
+        for (auto& r : role) r = static_cast<value_role>(pick() % 4 == 0 ? pick() % 5 : 0);
+        std::vector<node_id> order(steps);
+        for (std::size_t i = 0; i != steps; ++i) order[i] = static_cast<node_id>(i);
+        for (std::size_t i = steps; i > 1; --i) std::swap(order[i - 1], order[pick() % i]);
+
+        auto p = sequence(steps, values, [&](auto step, effect_sink& s) {
+            for (auto t : touches) {
+                if (t.step != step) continue;
+                if (t.kind == touch_kind::use) s.use(t.value);
+                if (t.kind == touch_kind::use_early) s.use_early(t.value);
+                if (t.kind == touch_kind::def) s.def(t.value);
+            }
+        });
+        auto lives = lifetimes(p, {.role = role, .order = order});
+
+        auto position = [&](step_id s) { return static_cast<step_id>(std::find(order.begin(), order.end(), s) - order.begin()); };
+        step_id first_violation = no_node;
+        for (value_id v = 0; v != values; ++v) {
+            // Alive at x: something has put it there by x, and something still wants it at x.
+            bool const given = is_given(role[v]);
+            auto defined_by = [&](step_id x, bool including) {
+                return std::any_of(touches.begin(), touches.end(), [&](seen t) {
+                    return t.value == v && t.kind == touch_kind::def && (position(t.step) < x || (including && position(t.step) == x));
+                });
+            };
+            for (seen t : touches)
+                if (t.value == v && t.kind != touch_kind::def && !given && !defined_by(position(t.step), false))
+                    first_violation = std::min(first_violation, position(t.step));
+            if (has_role(role[v], value_role::output) && !given && !defined_by(static_cast<step_id>(steps), false))
+                first_violation = std::min(first_violation, static_cast<step_id>(steps));
+            if (lives.violation) continue;
+            for (step_id x = 0; x != steps; ++x) {
+                bool wanted = has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
+                for (seen t : touches)
+                    wanted = wanted || (t.value == v && (position(t.step) > x || (position(t.step) == x && t.kind != touch_kind::use_early)));
+                // A last touch that is early ends before the writes of its step: alive up to the position before.
+                CHECK(contains(lives.of[v], x) == ((given || defined_by(x, true)) && wanted));
+            }
+        }
+        CHECK(lives.violation.has_value() == (first_violation != no_node));
+        if (lives.violation) CHECK(lives.violation->position == first_violation);
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/linear.hpp>
+
+#include <sublet/sharing/color_intervals.hpp>
+
+#include <doctest/doctest.h>
+#include <random>
+#include <vector>
+
+using namespace sublet;
+using slots = std::vector<slot_id>;
+using bytes = std::vector<byte_count>;
+using ranges = std::vector<live_range>;
+
+static sized_slot_plan recycled(ranges const& lives, bytes const& sizes, linear_options const& options)
+{
+    return share_linearly(
+        lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, options);
+}
+
+// Slots of 64 and 32 bytes are free when the third buffer comes.
+static sized_slot_plan third_of(byte_count size, slot_fit fit) { return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit}); }
+
+TEST_CASE("equal takes a free slot of exactly its size")
+{
+    CHECK(third_of(32, slot_fit::equal).slot_of == slots{0, 1, 1});
+    CHECK(third_of(31, slot_fit::equal).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("at_least takes the lowest free slot that is large enough")
+{
+    CHECK(third_of(16, slot_fit::at_least).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, slot_fit::at_least).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("best_fit takes the smallest free slot that is large enough")
+{
+    CHECK(third_of(16, slot_fit::best_fit).slot_of == slots{0, 1, 1});
+    CHECK(third_of(33, slot_fit::best_fit).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, slot_fit::best_fit).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("grow enlarges the largest free slot where none is large enough")
+{
+    CHECK(third_of(16, slot_fit::grow).slot_of == slots{0, 1, 1});
+    auto grown = third_of(100, slot_fit::grow);
+    CHECK(grown.slot_of == slots{0, 1, 0});
+    CHECK(grown.slot_bytes == bytes{100, 32});
+    CHECK(grown.total_bytes == 132);
+}
+
+TEST_CASE("which of two free slots is taken does not depend on the order in which they fell free")
+{
+    // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10, 100].
+    CHECK(recycled({{0, 1}, {0, 2}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
+    CHECK(recycled({{0, 2}, {0, 1}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
+    CHECK(recycled({{0, 1}, {1, 2}}, {4, 8}, {}).slot_of == slots{0, 1}); // 4 is never enough for 8
+}
+
+TEST_CASE("only buffers of one pool share, and an ineligible one keeps a slot of its own")
+{
+    ranges lives{{0, 1}, {1, 2}, {2, 3}};
+    CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_of == slots{0, 1, 0});
+    CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_pool == std::vector<pool_id>{0, 1});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{true, false, true}}).slot_of == slots{0, 1, 0});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{false, true, true}}).slot_of == slots{0, 1, 1});
+}
+
+TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is refused")
+{
+    CHECK(recycled({}, {}, {}).slots == 0);
+    CHECK(recycled({{0, 1}, {1, 1}}, {0, 8}, {}).slot_of == slots{no_slot, no_slot});
+    CHECK_THROWS_AS((void)recycled({{0, 1}}, {no_size}, {}), precondition_error);
+    CHECK_THROWS_AS((void)recycled({{0, 1}, {0, 1}}, {no_size - 1, 1}, {}), precondition_error);
+}
+
+TEST_CASE("random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
+{
+    for (unsigned seed = 0; seed != 800; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        ranges lives(pick() % 16);
+        bytes sizes(lives.size());
+        std::vector<pool_id> pool(lives.size());
+        for (auto& l : lives) {
+            l.first = static_cast<step_id>(pick() % 10);
+            l.last = static_cast<step_id>(l.first + pick() % 5);
+        }
+        bool const equal = pick() % 3 == 0;
+        for (auto& s : sizes) s = equal ? 8 : 1 + pick() % 6;
+        for (auto& p : pool) p = equal ? 0 : static_cast<pool_id>(pick() % 2);
+        for (auto fit : {slot_fit::equal, slot_fit::at_least, slot_fit::best_fit, slot_fit::grow}) {
+            auto plan = recycled(lives, sizes, {.fit = fit, .pool = pool});
+            byte_count total = 0;
+            for (auto b : plan.slot_bytes) total += b;
+            CHECK(plan.total_bytes == total);
+            for (std::size_t i = 0; i != lives.size(); ++i) {
+                if (is_empty(lives[i])) {
+                    CHECK(plan.slot_of[i] == no_slot);
+                    continue;
+                }
+                CHECK(plan.slot_bytes[plan.slot_of[i]] >= sizes[i]);
+                CHECK(plan.slot_pool[plan.slot_of[i]] == pool[i]);
+                if (fit == slot_fit::equal) CHECK(plan.slot_bytes[plan.slot_of[i]] == sizes[i]);
+                for (std::size_t j = 0; j != i; ++j)
+                    if (overlaps(lives[i], lives[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
+            }
+            if (equal) CHECK(plan.slots == color_intervals(lives.size(), [&](auto b) { return lives[b]; }).slots);
+        }
+    }
+}
