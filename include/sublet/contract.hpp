@@ -13,6 +13,7 @@
 
 #if !defined(__cpp_exceptions)
 #include <cstdio>
+#include <cstdlib>
 #endif
 
 namespace sublet {
@@ -38,7 +39,7 @@ namespace detail {
 #else
     std::fputs(sentence, stderr);
     std::fputc('\n', stderr);
-    std::terminate();
+    std::abort();
 #endif
 }
 

@@ -117,16 +117,17 @@ public:
     /// The property of values 0 ... values - 1.
     [[nodiscard]] std::vector<T> tabulate(std::size_t values) const
     {
+        actions_->expect_size(held_, values);
         std::vector<T> table;
         table.reserve(values);
-        actions_->append(held_, values, table);
+        for (std::size_t v = 0; v != values; ++v) table.push_back((*this)[static_cast<value_id>(v)]);
         return table;
     }
 
 private:
     struct actions {
         T (*read)(void const*, value_id);
-        void (*append)(void const*, std::size_t, std::vector<T>&);
+        void (*expect_size)(void const*, std::size_t);
         void* (*copy)(void const*);
         void (*destroy)(void*);
     };
@@ -165,12 +166,10 @@ private:
     template <class X>
     static constexpr actions actions_of{
         [](void const* x, value_id v) -> T { return read_one(*static_cast<X const*>(x), v); },
-        [](void const* held, std::size_t values, std::vector<T>& table) {
-            X const& x = *static_cast<X const*>(held);
+        [](void const* x, std::size_t values) {
             if constexpr (value_table<X, T>)
-                SUBLET_EXPECTS(static_cast<std::size_t>(x.size()) == values,
+                SUBLET_EXPECTS(static_cast<std::size_t>(static_cast<X const*>(x)->size()) == values,
                                "sublet: the table of a property has not one entry per value");
-            for (std::size_t v = 0; v != values; ++v) table.push_back(read_one(x, static_cast<value_id>(v)));
         },
         [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
         [](void* x) { delete static_cast<X*>(x); }};

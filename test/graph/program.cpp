@@ -42,14 +42,14 @@ concept can_be_used = requires(effect_sink& sink, I const& v) { sink.use(v); };
 
 enum class closed_enum { third = 2 };
 
-/// What one step says, read back.
-template <class Effects> std::vector<touch> touches_of(Effects effects)
+/// What one step says.
+template <class Effects>
+snapshot saying(Effects effects)
 {
-    auto say = [&](auto, effect_sink& sink) { effects(sink); };
-    snapshot const p = sequence(1, 4, say);
-    REQUIRE(p.steps() == 1);
-    return {p.touches(0).begin(), p.touches(0).end()};
+    return sequence(1, 4, [&](auto, effect_sink& sink) { effects(sink); });
 }
+
+std::vector<touch> touches_of(snapshot const& p) { return {p.touches(0).begin(), p.touches(0).end()}; }
 
 } // namespace
 
@@ -64,31 +64,39 @@ static_assert(!can_be_used<int*> && !can_be_used<std::string>);
 
 TEST_CASE("a step says what it reads and what it writes")
 {
-    CHECK(touches_of([](auto& sink) {
-              sink.use(0);
-              sink.use_early(1u);
-              sink.def(std::int64_t{2});
-          }) == std::vector<touch>{{0, touch_kind::use}, {1, touch_kind::use_early}, {2, touch_kind::def}});
+    snapshot const p = saying([](auto& sink) {
+        sink.use(0);
+        sink.use_early(1u);
+        sink.def(std::int64_t{2});
+        sink.may_overwrite(0, 2);
+    });
+    REQUIRE(p.steps() == 1);
+    CHECK(touches_of(p) ==
+          std::vector<touch>{{0, touch_kind::use}, {1, touch_kind::use_early}, {2, touch_kind::def}});
+    REQUIRE(p.overwrites().size() == 1);
+    CHECK(p.overwrites()[0] == overwrite{0, 0, 2});
 }
 
 TEST_CASE("operands that are not there are skipped")
 {
-    CHECK(touches_of([](auto& sink) {
-              sink.use(-1);
-              sink.use_early(no_value);
-              sink.def(std::size_t(-1));
-              sink.def(std::size_t{no_value});
-              sink.use(archetype::id(-1));
-              sink.may_overwrite(-1, 2);
-              sink.may_overwrite(2, no_value);
-              sink.use(3);
-          }) == std::vector<touch>{{3, touch_kind::use}});
+    snapshot const p = saying([](auto& sink) {
+        sink.use(-1);
+        sink.use_early(no_value);
+        sink.def(std::size_t(-1));
+        sink.def(std::size_t{no_value});
+        sink.use(archetype::id(-1));
+        sink.may_overwrite(-1, 2);
+        sink.may_overwrite(2, no_value);
+        sink.use(3);
+    });
+    CHECK(touches_of(p) == std::vector<touch>{{3, touch_kind::use}});
+    CHECK(p.overwrites().empty());
 }
 
 TEST_CASE("values that do not exist are refused, whichever way they are named")
 {
     auto refuses = [](char const* sentence, auto effects) {
-        CHECK_THROWS_WITH_AS((void)touches_of(effects), sentence, precondition_error);
+        CHECK_THROWS_WITH_AS((void)saying(effects), sentence, precondition_error);
     };
     char const* const absent = "sublet: a step touches a value that does not exist";
     refuses(absent, [](auto& sink) { sink.use(4); });

@@ -53,14 +53,16 @@ public:
     /// The same pairs by their item: row i of the result lists, ascending, the rows in which i stood.
     /// Requires:   every item is below `result_rows`.
     /// Complexity: O(rows + items).
-    [[nodiscard]] csr_rows transposed(std::size_t result_rows) const
+    template <std::integral Count>
+    [[nodiscard]] csr_rows transposed(Count result_rows) const
     {
+        auto const height = static_cast<std::size_t>(result_rows);
         csr_rows result;
-        result.first_.assign(result_rows + 1, 0);
-        result.item_.resize(item_.size());
+        result.first_ = std::vector<std::uint32_t>(height + 1, 0);
+        result.item_ = std::vector<std::uint32_t>(item_.size(), 0);
         for (std::uint32_t i : item_) ++result.first_[i + 1];
-        for (std::size_t r = 0; r != result_rows; ++r) result.first_[r + 1] += result.first_[r];
-        std::vector<std::uint32_t> next(result.first_.begin(), result.first_.end() - 1);
+        for (std::size_t r = 0; r != height; ++r) result.first_[r + 1] += result.first_[r];
+        std::vector<std::uint32_t> next = result.first_;
         for (std::size_t r = 0; r != rows(); ++r)
             for (std::uint32_t i : (*this)[r]) result.item_[next[i]++] = static_cast<std::uint32_t>(r);
         return result;
@@ -150,7 +152,6 @@ public:
 
     friend bool operator==(csr_graph const&, csr_graph const&) = default;
 };
-static_assert(graph<csr_graph>);
 
 /// The graph whose node n has the successors `successors(n)`, copied at once.
 ///

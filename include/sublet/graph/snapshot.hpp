@@ -80,20 +80,29 @@ public:
         return {all + record_.step_begin[s], all + record_.step_begin[s + 1]};
     }
     /// The in-place pairs that a step declares.  O(log of their number)
-    [[nodiscard]] std::span<overwrite const> overwrites(step_id s) const
+    template <std::integral Step>
+    [[nodiscard]] std::span<overwrite const> overwrites(Step s) const
     {
-        return equal_keys<&overwrite::step>(record_.overwrites, s);
+        return equal_keys<&overwrite::step>(record_.overwrites, static_cast<step_id>(s));
     }
-    [[nodiscard]] std::span<overwrite const> overwrites() const { return record_.overwrites; }
+    [[nodiscard]] std::span<overwrite const> overwrites() const
+    {
+        return {record_.overwrites.data(), record_.overwrites.size()};
+    }
     /// The uses at the ends of predecessors that a node declares.  O(log of their number)
-    [[nodiscard]] std::span<edge_use const> edge_uses(node_id n) const
+    template <std::integral Node>
+    [[nodiscard]] std::span<edge_use const> edge_uses(Node n) const
     {
-        return equal_keys<&edge_use::node>(record_.edge_uses, n);
+        return equal_keys<&edge_use::node>(record_.edge_uses, static_cast<node_id>(n));
     }
-    [[nodiscard]] std::span<edge_use const> edge_uses() const { return record_.edge_uses; }
+    [[nodiscard]] std::span<edge_use const> edge_uses() const
+    {
+        return {record_.edge_uses.data(), record_.edge_uses.size()};
+    }
 
     /// Says again what the copied program said.
-    void effects(node_id n, effect_sink& sink) const
+    template <std::same_as<effect_sink> Sink>
+    void effects(node_id n, Sink& sink) const
     {
         step_range const mine = steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s) {
@@ -123,8 +132,6 @@ private:
     std::vector<step_id> node_end_;
     detail::effect_record record_;
 };
-
-static_assert(program<snapshot>);
 
 /// From an id or a vertex, and a sink, to nothing: tells the sink what happens there.
 template <class F, class From, class Sink = effect_sink>
