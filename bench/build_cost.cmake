@@ -142,8 +142,21 @@ static_assert(sublet::program<ir>);")
 cost(graph/snapshot.hpp "${program}")
 cost(graph/traversal.hpp "${graph}auto f = sublet::depth_first(g);")
 
+cost(analysis/aliases.hpp "auto b = sublet::aliases(3, [](auto) { return sublet::no_value; });")
+cost(analysis/lifetimes.hpp "${program}auto l = sublet::lifetimes(p, {.order = {2, 1, 0}});")
+cost(analysis/buffers.hpp "auto t = sublet::gather_buffers({}, sublet::plan_options{.bytes = 4096});")
+cost(analysis/pressure.hpp "${lives}auto m = sublet::pressure(2, lives, sizes, 3);")
 
+cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
+cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
+cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
 
+cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
+cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")
+cost(placement/placed.hpp "void call(sublet::placed_by_offset& all) { all.insert(0, sublet::placed{}); }")
+cost(placement/fit.hpp "${buffers}
+auto f = sublet::fit(buffers, {0}, sublet::gap_choice::lowest, sublet::placed_by_offset());")
+cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
 
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")
@@ -154,7 +167,8 @@ void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 
 cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
 cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
 
-cost(sublet.hpp "${program}")
+cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
+cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})
 
 file(GLOB_RECURSE headers RELATIVE ${root}/include/sublet ${root}/include/sublet/*.hpp)

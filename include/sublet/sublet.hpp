@@ -27,10 +27,31 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
 
+// Facts about a program.
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/pressure.hpp>
+
+// Who shares, without addresses.
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/linear.hpp>
+
+// At which address.
+#include <sublet/placement/problem.hpp>
+#include <sublet/placement/orders.hpp>
+#include <sublet/placement/placed.hpp>
+#include <sublet/placement/fit.hpp>
+#include <sublet/placement/place.hpp>
+
 // The opponent.
 #include <sublet/checking/witness.hpp>
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/check_plan.hpp>
+
+// The front door.
+#include <sublet/planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>
