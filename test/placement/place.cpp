@@ -36,7 +36,7 @@ TEST_CASE("every pool is an arena of its own, with an alignment of its own")
     auto p = place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}, {{0, 2}, 10, 6, 1}, {{0, 2}, 10, 1, 1}}, {{no_limit, 1}, {no_limit, 4}}});
     CHECK(p.pools[0].height == 20);
     CHECK(p.pools[1].height == 22);
-    for (std::size_t b : {2, 3}) CHECK(p.offset[b] % (b == 2 ? 12 : 4) == 0);
+    for (std::size_t b : {2u, 3u}) CHECK(p.offset[b] % (b == 2 ? 12 : 4) == 0);
 }
 
 TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
