@@ -110,6 +110,13 @@ TEST_CASE("the steps of a node stay together, and a use at the end of a predeces
     CHECK(steps_in_order(p, std::vector<node_id>{1, 0}) == std::vector<step_id>{3, 0, 1, 2});
 }
 
+TEST_CASE("what the last step of a node defines may be used where the node ends: the value that goes round a loop")
+{
+    auto loop = flow(1, 1, [](auto) { return std::vector<int>{0}; }, [](auto, effect_sink& s) { s.def(0), s.use_at_end_of(0, 0); });
+    CHECK(!lifetimes(loop).violation);
+    CHECK(lifetimes(loop).of == ranges{{0, 1}});
+}
+
 TEST_CASE("random programs in random orders: alive exactly where a look at every touch says so")
 {
     for (unsigned seed = 0; seed != 1000; ++seed) {

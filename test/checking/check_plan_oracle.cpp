@@ -113,11 +113,14 @@ public:
     bool is_undefined(value_id v, std::size_t p) const
     {
         bool is_wanted = p == at_.size() && has_role(s_.role[v], value_role::output), is_there = given(v);
-        if (p < at_.size())
-            is_wanted = is_wanted || touches(p, v, deed::use) || touches(p, v, deed::early_use) ||
-                        touches(p, v, deed::use_at_end);
+        bool is_wanted_after = false, is_written_here = false;
+        if (p < at_.size()) {
+            is_wanted = is_wanted || touches(p, v, deed::use) || touches(p, v, deed::early_use);
+            is_wanted_after = touches(p, v, deed::use_at_end);
+            is_written_here = touches(p, v, deed::def);
+        }
         for (std::size_t q = 0; q < p; ++q) is_there = is_there || touches(q, v, deed::def);
-        return is_wanted && !is_there;
+        return (is_wanted && !is_there) || (is_wanted_after && !is_there && !is_written_here);
     }
     bool is_defined_anywhere(value_id v) const
     {
@@ -366,7 +369,6 @@ scene random_scene(dice& roll)
     for (node_id n : s.order) {
         for (std::size_t steps = 1 + roll.below(2); steps != 0; --steps) {
             moment_of_time now{.node = n};
-            there_at_the_end[n] = is_there;
             std::vector<value_id> in, out;
             for (value_id v = 0; v != values; ++v) {
                 if (is_spent[v]) continue;
@@ -387,6 +389,7 @@ scene random_scene(dice& roll)
                     }
             if (roll.chance(5)) now.in_place.push_back({roll.below(values), roll.below(values)});
             for (value_id v : out) is_there[v] = true;
+            there_at_the_end[n] = is_there;
             s.steps.push_back(now);
         }
     }

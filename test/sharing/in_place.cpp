@@ -124,6 +124,18 @@ TEST_CASE("an operand given twice is one operand")
     CHECK(joins({{{}, {0}, {}}, {{0, 0}, {1}, {{0, 1}}}}, 2, {.bytes = 8}, 0, 1));
 }
 
+TEST_CASE("an operand that an edge carries out of the node is kept")
+{
+    auto p = flow(
+        2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](auto n, effect_sink& s) {
+            if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(1), s.may_overwrite(0, 1);
+            else s.use_at_end_of(0, 0), s.use(1), s.def(2);
+        });
+    auto t = take_in_place(p, steps_in_order(p, {}), gather_buffers(lifetimes(p), plan_options{.bytes = 8}));
+    CHECK(t.buffer_of[0] != t.buffer_of[1]);
+}
+
 TEST_CASE("a chain of in-place steps is one buffer")
 {
     operations ops{{{}, {0}, {}}};

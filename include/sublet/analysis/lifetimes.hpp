@@ -74,8 +74,8 @@ struct lifetimes_options {
 /// The live range of every value in an order of the nodes: the sequential reading of a program.
 ///
 /// Ensures:    an input lives from position 0, an output to the end. A value with several defs is one
-///             value, alive from the first to its last touch. A use at the end of a predecessor is a use by
-///             that node's last step. Where `violation` is set, ranges are of no use.
+///             value, alive from the first to its last touch. A use at the end of a predecessor follows
+///             what that node's last step writes. Where `violation` is set, ranges are of no use.
 /// Complexity: O(nodes + values + touches) time and memory.
 /// Throws:     precondition_error if the order does not name every node once.
 template <std::same_as<snapshot> S>
@@ -96,8 +96,9 @@ template <std::same_as<snapshot> S>
             if (t.kind == touch_kind::def && first_def[t.value] == no_node) first_def[t.value] = at;
     }
 
-    auto needed = [&](value_id v, step_id at) {
-        if (is_given(role[v]) || (first_def[v] != no_node && first_def[v] < at)) return;
+    // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
+    auto needed = [&](value_id v, step_id at, step_id ready) {
+        if (is_given(role[v]) || first_def[v] < ready) return;
         if (lives.violation && lives.violation->position <= at) return;
         lives.violation = order_violation{v, at, first_def[v] != no_node};
     };
@@ -106,19 +107,19 @@ template <std::same_as<snapshot> S>
     };
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at])) {
-            if (t.kind != touch_kind::def) needed(t.value, at);
+            if (t.kind != touch_kind::def) needed(t.value, at, at);
             held(t.value, t.kind == touch_kind::use_early ? at : at + 1);
         }
     for (edge_use u : p.edge_uses()) {
         step_id const at = position_of[p.steps_of(u.pred).last - 1];
-        needed(u.value, at);
+        needed(u.value, at, at + 1);
         held(u.value, at + 1);
     }
     for (std::size_t i = 0; i != p.values(); ++i) {
         auto const v = static_cast<value_id>(i);
         if (has_role(role[v], value_role::input)) held(v, 1);
         if (has_role(role[v], value_role::output)) {
-            needed(v, positions);
+            needed(v, positions, positions);
             held(v, positions == 0 ? 1 : positions);
         }
         lives.of[v].first = is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];

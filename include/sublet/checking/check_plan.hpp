@@ -101,7 +101,10 @@ private:
                             .position = p};
         };
         each_touch(program_, asked_.position, [&](value_id v, step_id p, moment m) {
-            if (m != moment::writes && !is_given(asked_.role[v]) && asked_.first_def[v] >= p) found(v, p);
+            // What a step writes is there where its node ends, but not for its own reads.
+            bool const is_there = is_given(asked_.role[v]) || asked_.first_def[v] < p ||
+                                  (m == moment::reads_at_end && asked_.first_def[v] == p);
+            if (m != moment::writes && !is_there) found(v, p);
         });
         for (value_id v = 0; v != values_; ++v) {
             bool const exists = is_given(asked_.role[v]) || asked_.first_def[v] != plan_demands::never;

@@ -27,8 +27,8 @@ namespace sublet {
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
 ///
 /// Ensures:    a pair is taken if and only if, when its turn comes: the step uses the input, defines the
-///             output and touches the input's buffer in no other way; that buffer has no later touch, is
-///             neither output nor pinned, and was not taken at this step already; the output's buffer begins
+///             output and touches the input's buffer in no other way; that buffer has no later touch (a use at
+///             the end of the node is one), is neither output nor pinned, and was not taken at this step already; the output's buffer begins
 ///             here and is not pinned; both are planned, of one pool and one size.
 ///             Joined buffers keep the root of the first; the table stays sorted by root.
 /// Complexity: O(values + steps + pairs * touches of their step) time, O(values) memory.
@@ -47,12 +47,20 @@ template <std::same_as<snapshot> S>
     };
     std::vector<step_id> taken_at(buffers.size(), no_node);
 
+    // A buffer that an edge still carries out of a node is read after the node's last step has written.
+    std::vector<step_id> position_of(steps.size()), carried_from(buffers.size(), no_node);
+    for (std::size_t i = 0; i != steps.size(); ++i) position_of[steps[i]] = static_cast<step_id>(i);
+    auto carry = [&](buffer_id b, step_id from) {
+        if (carried_from[b] == no_node || carried_from[b] < from) carried_from[b] = from;
+    };
+    for (edge_use u : p.edge_uses()) carry(table.buffer_of[u.value], position_of[p.steps_of(u.pred).last - 1]);
+
     for (std::size_t i = 0; i != steps.size(); ++i) {
         auto const position = static_cast<step_id>(i);
         for (overwrite const pair : p.overwrites(steps[i])) {
             buffer_id const from = buffer_of(pair.in), to = buffer_of(pair.out);
             buffer &in = buffers[from], &out = buffers[to];
-            if (from == to || taken_at[from] == position) continue;
+            if (from == to || taken_at[from] == position || carried_from[from] == position) continue;
             if (!in.is_planned() || !out.is_planned() || in.size != out.size || in.pool != out.pool) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
             if (in.life.last != position + 1 || has_role(in.role, value_role::output)) continue;
@@ -68,6 +76,7 @@ template <std::same_as<snapshot> S>
             in.life = hull(in.life, out.life);
             in.role = in.role | out.role;
             in.alignment = combine_alignment(in.alignment, out.alignment);
+            if (carried_from[to] != no_node) carry(from, carried_from[to]);
             joined[to] = from;
             taken_at[from] = position;
         }
