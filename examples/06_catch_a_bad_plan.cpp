@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// The checker believes no planner: it derives from the program what a plan has to respect, and looks for one
+// counterexample. Here a proved plan is moved by one byte, damaged in other ways, and held to wishes that it
+// was not made for. Prints for each the sentence that tells where to look.
+
+#include <sublet/sublet.hpp>
+
+#include <iostream>
+#include <vector>
+
+int main()
+{
+    enum { a, b, c, view, last }; // values 0 to 4
+    std::vector<std::vector<int>> const uses = {{}, {a}, {b}, {c}, {view}};
+    auto const program = sublet::sequence(
+        5, 5, [&](auto step) -> auto& { return uses[step]; }, [](auto step) { return std::vector{step}; });
+    sublet::plan_options const options{.bytes = {64, 48, 64, 64, 32}, .alias_of = {-1, -1, -1, int{c}, -1}};
+    auto const plan = sublet::plan_memory(program, options).plan;
+
+    using sublet::memory_plan;
+    auto check = [&](char const* what, memory_plan const& suspect, sublet::plan_options const& asked) {
+        auto const refuted = sublet::check_plan(program, suspect, asked);
+        std::cout << what << ":\n    ";
+        if (refuted) std::cout << *refuted << '\n';
+        else std::cout << "nothing speaks against it\n";
+    };
+    auto damaged = [&](auto damage) {
+        memory_plan copy = plan;
+        damage(copy);
+        return copy;
+    };
+
+    check("the plan as it was made", plan, options);
+    check("b one byte lower", damaged([](auto& p) { p.buffers[p.buffer_of[b]].offset -= 1; }), options);
+    check("the arena one byte smaller", damaged([](auto& p) { p.arena_bytes[0] -= 1; }), options);
+    check("the view torn off c", damaged([](auto& p) { p.buffer_of[view] = p.buffer_of[b]; }), options);
+    check("a without storage", damaged([](auto& p) { p.buffer_of[a] = sublet::no_buffer; }), options);
+
+    using enum sublet::value_role;
+    auto wished = options;
+    wished.role = {output, intermediate, intermediate, intermediate, output};
+    check("the same plan, if a were an output", plan, wished);
+    wished = options;
+    wished.alignment = 128;
+    check("the same plan, if every value were to be aligned", plan, wished);
+    wished = options;
+    wished.pools = {{.capacity = 100}};
+    check("the same plan, if memory were scarce", plan, wished);
+    wished = options;
+    wished.order = {0, 1, 2, 4, 3};
+    check("the same plan, if steps 3 and 4 ran the other way round", plan, wished);
+}
