@@ -77,5 +77,5 @@ TEST_CASE("options are stored, copied, returned and assigned, and nothing dangle
     stored = copy;
     CHECK(stored.bytes[1] == 200);
     CHECK(stored.alignment[1] == 20);
-    CHECK(copy.eligible.tabulate(2) == std::vector<bool>{true, true});
+    CHECK(copy.eligible.tabulate(2) == std::vector<unsigned char>{1, 1});
 }

@@ -18,6 +18,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
@@ -169,13 +170,10 @@ template <std::same_as<snapshot> S>
         report.is_checked = true;
     }
 
-    for (placed_buffer const& b : plan.buffers) report.largest.push_back(b.root);
-    auto const shown = report.largest.begin() + std::min<std::ptrdiff_t>(5, std::ssize(report.largest));
-    std::partial_sort(report.largest.begin(), shown, report.largest.end(), [&](value_id a, value_id b) {
-        byte_count const x = plan.buffers[plan.buffer_of[a]].size, y = plan.buffers[plan.buffer_of[b]].size;
-        return x != y ? x > y : a < b;
-    });
-    report.largest.erase(shown, report.largest.end());
+    std::vector<keyed> by_size;
+    for (placed_buffer const& b : plan.buffers) by_size.push_back({falling(b.size), 0, b.root});
+    sort_keyed(by_size);
+    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].who);
     report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }

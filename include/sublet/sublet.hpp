@@ -14,6 +14,7 @@
 #include <sublet/units.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/value_role.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/plan.hpp>
@@ -55,6 +56,7 @@
 
 // What people look at.
 #include <sublet/reporting/text.hpp>
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
 

@@ -44,7 +44,7 @@ template <class AliasOf>
         root[v] = to == no_value ? static_cast<value_id>(v) : to;
         SUBLET_EXPECTS(to != v, "sublet: a value is a view of itself");
     }
-    std::vector<bool> known(values);
+    std::vector<unsigned char> known(values);
     std::vector<value_id> chain;
     for (std::size_t start = 0; start != values; ++start) {
         auto v = static_cast<value_id>(start);
@@ -54,7 +54,7 @@ template <class AliasOf>
         }
         for (value_id view : chain) {
             root[view] = root[v];
-            known[view] = true;
+            known[view] = 1;
         }
         chain.clear();
     }

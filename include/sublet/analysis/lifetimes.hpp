@@ -43,10 +43,10 @@ template <std::same_as<snapshot> S>
         return steps;
     }
     SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
-    std::vector<bool> named(p.nodes());
+    std::vector<unsigned char> named(p.nodes());
     for (node_id n : order) {
         SUBLET_EXPECTS(n < p.nodes() && !named[n], "sublet: an order has to name every node once");
-        named[n] = true;
+        named[n] = 1;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) steps.push_back(s);
     }
     return steps;

@@ -20,6 +20,7 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
@@ -195,7 +196,7 @@ private:
         std::vector<value_id> predecessor(values_, no_value);
         if (!options_.in_place || program_.overwrites().empty()) return predecessor;
         std::vector<value_id> const last_reader = last_readers();
-        std::vector<bool> has_heir(values_, false);
+        std::vector<unsigned char> has_heir(values_, 0);
         for (overwrite o : program_.overwrites()) {
             step_id const p = asked_.position[o.step];
             value_id const in = asked_.root[o.in], out = asked_.root[o.out];
@@ -209,7 +210,7 @@ private:
                                  !has_role(asked_.class_role[out], value_role::input);
             if (!dies || !is_born) continue;
             predecessor[out] = in;
-            has_heir[in] = true;
+            has_heir[in] = 1;
         }
         return predecessor;
     }
@@ -217,28 +218,23 @@ private:
     std::optional<witness> clash() const
     {
         std::vector<value_id> const predecessor = predecessors();
-        std::vector<value_id> births, deaths;
-        for (value_id r = 0; r != values_; ++r)
-            if (asked_.root[r] == r && asked_.is_planned(r)) births.push_back(r);
-        deaths = births;
         // Heirs come last at their position: whoever is born there beside them meets all of the predecessor.
-        std::sort(births.begin(), births.end(), [&](value_id a, value_id b) {
-            step_id const at_a = asked_.life[a].first, at_b = asked_.life[b].first;
-            bool const a_inherits = predecessor[a] != no_value, b_inherits = predecessor[b] != no_value;
-            if (at_a != at_b) return at_a < at_b;
-            return a_inherits != b_inherits ? b_inherits : a < b;
-        });
-        std::sort(deaths.begin(), deaths.end(), [&](value_id a, value_id b) {
-            step_id const at_a = asked_.life[a].last, at_b = asked_.life[b].last;
-            return at_a != at_b ? at_a < at_b : a < b;
-        });
+        std::vector<keyed> births, deaths;
+        for (value_id r = 0; r != values_; ++r) {
+            if (asked_.root[r] != r || !asked_.is_planned(r)) continue;
+            births.push_back({asked_.life[r].first, predecessor[r] != no_value, r});
+            deaths.push_back({asked_.life[r].last, 0, r});
+        }
+        sort_keyed(births);
+        sort_keyed(deaths);
 
         std::map<place, value_id> living;
         auto dead = deaths.begin();
-        for (value_id born : births) {
-            for (; asked_.life[*dead].last <= asked_.life[born].first; ++dead) {
-                auto const at = living.find(place_of(*dead));
-                if (at != living.end() && at->second == *dead) living.erase(at); // else its heir lives there
+        for (keyed const& birth : births) {
+            value_id const born = birth.who;
+            for (; dead->key <= birth.key; ++dead) {
+                auto const at = living.find(place_of(dead->who));
+                if (at != living.end() && at->second == dead->who) living.erase(at); // else its heir lives there
             }
             auto const above = living.lower_bound(place_of(born));
             if (predecessor[born] != no_value) {

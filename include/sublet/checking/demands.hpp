@@ -44,7 +44,7 @@ struct plan_demands {
     std::vector<byte_count> bytes;
     std::vector<byte_count> pinned; ///< a pin on any of the class, unless the root has one of its own
     std::vector<pool_id> pool;
-    std::vector<bool> eligible; ///< all of the class
+    std::vector<unsigned char> eligible; ///< all of the class
     std::vector<live_range> life;
 
     /// Whether storage is to be planned for the class.
@@ -137,7 +137,7 @@ template <std::same_as<snapshot> S>
         value_id const r = d.root[v];
         d.class_role[r] = d.class_role[r] | d.role[v];
         if (d.pinned[r] == no_offset) d.pinned[r] = d.pinned[v];
-        if (!d.eligible[v]) d.eligible[r] = false;
+        if (!d.eligible[v]) d.eligible[r] = 0;
     }
 
     d.first_def.assign(values, plan_demands::never);

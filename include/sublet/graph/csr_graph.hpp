@@ -84,9 +84,13 @@ inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
 template <class R>
 concept returned_list = !std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
-/// A number, and neither a character nor a truth value (not even `vector<bool>`'s, which hides in a proxy).
+/// `vector<bool>`'s proxy for a truth value, told by what only it can do.
 template <class I>
-concept id_like = integer_like<I> && !std::same_as<I, std::vector<bool>::reference>;
+inline constexpr bool is_bit = requires(I i) { i.flip(); };
+
+/// A number, and neither a character nor a truth value.
+template <class I>
+concept id_like = integer_like<I> && !is_bit<I>;
 
 /// A container by reference or by value, or a view of one that lives on. Text is no list of ids.
 template <class R>

@@ -15,6 +15,7 @@
 /// ASPLOS 2023; Shafranovich, RFC 4180, 2005.
 
 #include <sublet/plan.hpp>
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 

@@ -17,6 +17,7 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
