@@ -20,7 +20,7 @@ set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(heavy iostream ranges random functional string memory memory_resource) # each costs as much as all of ours
 
 function(stage_of header result)
-  if(header MATCHES "^(units|contract|live_range|per_value|value_role|plan|plan_options)\\.hpp$")
+  if(header MATCHES "^(units|contract|keyed|live_range|per_value|value_role|plan|plan_options)\\.hpp$")
     set(${result} words PARENT_SCOPE)
   else()
     string(REGEX REPLACE "/.*" "" stage ${header}) # the folder; at the root the header itself
