@@ -33,7 +33,8 @@ TEST_CASE("a pool that meets its bound at once is packed once")
 
 TEST_CASE("every pool is an arena of its own, with an alignment of its own")
 {
-    auto p = place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}, {{0, 2}, 10, 6, 1}, {{0, 2}, 10, 1, 1}}, {{no_limit, 1}, {no_limit, 4}}});
+    auto p = place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}, {{0, 2}, 10, 6, 1}, {{0, 2}, 10, 1, 1}},
+                                     {{no_limit, 1}, {no_limit, 4}}});
     CHECK(p.pools[0].height == 20);
     CHECK(p.pools[1].height == 22);
     for (std::size_t b : {2u, 3u}) CHECK(p.offset[b] % (b == 2 ? 12 : 4) == 0);
@@ -45,12 +46,14 @@ TEST_CASE("a capacity that greedy placement exceeds is said, and the placement i
     CHECK(p.status == placement_status::over_capacity);
     CHECK(p.pool == 0);
     CHECK(p.pools[0].height == 20);
-    CHECK(place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status == placement_status::placed);
+    CHECK(place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
+          placement_status::placed);
 }
 
 TEST_CASE("pins are kept, and who is not pinned goes round them")
 {
-    auto p = place(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
+    auto p =
+        place(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
     CHECK(p.status == placement_status::placed);
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0, 5});
 }
@@ -77,7 +80,8 @@ TEST_CASE("what makes no sense is refused")
 TEST_CASE("sizes near 64 bits are placed as long as there is a way")
 {
     byte_count const quarter = byte_count{1} << 62;
-    auto p = place(placement_problem{{{{0, 2}, 2 * quarter}, {{1, 3}, quarter}, {{2, 4}, 2 * quarter}, {{1, 4}, quarter - 2}}});
+    auto p = place(placement_problem{
+        {{{0, 2}, 2 * quarter}, {{1, 3}, quarter}, {{2, 4}, 2 * quarter}, {{1, 4}, quarter - 2}}});
     CHECK(p.status == placement_status::placed);
     CHECK(p.pools[0].height == no_size - 1);
 }
@@ -91,7 +95,8 @@ TEST_CASE("positions may be any, a gap of a billion costs nothing")
 
 TEST_CASE("a budget of nothing still places everything, once")
 {
-    auto p = place(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}}, {.visits = 0});
+    auto p = place(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},
+                   {.visits = 0});
     CHECK(p.status == placement_status::placed);
     CHECK(p.pools[0].packings == 1);
 }
@@ -130,7 +135,8 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
             continue;
         }
         ++placed;
-        at_bound += std::all_of(p.pools.begin(), p.pools.end(), [](auto const& x) { return x.height == x.lower_bound; });
+        at_bound += std::all_of(p.pools.begin(), p.pools.end(),
+                                [](auto const& x) { return x.height == x.lower_bound; });
         for (std::size_t i = 0; i != problem.buffers.size(); ++i) {
             auto const& a = problem.buffers[i];
             bool const needs = a.size != 0 && !is_empty(a.life);
@@ -148,7 +154,7 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
     CHECK(at_bound > placed / 4);
 }
 
-TEST_CASE("the same problem has the same placement, whichever structure it calls for")
+TEST_CASE("thousands of short lives are placed apart, the same way each time")
 {
     std::mt19937 pick{7};
     placement_problem sparse;
@@ -156,7 +162,21 @@ TEST_CASE("the same problem has the same placement, whichever structure it calls
         auto const first = static_cast<step_id>(pick() % 20000);
         sparse.buffers.push_back({{first, static_cast<step_id>(first + 1 + pick() % 40)}, 1 + pick() % 1000});
     }
-    auto a = place(sparse), b = place(sparse);
+    auto const a = place(sparse), b = place(sparse);
     CHECK(a.offset == b.offset);
-    CHECK(a.pools[0].height >= a.pools[0].lower_bound);
+    byte_count height = 0;
+    bool is_apart = true;
+    for (std::size_t i = 0; i != 2000; ++i) {
+        auto const& x = sparse.buffers[i];
+        height = std::max(height, a.offset[i] + x.size);
+        for (std::size_t j = 0; j != i; ++j) {
+            auto const& y = sparse.buffers[j];
+            if (overlaps(x.life, y.life) && a.offset[i] < a.offset[j] + y.size &&
+                a.offset[j] < a.offset[i] + x.size)
+                is_apart = false;
+        }
+    }
+    CHECK(is_apart);
+    CHECK(a.pools[0].height == height);
+    CHECK(height >= a.pools[0].lower_bound);
 }

@@ -37,49 +37,56 @@ struct packing {
 
 /// The place for a buffer among those in its way; `no_offset` if it would reach beyond `ceiling`.
 template <class InTheWay>
-[[nodiscard]] byte_count find_gap(placement_buffer const& b, gap_choice choice, InTheWay& in_the_way, byte_count ceiling, std::uint64_t& visits)
+[[nodiscard]] byte_count find_gap(placement_buffer const& b, gap_choice choice, InTheWay& in_the_way,
+                                  byte_count ceiling, std::uint64_t& visits)
 {
-    byte_count at = 0; // aligned, and above all that was visited
+    byte_count top = 0; // of all that was visited
     byte_count best = no_offset, best_gap = no_size;
-    auto ends_below = [&b](byte_count from, byte_count limit) { return from < limit && b.size <= limit - from; };
+    if (b.size > ceiling) return no_offset;
+    byte_count const highest = ceiling - b.size;
     in_the_way.for_each_in_the_way(b.life, [&](placed const& other) {
         ++visits;
-        if (ends_below(at, other.offset) && other.offset - at < best_gap) {
-            best = at;
-            best_gap = other.offset - at;
-            if (choice == gap_choice::lowest || best_gap == b.size) return false;
+        if (other.offset > top && other.offset - top >= b.size) {
+            byte_count const at = align_up(top, b.alignment); // a division, so only where there might be room
+            if (at < other.offset && b.size <= other.offset - at && other.offset - at < best_gap) {
+                best = at;
+                best_gap = other.offset - at;
+                if (choice == gap_choice::lowest || best_gap == b.size) return false;
+            }
         }
-        if (other.end > at) at = align_up(other.end, b.alignment);
-        return at != no_offset && (best != no_offset || ends_below(at, ceiling));
+        if (other.end > top) top = other.end;
+        return top <= highest || best != no_offset;
     });
     if (best != no_offset) return best;
-    return at != no_offset && ends_below(at, ceiling) ? at : no_offset;
+    top = align_up(top, b.alignment);
+    return top <= highest ? top : no_offset; // no_offset is above all ceilings
 }
 
 /// Place `buffers`, all of one pool, in `order`; pinned ones first.
 ///
 /// Requires:   `buffers` are sorted by birth; `order` names each once; alignments are >= 1; pinned buffers
-///             do not overlap. `in_the_way` is an empty placed_by_life or placed_by_offset: the answer is
-///             the same, see there which is faster.
+///             do not overlap. `in_the_way` is an empty placed_by_column, of whatever width: the answer is
+///             the same.
 /// Ensures:    no two overlap in life and bytes; every offset is a multiple of its alignment or a pin. The
 ///             placement is given up as soon as it is clear that it ends above `ceiling`.
 /// Complexity: n insertions and queries, n = buffers.
 template <class InTheWay, std::same_as<placement_buffer> Buffer>
-[[nodiscard]] packing fit(std::vector<Buffer> const& buffers, std::vector<std::uint32_t> const& order, gap_choice choice,
-                          InTheWay in_the_way, byte_count ceiling = no_limit - 1)
+[[nodiscard]] packing fit(std::vector<Buffer> const& buffers, std::vector<std::uint32_t> const& order,
+                          gap_choice choice, InTheWay in_the_way, byte_count ceiling = no_limit - 1)
 {
     packing result;
     result.offset.assign(buffers.size(), no_offset);
     auto put = [&](std::uint32_t i, byte_count offset) {
         Buffer const& b = buffers[i];
         result.offset[i] = offset;
-        in_the_way.insert(i, placed{b.life, offset, offset + b.size});
+        in_the_way.insert(placed{b.life, offset, offset + b.size});
         if (offset + b.size > result.height) result.height = offset + b.size;
     };
     auto needs_bytes = [&](std::uint32_t i) { return buffers[i].size != 0 && !is_empty(buffers[i].life); };
     for (std::uint32_t i : order) {
         if (!needs_bytes(i) || buffers[i].pinned == no_offset) continue;
-        SUBLET_EXPECTS(sum_fits(buffers[i].pinned, buffers[i].size), "sublet: a pinned buffer ends beyond 64 bits");
+        SUBLET_EXPECTS(sum_fits(buffers[i].pinned, buffers[i].size),
+                       "sublet: a pinned buffer ends beyond 64 bits");
         put(i, buffers[i].pinned);
     }
     for (std::uint32_t i : order) {

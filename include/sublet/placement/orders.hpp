@@ -4,21 +4,27 @@
 
 /// The orders in which buffers are offered a place, each an idea of who is hard to please.
 ///
-///     size        the largest first                       breadth   position by position, the fullest first
-///     area        size times length of life               load      who lives where it is fullest
-///     lifetime    the longest life                        birth     as they come: what an allocator sees
+///     size         the largest first                      load      who lives where it is fullest
+///     size_class   the longest life, but those of twice   breadth   position by position, the fullest first
+///                  the size before                        lifetime  the longest life
+///     area         size times length of life              birth     as they come: what an allocator sees
+///     peak_length  who is alive at the peak before all others, the longest life first, the others by size
+///     peak_death   the same, the last to die first
 ///
 /// Ties go to the larger, then to the earlier birth: among equal sizes, in the order of birth, lowest fit is
-/// exact (it is the left-edge algorithm), which makes this tie-break worth a percent or two.
+/// exact (it is the left-edge algorithm), which makes this tie-break worth a percent or two. At the peak all
+/// bytes of the bound are alive, so the arena is low only if they lie without a gap: the two orders by the
+/// peak stack them as a pyramid, long lives at the bottom, and fit the rest round it.
 ///
 /// Source: size, Pisarchyk and Lee 2020; breadth, ibid.; load, the Ethos-U compiler's allocator; the others
-/// are older than their names.
+/// are older than their names, or found on the networks and lifetimes of bench/lifetimes.cpp.
 
 #include <sublet/live_range.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -26,14 +32,25 @@
 
 namespace sublet {
 
-enum class placement_order : std::uint8_t { size, breadth, area, load, lifetime, birth };
+enum class placement_order : std::uint8_t {
+    size,
+    peak_length,
+    peak_death,
+    area,
+    size_class,
+    load,
+    breadth,
+    birth,
+    lifetime
+};
 
 namespace detail {
 
 /// The largest number in any range of a table: a tree of maxima over it. O(n) to build, O(log n) to ask.
 class range_maximum {
 public:
-    explicit range_maximum(std::vector<byte_count> const& table) : leaves_(table.size()), tree_(2 * table.size())
+    explicit range_maximum(std::vector<byte_count> const& table)
+        : leaves_(table.size()), tree_(2 * table.size())
     {
         std::copy(table.begin(), table.end(), tree_.begin() + static_cast<std::ptrdiff_t>(leaves_));
         for (std::size_t i = leaves_; i-- > 1;) tree_[i] = std::max(tree_[2 * i], tree_[2 * i + 1]);
@@ -55,7 +72,8 @@ private:
 
 /// For each buffer, the rank of its fullest position among all positions by falling load.
 template <class Buffer>
-std::vector<byte_count> ranks_of_fullest(std::vector<Buffer> const& buffers, std::vector<byte_count> const& live_bytes)
+std::vector<byte_count> ranks_of_fullest(std::vector<Buffer> const& buffers,
+                                         std::vector<byte_count> const& live_bytes)
 {
     std::vector<step_id> fullest(live_bytes.size());
     for (std::size_t p = 0; p != fullest.size(); ++p) fullest[p] = static_cast<step_id>(p);
@@ -82,12 +100,32 @@ template <std::same_as<placement_buffer> Buffer>
 {
     std::vector<byte_count> key(buffers.size(), 0);
     switch (which) {
-    case placement_order::size: break; // the first tie-break does it
-    case placement_order::breadth: key = detail::ranks_of_fullest(buffers, live_bytes); break;
+    case placement_order::size:
+        break; // the first tie-break does it
+    case placement_order::peak_length:
+    case placement_order::peak_death: {
+        auto const peak =
+            static_cast<step_id>(std::max_element(live_bytes.begin(), live_bytes.end()) - live_bytes.begin());
+        for (std::size_t i = 0; i != key.size(); ++i) {
+            live_range const life = buffers[i].life;
+            if (contains(life, peak))
+                key[i] = which == placement_order::peak_death ? life.last : length(life);
+        }
+        break;
+    }
+    case placement_order::size_class:
+        for (std::size_t i = 0; i != key.size(); ++i)
+            key[i] = byte_count{static_cast<unsigned>(std::bit_width(buffers[i].size))} << 32 |
+                     length(buffers[i].life);
+        break;
+    case placement_order::breadth:
+        key = detail::ranks_of_fullest(buffers, live_bytes);
+        break;
     case placement_order::area:
         for (std::size_t i = 0; i != key.size(); ++i) {
             byte_count const size = buffers[i].size, width = length(buffers[i].life);
-            key[i] = width == 0 || size <= (no_size - 1) / width ? size * width : no_size; // beyond 64 bits all are equal
+            key[i] = width == 0 || size <= (no_size - 1) / width ? size * width
+                                                                 : no_size; // beyond 64 bits all are equal
         }
         break;
     case placement_order::load: {
@@ -102,13 +140,21 @@ template <std::same_as<placement_buffer> Buffer>
         for (std::size_t i = 0; i != key.size(); ++i) key[i] = ~byte_count{buffers[i].life.first};
         break;
     }
-    std::vector<std::uint32_t> order(buffers.size());
-    for (std::size_t i = 0; i != order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        if (key[a] != key[b]) return key[a] > key[b];
-        if (buffers[a].size != buffers[b].size) return buffers[a].size > buffers[b].size;
-        return a < b;
+    struct offer {
+        byte_count key, size;
+        std::uint32_t who;
+    };
+    std::vector<offer> offers;
+    offers.reserve(key.size());
+    for (std::size_t i = 0; i != key.size(); ++i)
+        offers.push_back({key[i], buffers[i].size, static_cast<std::uint32_t>(i)});
+    std::sort(offers.begin(), offers.end(), [](offer const& a, offer const& b) {
+        if (a.key != b.key) return a.key > b.key;
+        return a.size != b.size ? a.size > b.size : a.who < b.who;
     });
+    std::vector<std::uint32_t> order;
+    order.reserve(offers.size());
+    for (offer const& o : offers) order.push_back(o.who);
     return order;
 }
 

@@ -5,7 +5,7 @@
 /// An offset for every buffer, in as low an arena a pool as is quickly found.
 ///
 ///     for each pool:  bound = most bytes alive at once
-///                     for each order, for each way to choose a gap:  fit; keep the lowest
+///                     for each way to choose a gap, for each order:  fit; keep the lowest
 ///                     stop when the bound is met: nothing can be lower
 ///
 /// Greedy, with no guaranteed factor: one order alone loses up to 40 % on hard instances, the best of all
@@ -20,6 +20,7 @@
 #include <sublet/units.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,9 @@ struct placement {
 };
 
 struct place_options {
-    /// No further order is begun once this many buffers in the way have been looked at (a fraction of a
-    /// second's work). A count and not a time, so that the same problem has the same answer everywhere.
+    /// No further order is begun once this many buffers have been looked at, to put them in order or because
+    /// they were in the way (a fraction of a second's work). A count and not a time, so that the same problem
+    /// has the same answer everywhere.
     std::uint64_t visits = 100'000'000;
 };
 
@@ -70,9 +72,12 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     };
     std::vector<pin> alive; // by ascending begin, disjoint
     std::vector<pin> dying; // a heap, the first to die on top
-    auto later = [](pin const& a, pin const& b) { return a.until != b.until ? a.until > b.until : a.who > b.who; };
+    auto later = [](pin const& a, pin const& b) {
+        return a.until != b.until ? a.until > b.until : a.who > b.who;
+    };
     auto at_or_above = [&](byte_count begin) {
-        return std::partition_point(alive.begin(), alive.end(), [&](pin const& p) { return p.begin < begin; });
+        return std::partition_point(alive.begin(), alive.end(),
+                                    [&](pin const& p) { return p.begin < begin; });
     };
     for (std::size_t i = 0; i != buffers.size(); ++i) {
         Buffer const& b = buffers[i];
@@ -93,22 +98,16 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     return {no_buffer, no_buffer};
 }
 
-/// Whether a buffer meets, on the average, more than one in thirty of the others.
+/// Columns a few times as wide as lives are long on the average, so that most lie within one; a single one
+/// where it would be few, for merging costs more than walking past those that live elsewhere.
 template <class Buffer>
-bool meets_many(std::vector<Buffer> const& buffers)
+step_id column_width(std::vector<Buffer> const& buffers, step_id positions)
 {
-    // Each pair that overlaps is counted at the later birth.
-    std::vector<step_id> deaths;
-    for (Buffer const& b : buffers)
-        if (!is_empty(b.life)) deaths.push_back(b.life.last);
-    std::sort(deaths.begin(), deaths.end());
-    std::uint64_t pairs = 0, born = 0, dead = 0;
-    for (Buffer const& b : buffers) {
-        if (is_empty(b.life)) continue;
-        while (dead != deaths.size() && deaths[dead] <= b.life.first) ++dead;
-        pairs += born++ - dead;
-    }
-    return born != 0 && pairs / born >= born / 60;
+    std::uint64_t sum = 0;
+    for (Buffer const& b : buffers) sum += length(b.life);
+    std::uint64_t const width = 4 * (sum / (buffers.size() + 1) + 1);
+    return std::bit_ceil(
+        static_cast<step_id>(width < positions / 4 ? width : std::min(positions, step_id{1} << 31)));
 }
 
 /// Replace positions by their ranks among all births and deaths, and return the positions by rank: what
@@ -122,42 +121,41 @@ std::vector<step_id> rank_positions(std::vector<Buffer>& buffers)
     std::sort(positions.begin(), positions.end());
     positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
     auto rank = [&](step_id p) {
-        return static_cast<step_id>(std::lower_bound(positions.begin(), positions.end(), p) - positions.begin());
+        return static_cast<step_id>(std::lower_bound(positions.begin(), positions.end(), p) -
+                                    positions.begin());
     };
-    for (Buffer& b : buffers) b.life = is_empty(b.life) ? live_range{} : live_range{rank(b.life.first), rank(b.life.last)};
+    for (Buffer& b : buffers)
+        b.life = is_empty(b.life) ? live_range{} : live_range{rank(b.life.first), rank(b.life.last)};
     return positions;
 }
 
 /// The lowest of the portfolio's packings of one pool.
 template <class Buffer>
-packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& bound, std::uint64_t visits, std::uint32_t& tried)
+packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& bound, std::uint64_t visits,
+                     std::uint32_t& tried)
 {
-    static constexpr placement_order portfolio[] = {placement_order::size,  placement_order::breadth,  placement_order::area,
-                                                    placement_order::load, placement_order::lifetime, placement_order::birth};
-    bool const many = meets_many(buffers);
+    // Those first that most often meet the bound on networks. Lowest fit usually beats tightest fit: they all
+    // have their turn with it before any has one with the other.
+    static constexpr placement_order portfolio[] = {
+        placement_order::size,    placement_order::peak_length, placement_order::peak_death,
+        placement_order::area,    placement_order::size_class,  placement_order::load,
+        placement_order::breadth, placement_order::birth,       placement_order::lifetime};
+    auto const positions = static_cast<step_id>(bound.live_bytes.size());
+    step_id const width = column_width(buffers, positions);
+    std::uint64_t const in_order = buffers.size() * static_cast<unsigned>(std::bit_width(buffers.size()));
     packing best;
     best.height = no_limit;
     std::uint64_t spent = 0;
-    for (placement_order which : portfolio) {
-        std::vector<std::uint32_t> const order = order_by(which, buffers, bound.live_bytes);
-        for (gap_choice choice : {gap_choice::lowest, gap_choice::tightest}) {
+    for (gap_choice choice : {gap_choice::lowest, gap_choice::tightest})
+        for (placement_order which : portfolio) {
             if (best.height != no_limit && (best.height <= bound.bytes || spent >= visits)) return best;
             // To be worth anything a packing must end below the best so far.
-            byte_count const ceiling = best.height - 1;
-            auto pack = [&](auto in_the_way) { return fit(buffers, order, choice, std::move(in_the_way), ceiling); };
-            packing next;
-            if (many) {
-                next = pack(placed_by_offset{});
-            } else {
-                std::vector<step_id> births;
-                for (Buffer const& b : buffers) births.push_back(b.life.first);
-                next = pack(placed_by_life{std::move(births)});
-            }
+            packing next = fit(buffers, order_by(which, buffers, bound.live_bytes), choice,
+                               placed_by_column(positions, width), best.height - 1);
             ++tried;
-            spent += next.visits;
+            spent += next.visits + in_order;
             if (next.height < best.height) best = std::move(next);
         }
-    }
     return best;
 }
 
@@ -165,7 +163,7 @@ packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& 
 
 /// Ensures:    where `status` is placed: buffers of one pool whose lives overlap do not overlap in bytes,
 ///             offsets are aligned and pins kept. Same problem and options, same placement.
-/// Complexity: O(n log n) and at most twelve packings (fit.hpp), n = buffers; O(n + positions) memory.
+/// Complexity: O(n log n) and at most eighteen packings (fit.hpp), n = buffers; O(n + positions) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if the buffers alive at one
 ///             position, or every packing, exceed 64 bits.
 template <std::same_as<placement_problem> Problem>
@@ -173,7 +171,8 @@ template <std::same_as<placement_problem> Problem>
 {
     std::size_t const pools = pool_count(problem);
     std::vector<std::vector<buffer_id>> members(pools);
-    for (std::size_t b = 0; b != problem.buffers.size(); ++b) members[problem.buffers[b].pool].push_back(static_cast<buffer_id>(b));
+    for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+        members[problem.buffers[b].pool].push_back(static_cast<buffer_id>(b));
 
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
@@ -211,7 +210,8 @@ template <std::same_as<placement_problem> Problem>
         bool sound = true;
         for (std::size_t i = 0; i != buffers.size() && sound; ++i) {
             placement_buffer const& b = buffers[i];
-            if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0) continue;
+            if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
+                continue;
             fails(placement_status::pin_misaligned, pool, mine[i], no_buffer);
             sound = false;
         }

@@ -4,23 +4,24 @@
 
 /// What has been placed so far, asked one question: who lies in the way of this life, from the bottom up?
 ///
-///     offset
-///       | [==c==]      [=e=]
-///       |   [===d=======]            in the way of [.....]:  d, then e, then b is too early to matter
-///       | [=b=]     [......]
-///       +------------------> position
+///     offset        column 0   |   column 1   |   column 2
+///       |      [====c====]     |        [===e=|=]
+///       |          [======d====|==]           |
+///       |        [=b=]         | [......]     |           in the way of [......]: d, for column 1 lists
+///       +----------------------+--------------+------     d and e by offset, and e is too late to matter
 ///
-/// Two structures answer it. `placed_by_life` finds the few that overlap in time and sorts them: right when
-/// a buffer meets few others. `placed_by_offset` keeps all sorted by offset and passes over the others; the
-/// caller stops it at the first gap: right when a buffer meets a good part of all others, for it sorts
-/// nothing. Both keep O(n) memory, whatever the number of pairs that overlap.
+/// Positions are cut into columns of one width, and each lists those alive in it by ascending offset. A life
+/// within one column walks one list, and the caller stops it at the first gap; a longer one merges the lists
+/// of its columns. With columns no narrower than lives are long on the average, there are at most three
+/// entries a buffer on the average, whatever the number of pairs that overlap.
 
+#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -31,100 +32,65 @@ struct placed {
     byte_count end;
 };
 
-/// Buffers numbered by birth, in the leaves of a tree that knows in each node the latest death below it.
-///
-/// Of those born before a life ends (a prefix), the ones that die after it begins are found by descending
-/// only where the latest death is late enough.
-///
-/// Complexity: insertion O(log n); a query O(log n + k log n), k = buffers reported.
-class placed_by_life {
+/// Complexity: insertion O(columns of its life * (block + entries of a column / block)); a query O(entries
+///             of the columns of its life that lie below where the caller stops), times the logarithm of
+///             the number of these columns.
+class placed_by_column {
 public:
-    /// `births` are the births of all buffers that will come, ascending: buffer i has rank i.
-    explicit placed_by_life(std::vector<step_id> births) : births_(std::move(births)), items_(births_.size())
+    /// Requires: no life goes beyond `positions`.
+    /// Throws:   precondition_error unless `width` is a power of two.
+    placed_by_column(step_id positions, step_id width)
+        : shift_(doublings(width)), columns_((std::size_t{positions} >> shift_) + 1)
     {
-        while (leaves_ < births_.size()) leaves_ *= 2;
-        latest_death_.assign(2 * leaves_, 0);
     }
 
     template <class Item>
-    void insert(std::size_t rank, Item const& item)
+    void insert(Item const& item)
     {
-        items_[rank] = item;
-        for (std::size_t node = leaves_ + rank; node != 0; node /= 2)
-            latest_death_[node] = std::max(latest_death_[node], item.life.last);
+        for (step_id c = column_of(item.life.first), last = column_of(item.life.last - 1); c <= last; ++c)
+            insert(columns_[c], item);
     }
 
-    /// Calls `visit(placed const&)` by ascending offset until it returns false.
+    /// Calls `visit(placed const&)` once for each that overlaps `life`, by ascending offset until it returns
+    /// false.
+    /// Requires: `life` is not empty.
     template <class Visit>
     void for_each_in_the_way(live_range life, Visit visit)
     {
-        auto const born_before = static_cast<std::size_t>(
-            std::lower_bound(births_.begin(), births_.end(), life.last) - births_.begin());
-        found_.clear();
-        open_.assign(1, {1, 0, leaves_});
-        while (!open_.empty()) {
-            span const s = open_.back();
-            open_.pop_back();
-            if (s.first_leaf >= born_before || latest_death_[s.node] <= life.first) continue;
-            if (s.leaves == 1) {
-                found_.push_back({items_[s.first_leaf].offset, items_[s.first_leaf].end, s.first_leaf});
-                continue;
+        step_id const first = column_of(life.first), last = column_of(life.last - 1);
+        if (first == last) {
+            for (block const& b : columns_[first]) {
+                if (!meet(b.lives, life)) continue;
+                for (placed const& p : b.items)
+                    if (meet(p.life, life) && !visit(p)) return;
             }
-            std::size_t const half = s.leaves / 2;
-            open_.push_back({2 * s.node + 1, s.first_leaf + half, half});
-            open_.push_back({2 * s.node, s.first_leaf, half});
+            return;
         }
-        std::sort(found_.begin(), found_.end(), [](found const& a, found const& b) {
-            return a.offset != b.offset ? a.offset < b.offset : a.rank < b.rank;
-        });
-        for (found const& f : found_)
-            if (!visit(items_[f.rank])) return;
-    }
-
-private:
-    struct span {
-        std::size_t node, first_leaf, leaves;
-    };
-    struct found {
-        byte_count offset, end;
-        std::size_t rank;
-    };
-    std::vector<step_id> births_;
-    std::vector<placed> items_;
-    std::size_t leaves_ = 1;
-    std::vector<step_id> latest_death_; // 0: nobody placed below
-    std::vector<found> found_;
-    std::vector<span> open_;
-};
-
-/// All that is placed, by ascending offset, in blocks; a block knows the hull of its lives.
-///
-/// Complexity: insertion O(block + n / block); a query O(buffers below where the caller stops), blocks whose
-///             hull does not meet the life passed over at once.
-class placed_by_offset {
-public:
-    template <class Item>
-    void insert(std::size_t, Item const& item)
-    {
-        auto at = std::partition_point(blocks_.begin(), blocks_.end(), [&](block const& b) { return b.items.back().offset < item.offset; });
-        if (at == blocks_.end()) {
-            if (blocks_.empty()) blocks_.emplace_back();
-            at = blocks_.end() - 1;
+        // A heap of cursors, one a column, the lowest offset on top.
+        cursors_.clear();
+        for (step_id c = first; c <= last; ++c) {
+            cursor fresh{columns_[c].data(), columns_[c].data() + columns_[c].size(), nullptr, c};
+            if (fresh.from != fresh.until) fresh.at = fresh.from->items.data();
+            if (advance(fresh, life, first)) cursors_.push_back(fresh);
         }
-        auto const where = std::partition_point(at->items.begin(), at->items.end(), [&](placed const& p) { return p.offset < item.offset; });
-        at->items.insert(where, item);
-        at->lives = hull(at->lives, item.life);
-        if (at->items.size() > most) split(static_cast<std::size_t>(at - blocks_.begin()));
-    }
-
-    /// Calls `visit(placed const&)` by ascending offset until it returns false.
-    template <class Visit>
-    void for_each_in_the_way(live_range life, Visit visit) const
-    {
-        for (block const& b : blocks_) {
-            if (!overlaps(b.lives, life)) continue;
-            for (placed const& p : b.items)
-                if (p.life.first < life.last && life.first < p.life.last && !visit(p)) return;
+        auto higher = [](cursor const& a, cursor const& b) { return a.at->offset > b.at->offset; };
+        std::make_heap(cursors_.begin(), cursors_.end(), higher);
+        while (!cursors_.empty()) {
+            if (!visit(*cursors_.front().at)) return;
+            cursor top = cursors_.front();
+            ++top.at;
+            std::size_t hole = 0, size = cursors_.size();
+            if (!advance(top, life, first)) {
+                top = cursors_.back();
+                cursors_.pop_back();
+                if (--size == 0) return;
+            }
+            for (std::size_t child; (child = 2 * hole + 1) < size; hole = child) {
+                if (child + 1 < size && higher(cursors_[child], cursors_[child + 1])) ++child;
+                if (!higher(top, cursors_[child])) break;
+                cursors_[hole] = cursors_[child];
+            }
+            cursors_[hole] = top;
         }
     }
 
@@ -132,24 +98,72 @@ private:
     static constexpr std::size_t most = 256;
     struct block {
         std::vector<placed> items;
-        live_range lives;
+        live_range lives; // the hull of theirs
+    };
+    struct cursor {
+        block const* from;
+        block const* until;
+        placed const* at;
+        step_id column;
     };
 
+    static step_id doublings(step_id width)
+    {
+        SUBLET_EXPECTS(std::has_single_bit(width), "sublet: the width of a column is a power of two");
+        return static_cast<step_id>(std::countr_zero(width));
+    }
+    [[nodiscard]] step_id column_of(step_id position) const { return position >> shift_; }
+
+    /// As `overlaps`, for ranges that are known not to be empty.
+    static bool meet(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
+
+    /// Move to the next that overlaps `life` and has not been in an earlier column from `first` on.
+    bool advance(cursor& c, live_range life, step_id first) const
+    {
+        while (c.from != c.until) {
+            placed const* const end = c.from->items.data() + c.from->items.size();
+            if (meet(c.from->lives, life))
+                for (; c.at != end; ++c.at)
+                    if (meet(c.at->life, life) && std::max(column_of(c.at->life.first), first) == c.column)
+                        return true;
+            if (++c.from != c.until) c.at = c.from->items.data();
+        }
+        return false;
+    }
+
+    template <class Item>
+    static void insert(std::vector<block>& column, Item const& item)
+    {
+        auto at = std::partition_point(column.begin(), column.end(),
+                                       [&](block const& b) { return b.items.back().offset < item.offset; });
+        if (at == column.end()) {
+            if (column.empty()) column.emplace_back();
+            at = column.end() - 1;
+        }
+        auto const where = std::partition_point(at->items.begin(), at->items.end(),
+                                                [&](placed const& p) { return p.offset < item.offset; });
+        at->items.insert(where, item);
+        at->lives = hull(at->lives, item.life);
+        if (at->items.size() > most) split(column, at - column.begin());
+    }
+
     template <class Index>
-    void split(Index which)
+    static void split(std::vector<block>& column, Index which)
     {
         block upper;
-        block& lower = blocks_[which];
+        block& lower = column[static_cast<std::size_t>(which)];
         auto const half = lower.items.begin() + most / 2;
         upper.items.assign(half, lower.items.end());
         lower.items.erase(half, lower.items.end());
         lower.lives = {};
         for (placed const& p : lower.items) lower.lives = hull(lower.lives, p.life);
         for (placed const& p : upper.items) upper.lives = hull(upper.lives, p.life);
-        blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(which) + 1, std::move(upper));
+        column.insert(column.begin() + which + 1, std::move(upper));
     }
 
-    std::vector<block> blocks_;
+    step_id shift_;
+    std::vector<std::vector<block>> columns_;
+    std::vector<cursor> cursors_;
 };
 
 } // namespace sublet

@@ -59,7 +59,7 @@ template <std::same_as<placement_problem> Problem>
 
 /// What no placement goes below, and where.
 struct placement_bound {
-    byte_count bytes = 0;               ///< the most bytes alive at one position, or the top of the highest pin
+    byte_count bytes = 0; ///< the most bytes alive at one position, or the top of the highest pin
     std::vector<byte_count> live_bytes; ///< by position
     step_id peak_position = 0;          ///< the first with the most bytes alive
 };
@@ -81,8 +81,10 @@ template <std::same_as<placement_buffer> Buffer>
         if (top > highest_pin) highest_pin = top;
     }
     memory_pressure load = pressure(
-        buffers.size(), [&](std::uint32_t i) { return buffers[i].life; }, [&](std::uint32_t i) { return buffers[i].size; }, positions);
-    return {load.peak > highest_pin ? load.peak : highest_pin, std::move(load.live_bytes), load.peak_position};
+        buffers.size(), [&](std::uint32_t i) { return buffers[i].life; },
+        [&](std::uint32_t i) { return buffers[i].size; }, positions);
+    return {load.peak > highest_pin ? load.peak : highest_pin, std::move(load.live_bytes),
+            load.peak_position};
 }
 
 } // namespace sublet
