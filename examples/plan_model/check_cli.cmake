@@ -31,7 +31,7 @@ endfunction()
 
 if(JSON)
   set(keys model operations values buffers naive_bytes lower_bound_bytes arena_bytes
-           overhead_percent planning_ms verified)
+           overhead_percent planning_ms verified slots)
   string(JSON members LENGTH "${out}")
   if(NOT members EQUAL 10)
     message(FATAL_ERROR "expected 10 members: ${context}")

@@ -13,6 +13,7 @@
 
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/sharing/color_intervals.hpp>
 
 #include <exception>
 #include <filesystem>
@@ -72,6 +73,7 @@ int run(arguments const& asked)
 
     std::string const title = std::filesystem::path(asked.model).filename().string();
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
+    auto life_of = [&](auto b) { return planned.plan.buffers[b].life; };
     write_file(asked.csv, [&](auto& out) { sublet::write_csv(out, planned.plan, name_of); });
     write_file(asked.svg,
                [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, {.title = title}); });
@@ -85,7 +87,8 @@ int run(arguments const& asked)
                .lower_bound_bytes = planned.report.lower_bound_bytes,
                .arena_bytes = planned.report.arena_bytes,
                .planning_ms = timed.milliseconds,
-               .verified = timed.is_verified()},
+               .verified = timed.is_verified(),
+               .slots = sublet::color_intervals(planned.plan.buffers.size(), life_of).slots},
               asked.json);
     if (!std::cout.flush()) throw input_error("standard output cannot be written");
     return timed.is_verified() ? 0 : 1;

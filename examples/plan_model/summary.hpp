@@ -23,6 +23,7 @@ struct summary {
     sublet::byte_count arena_bytes = 0;
     double planning_ms = 0;
     bool verified = false;
+    std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
 
     double overhead_percent() const
     {
@@ -75,6 +76,7 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     line("overhead_percent", with_decimals(s.overhead_percent(), 2));
     line("planning_ms", with_decimals(s.planning_ms, 3));
     line("verified", words(s.verified ? "yes" : "no"));
+    line("slots", std::to_string(s.slots));
     if (as_json) out << "}\n";
 }
 
