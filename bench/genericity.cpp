@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// genericity [--smoke]: what it costs to say a program through lambdas, a concept and a snapshot, instead of
+// writing the same algorithms by hand for the arrays that one happens to have. Both answers must be the same.
+//
+//     border      lambdas -> snapshot: the copy that everything behind it is compiled for once
+//     lifetimes   when each value is alive
+//     colors      which slot each takes, as few as possible
+//
+// By hand there is no border; the last row is all of it.
+
+#include "measure.hpp"
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <queue>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace {
+
+/// Operation i writes value i and reads inputs[begin[i]] ... inputs[begin[i + 1] - 1].
+struct operations {
+    std::vector<std::uint32_t> begin{0};
+    std::vector<std::uint32_t> inputs;
+
+    std::size_t count() const { return begin.size() - 1; }
+};
+
+operations random_operations(std::size_t n)
+{
+    std::mt19937 pick(7);
+    operations ops;
+    for (std::size_t i = 0; i != n; ++i) {
+        if (i != 0) ops.inputs.push_back(static_cast<std::uint32_t>(i - 1));
+        for (std::size_t more = i == 0 ? 0 : pick() % 3; more != 0; --more)
+            ops.inputs.push_back(static_cast<std::uint32_t>(i - 1 - pick() % std::min<std::size_t>(i, 20)));
+        ops.begin.push_back(static_cast<std::uint32_t>(ops.inputs.size()));
+    }
+    return ops;
+}
+
+struct interval {
+    std::uint32_t first, last;
+};
+
+std::vector<interval> lifetimes_by_hand(operations const& ops)
+{
+    std::size_t const n = ops.count();
+    std::vector<interval> lives(n);
+    for (std::uint32_t i = 0; i != n; ++i) {
+        lives[i] = {i, i + 1};
+        for (std::uint32_t u = ops.begin[i]; u != ops.begin[i + 1]; ++u) lives[ops.inputs[u]].last = i + 1;
+    }
+    return lives;
+}
+
+std::vector<std::uint32_t> colors_by_hand(std::vector<interval> const& lives)
+{
+    std::vector<std::uint32_t> by_birth(lives.size()), color(lives.size());
+    for (std::uint32_t i = 0; i != lives.size(); ++i) by_birth[i] = i;
+    std::sort(by_birth.begin(), by_birth.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return lives[a].first != lives[b].first ? lives[a].first < lives[b].first : a < b;
+    });
+    using lease = std::pair<std::uint32_t, std::uint32_t>; // until, color
+    std::priority_queue<lease, std::vector<lease>, std::greater<>> leases;
+    std::uint32_t colors = 0;
+    for (std::uint32_t i : by_birth) {
+        if (!leases.empty() && leases.top().first <= lives[i].first) {
+            color[i] = leases.top().second;
+            leases.pop();
+        } else {
+            color[i] = colors++;
+        }
+        leases.emplace(lives[i].last, color[i]);
+    }
+    return color;
+}
+
+struct both {
+    bench::timing by_hand, generic;
+};
+
+void print(std::size_t n, char const* what, both const& b)
+{
+    std::printf("%9zu %-10s %12.3f %12.3f", n, what, b.by_hand.median, b.generic.median);
+    if (b.by_hand.median > 0)
+        std::printf(" %8.2f", b.generic.median / b.by_hand.median);
+    else
+        std::printf(" %8s", "-");
+    std::printf(" %12.0f %12.0f\n", 100 * b.by_hand.spread(), 100 * b.generic.spread());
+}
+
+/// Whether both gave the same.
+bool compare(std::size_t n, int runs)
+{
+    operations const ops = random_operations(n);
+    std::vector<double> hand[4], generic[4]; // border, lifetimes, colors, all
+    bool same = true;
+    for (int run = 0; run != runs; ++run) {
+        std::vector<interval> lives;
+        std::vector<std::uint32_t> colors;
+        hand[0].push_back(0);
+        hand[1].push_back(bench::milliseconds([&] { lives = lifetimes_by_hand(ops); }));
+        hand[2].push_back(bench::milliseconds([&] { colors = colors_by_hand(lives); }));
+
+        sublet::snapshot program;
+        sublet::live_ranges ranges;
+        sublet::slot_plan slots;
+        generic[0].push_back(bench::milliseconds([&] {
+            program = sublet::sequence(n, n, [&](sublet::step_id s, sublet::effect_sink& sink) {
+                sink.def(s);
+                for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u) sink.use(ops.inputs[u]);
+            });
+        }));
+        generic[1].push_back(bench::milliseconds([&] { ranges = sublet::lifetimes(program); }));
+        generic[2].push_back(bench::milliseconds(
+            [&] { slots = sublet::color_intervals(n, [&](sublet::value_id v) { return ranges.of[v]; }); }));
+
+        for (auto* times : {hand, generic})
+            times[3].push_back(times[0].back() + times[1].back() + times[2].back());
+        for (std::size_t v = 0; v != n; ++v)
+            same = same && ranges.of[v] == sublet::live_range{lives[v].first, lives[v].last};
+        same = same && slots.slot_of == colors;
+    }
+    char const* const rows[] = {"border", "lifetimes", "colors", "all"};
+    for (std::size_t row = 0; row != 4; ++row)
+        print(n, rows[row], {bench::timing_of(hand[row]), bench::timing_of(generic[row])});
+    return same;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    bool const smoke = count == 2 && std::strcmp(words[1], "--smoke") == 0;
+    if (count != 1 && !smoke) {
+        std::fputs("usage: genericity [--smoke]\n", stderr);
+        return 2;
+    }
+    try {
+        std::printf("%9s %-10s %12s %12s %8s %12s %12s\n", "n", "work", "by hand ms", "generic ms", "ratio",
+                    "spread %", "spread %");
+        std::size_t const sizes[] = {1000, 100'000, 1'000'000};
+        for (std::size_t const n : sizes) {
+            if (smoke && n != 1000) continue;
+            if (compare(n, smoke ? 1 : 11)) continue;
+            std::fputs("genericity: the two answers differ\n", stderr);
+            return 1;
+        }
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "genericity: %s\n", e.what());
+        return 2;
+    }
+}

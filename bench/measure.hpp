@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_MEASURE_HPP
+#define SUBLET_BENCH_MEASURE_HPP
+
+/// Time and memory of a piece of work, as text columns want them. Nothing here is asserted by anybody.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace bench {
+
+struct timing {
+    double median = 0; ///< milliseconds
+    double low = 0;
+    double high = 0;
+
+    /// How far the slowest run lies above the fastest: 0.1 is ten percent.
+    double spread() const { return low > 0 ? high / low - 1 : 0; }
+};
+
+/// Of the times of repeated runs; by value, for it sorts them.
+inline timing timing_of(std::vector<double> runs)
+{
+    std::sort(runs.begin(), runs.end());
+    return {runs[runs.size() / 2], runs.front(), runs.back()};
+}
+
+template <class Work>
+double milliseconds(Work&& work)
+{
+    auto const start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What Linux says of this process under `key` (VmHWM: most memory so far; VmRSS: now), in MiB; 0 elsewhere.
+inline double process_mebibytes(std::string const& key)
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind(key + ':', 0) == 0) return std::stod(line.substr(key.size() + 1)) / 1024;
+    return 0;
+}
+
+/// From here on the most memory is counted anew; where that is not allowed, it is that of the whole run.
+inline void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5\n"; }
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// planning [--smoke] [--csv] [--most N]: how time and memory of a plan grow with the program, stage by stage,
+// on random programs of five kinds:
+//
+//     short      lives of 20 positions on the average, as many positions as values
+//     mixed      95 % of those, 5 % of up to a hundred times the length
+//     dense      every life up to half the program: everybody meets a good part of all others
+//     training   what the first half makes, the second half needs again, last made first needed
+//     chain      operations that read the last result and up to two of the twenty before it
+//
+// A packing looks at what overlaps, so kinds of which n values overlap in n * n pairs end at fewer values.
+// Every plan is checked; milliseconds are medians, bytes are those the process took beyond the program.
+
+#include "measure.hpp"
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/placement/place.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+/// Which values each step touches: two flat tables, so that a million steps are not a million vectors.
+class step_lists {
+public:
+    struct entry {
+        step_id step;
+        value_id value;
+    };
+    step_lists(std::size_t steps, std::vector<entry> const& entries)
+        : begin_(steps + 1), values_(entries.size())
+    {
+        for (entry const& e : entries) ++begin_[e.step + 1];
+        for (std::size_t s = 0; s != steps; ++s) begin_[s + 1] += begin_[s];
+        std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+        for (entry const& e : entries) values_[next[e.step]++] = e.value;
+    }
+    std::span<value_id const> operator[](step_id s) const
+    {
+        return {values_.data() + begin_[s], values_.data() + begin_[s + 1]};
+    }
+
+private:
+    std::vector<std::size_t> begin_;
+    std::vector<value_id> values_;
+};
+
+struct sized_program {
+    snapshot program;
+    std::vector<byte_count> bytes;
+};
+
+using generator = std::mt19937;
+
+/// Sizes of 4 KiB to 16 MiB, small ones as frequent as large ones.
+byte_count random_size(generator& pick)
+{
+    byte_count const mantissa = 64 + pick() % 64;
+    return mantissa << (6 + pick() % 12);
+}
+
+/// The program that defines value i at the first position of lives[i] and uses it last at its last one.
+sized_program program_of(std::vector<live_range> const& lives, generator& pick)
+{
+    step_id steps = 0;
+    std::vector<step_lists::entry> defs, uses;
+    for (std::size_t i = 0; i != lives.size(); ++i) {
+        auto const v = static_cast<value_id>(i);
+        steps = std::max(steps, lives[i].last);
+        defs.push_back({lives[i].first, v});
+        if (length(lives[i]) > 1) uses.push_back({lives[i].last - 1, v});
+    }
+    step_lists const used(steps, uses), defined(steps, defs);
+    sized_program result{
+        sequence(
+            steps, lives.size(), [&](step_id s) { return used[s]; }, [&](step_id s) { return defined[s]; }),
+        {}};
+    for (std::size_t i = 0; i != lives.size(); ++i) result.bytes.push_back(random_size(pick));
+    return result;
+}
+
+step_id below(std::size_t limit, generator& pick) { return static_cast<step_id>(pick() % limit); }
+
+live_range life_from(step_id first, std::size_t positions, std::size_t steps)
+{
+    return {first, static_cast<step_id>(std::min(steps, first + positions))};
+}
+
+sized_program short_lives(std::size_t n, generator& pick)
+{
+    std::vector<live_range> lives(n);
+    for (live_range& life : lives) life = life_from(below(n, pick), 1 + pick() % 39, n);
+    return program_of(lives, pick);
+}
+
+sized_program mixed_lives(std::size_t n, generator& pick)
+{
+    std::vector<live_range> lives(n);
+    for (live_range& life : lives)
+        life = life_from(below(n, pick), 1 + pick() % (pick() % 20 == 0 ? 3900 : 39), n);
+    return program_of(lives, pick);
+}
+
+sized_program dense_lives(std::size_t n, generator& pick)
+{
+    std::vector<live_range> lives(n);
+    for (live_range& life : lives) life = life_from(below(n, pick), 1 + pick() % (n / 2), n);
+    return program_of(lives, pick);
+}
+
+sized_program training_lives(std::size_t n, generator& pick)
+{
+    std::vector<live_range> lives(n);
+    for (std::size_t i = 0; i != n; ++i) {
+        auto const here = static_cast<step_id>(i);
+        bool const is_kept = i < n / 2 && pick() % 2 == 0;
+        lives[i] = is_kept ? life_from(here, n - 2 * i, n) : life_from(here, 2 + pick() % 4, n);
+    }
+    return program_of(lives, pick);
+}
+
+sized_program chain(std::size_t n, generator& pick)
+{
+    std::vector<step_lists::entry> uses;
+    for (step_id s = 1; s < n; ++s) {
+        uses.push_back({s, s - 1});
+        for (step_id more = below(3, pick); more != 0; --more)
+            uses.push_back({s, s - 1 - below(std::min<std::size_t>(s, 20), pick)});
+    }
+    step_lists const used(n, uses);
+    sized_program result{
+        sequence(
+            n, n, [&](step_id s) { return used[s]; }, [](step_id s) { return std::vector<value_id>{s}; }),
+        {}};
+    for (std::size_t i = 0; i != n; ++i) result.bytes.push_back(random_size(pick));
+    return result;
+}
+
+struct kind {
+    char const* name;
+    sized_program (*make)(std::size_t n, generator& pick);
+    std::size_t most;
+};
+
+kind const kinds[] = {{"short", short_lives, 1'000'000},
+                      {"mixed", mixed_lives, 1'000'000},
+                      {"dense", dense_lives, 30'000},
+                      {"training", training_lives, 100'000},
+                      {"chain", chain, 1'000'000}};
+
+std::size_t const sizes[] = {100, 1000, 10'000, 30'000, 100'000, 1'000'000};
+
+struct row {
+    bench::timing lifetimes, buffers, place, check, all;
+    std::uint32_t packings = 0;
+    double gap_percent = 0, mebibytes = 0, bytes_a_buffer = 0;
+};
+
+row measure(sized_program const& p, int runs)
+{
+    row result;
+    std::vector<double> ms_lifetimes, ms_buffers, ms_place, ms_check, ms_all;
+    bench::forget_peak();
+    double const before = bench::process_mebibytes("VmRSS");
+    for (int run = 0; run != runs; ++run) {
+        plan_options const options{.bytes = std::span(p.bytes)};
+        live_ranges lives;
+        buffer_table table;
+        placement_problem problem;
+        placement placed;
+        memory_plan plan;
+        ms_lifetimes.push_back(bench::milliseconds([&] { lives = lifetimes(p.program); }));
+        ms_buffers.push_back(bench::milliseconds([&] {
+            table = gather_buffers(lives, options);
+            for (buffer const& b : table.buffers)
+                problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
+        }));
+        ms_place.push_back(bench::milliseconds([&] { placed = place(problem); }));
+        placed_pool const& pool = placed.pools.front();
+        plan.buffer_of = table.buffer_of;
+        plan.arena_bytes = {pool.height};
+        for (std::size_t b = 0; b != table.buffers.size(); ++b)
+            plan.buffers.push_back({table.buffers[b].root, table.buffers[b].life, table.buffers[b].size, 1, 0,
+                                    placed.offset[b]});
+        ms_check.push_back(bench::milliseconds([&] {
+            if (check_plan(p.program, plan, options)) {
+                std::fputs("planning: a plan is refuted\n", stderr);
+                std::exit(1);
+            }
+        }));
+        ms_all.push_back(ms_lifetimes.back() + ms_buffers.back() + ms_place.back() + ms_check.back());
+        result.packings = pool.packings;
+        result.gap_percent =
+            100 * (static_cast<double>(pool.height) / static_cast<double>(pool.lower_bound) - 1);
+    }
+    result.mebibytes = bench::process_mebibytes("VmHWM");
+    result.bytes_a_buffer = (result.mebibytes - before) * (1 << 20) / static_cast<double>(p.bytes.size());
+    result.lifetimes = bench::timing_of(ms_lifetimes);
+    result.buffers = bench::timing_of(ms_buffers);
+    result.place = bench::timing_of(ms_place);
+    result.check = bench::timing_of(ms_check);
+    result.all = bench::timing_of(ms_all);
+    return result;
+}
+
+void print(kind const& k, std::size_t n, row const& r, bool as_csv)
+{
+    char const* const format =
+        as_csv ? "%zu,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%u,%.2f,%.0f,%.0f\n"
+               : "%8zu %-9s %10.2f %10.2f %10.2f %10.2f %10.2f %8.0f %9u %7.2f %9.0f %13.0f\n";
+    std::printf(format, n, k.name, r.lifetimes.median, r.buffers.median, r.place.median, r.check.median,
+                r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes, r.bytes_a_buffer);
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    std::size_t most = 1'000'000;
+    bool as_csv = false;
+    for (int i = 1; i != count; ++i) {
+        if (std::strcmp(words[i], "--smoke") == 0) {
+            most = 1000;
+        } else if (std::strcmp(words[i], "--csv") == 0) {
+            as_csv = true;
+        } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
+            most = std::strtoull(words[++i], nullptr, 10);
+        } else {
+            std::fputs("usage: planning [--smoke] [--csv] [--most N]\n", stderr);
+            return 2;
+        }
+    }
+    try {
+        std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                           : "%8s %-9s %10s %10s %10s %10s %10s %8s %9s %7s %9s %13s\n",
+                    "n", "kind", "lifetimes", "buffers", "place", "check", "all ms", "spread %", "packings",
+                    "gap %", "peak MiB", "bytes/buffer");
+        for (kind const& k : kinds)
+            for (std::size_t const n : sizes) {
+                if (n > std::min(most, k.most)) continue;
+                generator pick(static_cast<generator::result_type>(n));
+                sized_program const p = k.make(n, pick);
+                print(k, n, measure(p, n <= 30'000 ? 5 : n <= 100'000 ? 3 : 1), as_csv);
+            }
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "planning: %s\n", e.what());
+        return 2;
+    }
+}
