@@ -111,7 +111,8 @@ set(program "${nested}auto p = sublet::sequence(3, 3, nested, nested);\n")
 string(CONCAT lives "auto lives = [](auto i) { return sublet::live_range{i, i + 2}; };\n"
                     "auto sizes = [](auto i) { return sublet::byte_count{i}; };\n")
 set(buffers "std::vector<sublet::placement_buffer> buffers{{.life = {0, 2}, .size = 8}};\n")
-set(text "struct text { template <class T> text& operator<<(T const&) { return *this; } };\n")
+string(CONCAT text "struct text {\n    text& operator<<(char const*);\n    text& operator<<(char);\n"
+                   "    text& operator<<(unsigned);\n    text& operator<<(unsigned long);\n};\n")
 
 cost(contract.hpp "void call(int i) { SUBLET_EXPECTS(i > 0, \"sublet: a sentence\"); }")
 cost(units.hpp "auto call(long i) { return sublet::checked_add(sublet::to_id(i), 7); }")
@@ -170,7 +171,8 @@ cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.byt
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")
-cost(reporting/names.hpp "void call(std::vector<char>& t, sublet::detail::own_id& n) { sublet::detail::read_name(t, n, 7); }")
+cost(reporting/names.hpp "
+void call(std::vector<char>& t, sublet::detail::own_id& n) { sublet::detail::read_name(t, n, 7); }")
 cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
 cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
 
