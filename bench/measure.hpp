@@ -50,8 +50,15 @@ inline double process_mebibytes(std::string const& key)
     return 0;
 }
 
-/// From here on the most memory is counted anew; where that is not allowed, it is that of the whole run.
-inline void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5\n"; }
+/// From here on the most memory is counted anew, and without what was freed before; where the system does not
+/// allow that, it is that of the whole run.
+inline void forget_peak()
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+    std::ofstream("/proc/self/clear_refs") << "5\n";
+}
 
 } // namespace bench
 
