@@ -10,8 +10,8 @@
 ///
 ///     program ─► lifetimes ─► buffers ─► in place ─► place ─► check_plan ─► plan + report
 ///
-/// Each stage is a public function of its own; whoever wants another one of them writes these thirty lines
-/// with it.
+/// Each stage is a public function of its own; whoever wants another one of them writes plan_memory anew,
+/// about thirty lines, with it.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -80,6 +80,69 @@ struct planned_memory {
     }
 };
 
+namespace detail {
+
+/// Why a placement is no plan, in terms of the values placed.
+template <std::same_as<placement> Placement>
+std::optional<witness> objection(Placement const& placed, placement_problem const& problem, memory_plan const& plan)
+{
+    witness w{.pool = placed.pool};
+    switch (placed.status) {
+    case placement_status::placed:
+        return std::nullopt;
+    case placement_status::over_capacity:
+        w.what = fault::over_capacity;
+        w.end = placed.pools[placed.pool].height;
+        w.needed = problem.pools[placed.pool].capacity;
+        break;
+    case placement_status::pin_misaligned:
+        w.what = fault::misaligned;
+        w.value = plan.buffers[placed.buffer].root;
+        w.begin = problem.buffers[placed.buffer].pinned;
+        w.needed = plan.buffers[placed.buffer].alignment;
+        break;
+    case placement_status::pins_clash: {
+        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
+        w.what = fault::clash;
+        w.value = plan.buffers[placed.buffer].root;
+        w.other = plan.buffers[placed.other].root;
+        w.position = std::max(a.life.first, b.life.first);
+        w.begin = std::max(a.pinned, b.pinned);
+        w.end = std::min(a.pinned + a.size, b.pinned + b.size);
+        break;
+    }
+    }
+    return w;
+}
+
+/// Sizes by pool and in all. Sums that leave 64 bits stay at their largest: "or more".
+template <std::same_as<plan_report> Report>
+void account(Report& report, placement const& placed, memory_plan const& plan)
+{
+    auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
+    std::vector<keyed> by_size;
+    report.buffers = plan.buffers.size();
+    report.pools.resize(placed.pools.size());
+    for (placed_buffer const& b : plan.buffers) {
+        add(report.pools[b.pool].naive_bytes, b.size);
+        by_size.push_back({falling(b.size), 0, b.root});
+    }
+    sort_keyed(by_size);
+    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].who);
+    for (std::size_t i = 0; i != placed.pools.size(); ++i) {
+        pool_report& pool = report.pools[i];
+        pool.lower_bound_bytes = placed.pools[i].lower_bound;
+        pool.arena_bytes = placed.pools[i].height;
+        pool.peak_position = placed.pools[i].peak_position;
+        add(report.naive_bytes, pool.naive_bytes);
+        add(report.lower_bound_bytes, pool.lower_bound_bytes);
+        add(report.arena_bytes, pool.arena_bytes);
+    }
+    if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
+}
+
+} // namespace detail
+
 /// Plan where every value lives, the steps running one after the other.
 ///
 /// Requires:   `options.order`, if given, names every node once.
@@ -87,41 +150,40 @@ struct planned_memory {
 ///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: a value
 ///             that is used before it is defined, pins that clash or are misaligned, a capacity that the plan
 ///             exceeds (no claim that another could not keep it).
-/// Complexity: O(nodes + edges + touches + values) and place()'s, check_plan()'s for the planned buffers.
+/// Complexity: O(nodes + edges + touches + values), and place() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
 [[nodiscard]] planned_memory plan_memory(S const& p, plan_options const& options)
 {
     std::clock_t const begin = std::clock();
     planned_memory result;
-    plan_report& report = result.report;
     memory_plan& plan = result.plan;
-    auto refute = [&](witness w) {
-        if (!result.refuted) result.refuted = w;
-    };
     plan.order = options.order;
     plan.buffer_of.assign(p.values(), no_buffer);
-    report.steps = p.steps();
-    report.values = p.values();
+    result.report.steps = p.steps();
+    result.report.values = p.values();
 
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
         auto const [value, position, is_defined_later] = *lives.violation;
-        refute({.what = fault::used_undefined, .value = value, .other = is_defined_later ? value : no_value, .position = position});
+        result.refuted = witness{.what = fault::used_undefined,
+                                 .value = value,
+                                 .other = is_defined_later ? value : no_value,
+                                 .position = position};
         return result;
     }
     buffer_table table = gather_buffers(lives, options);
     if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
 
-    // What is to be placed, and under which number.
     placement_problem problem{{}, options.pools};
-    std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
     for (std::size_t i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
-        if (b.size == no_size && b.eligible && !has_role(b.role, value_role::external) && !is_empty(b.life)) plan.unsized.push_back(b.root);
+        if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (!b.is_planned()) continue;
-        if (b.pins_differ) refute({.what = fault::off_pin, .value = b.root, .begin = b.pinned, .needed = no_offset, .pool = b.pool});
-        planned[i] = static_cast<buffer_id>(problem.buffers.size());
+        if (b.pins_differ && !result.refuted)
+            result.refuted = witness{.what = fault::off_pin, .value = b.root, .begin = b.pinned, .pool = b.pool};
+        planned[i] = static_cast<buffer_id>(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
     }
@@ -129,52 +191,15 @@ template <std::same_as<snapshot> S>
 
     placement const placed = place(problem);
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
-    report.buffers = plan.buffers.size();
-    report.pools.resize(placed.pools.size());
-    for (placed_buffer const& b : plan.buffers) {
-        byte_count& naive = report.pools[b.pool].naive_bytes;
-        naive = sum_fits(naive, b.size) ? naive + b.size : no_size - 1;
-    }
-    for (std::size_t i = 0; i != placed.pools.size(); ++i) {
-        pool_report& pool = report.pools[i];
-        pool.lower_bound_bytes = placed.pools[i].lower_bound;
-        pool.arena_bytes = placed.pools[i].height;
-        pool.peak_position = placed.pools[i].peak_position;
-        plan.arena_bytes.push_back(pool.arena_bytes);
-        report.naive_bytes = sum_fits(report.naive_bytes, pool.naive_bytes) ? report.naive_bytes + pool.naive_bytes : no_size - 1;
-        report.lower_bound_bytes = checked_add(report.lower_bound_bytes, pool.lower_bound_bytes);
-        report.arena_bytes = checked_add(report.arena_bytes, pool.arena_bytes);
-    }
-    if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
+    for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
+    detail::account(result.report, placed, plan);
 
-    switch (placed.status) {
-    case placement_status::placed: break;
-    case placement_status::over_capacity:
-        refute({.what = fault::over_capacity, .end = plan.arena_bytes[placed.pool], .needed = options.pools[placed.pool].capacity, .pool = placed.pool});
-        break;
-    case placement_status::pin_misaligned: {
-        placed_buffer const& b = plan.buffers[placed.buffer];
-        refute({.what = fault::misaligned, .value = b.root, .begin = problem.buffers[placed.buffer].pinned, .needed = b.alignment, .pool = b.pool});
-        break;
-    }
-    case placement_status::pins_clash: {
-        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
-        refute({.what = fault::clash, .value = plan.buffers[placed.buffer].root, .other = plan.buffers[placed.other].root,
-                .position = std::max(a.life.first, b.life.first), .begin = std::max(a.pinned, b.pinned),
-                .end = std::min(a.pinned + a.size, b.pinned + b.size), .pool = placed.pool});
-        break;
-    }
-    }
+    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
     if (options.check && !result.refuted) {
-        if (auto const counterexample = check_plan(p, plan, options)) refute(*counterexample);
-        report.is_checked = true;
+        result.refuted = check_plan(p, plan, options);
+        result.report.is_checked = true;
     }
-
-    std::vector<keyed> by_size;
-    for (placed_buffer const& b : plan.buffers) by_size.push_back({falling(b.size), 0, b.root});
-    sort_keyed(by_size);
-    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].who);
-    report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 

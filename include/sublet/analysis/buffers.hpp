@@ -37,9 +37,14 @@ struct buffer {
     bool eligible = true;
 
     /// Whether storage is to be planned for it.
-    [[nodiscard]] bool is_planned() const
+    [[nodiscard]] bool is_planned() const { return is_wanted() && size != 0 && size != no_size; }
+    /// Whether storage should be planned for it, but its size is not known.
+    [[nodiscard]] bool is_unsized() const { return is_wanted() && size == no_size; }
+
+private:
+    [[nodiscard]] bool is_wanted() const
     {
-        return eligible && !has_role(role, value_role::external) && size != 0 && size != no_size && !is_empty(life);
+        return eligible && !has_role(role, value_role::external) && !is_empty(life);
     }
 };
 

@@ -89,12 +89,9 @@ template <std::same_as<snapshot> S>
     lives.positions = positions;
     lives.of.assign(p.values(), {});
     std::vector<step_id> first_def(p.values(), no_node);
-    std::vector<step_id> position_of(steps.size());
-    for (step_id at = 0; at != positions; ++at) {
-        position_of[steps[at]] = at;
+    for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at]))
             if (t.kind == touch_kind::def && first_def[t.value] == no_node) first_def[t.value] = at;
-    }
 
     // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
     auto needed = [&](value_id v, step_id at, step_id ready) {
@@ -110,6 +107,8 @@ template <std::same_as<snapshot> S>
             if (t.kind != touch_kind::def) needed(t.value, at, at);
             held(t.value, t.kind == touch_kind::use_early ? at : at + 1);
         }
+    std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
+    for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
     for (edge_use u : p.edge_uses()) {
         step_id const at = position_of[p.steps_of(u.pred).last - 1];
         needed(u.value, at, at + 1);

@@ -19,6 +19,7 @@
 /// Source: size, Pisarchyk and Lee 2020; breadth, ibid.; load, the Ethos-U compiler's allocator; the others
 /// are older than their names, or found on the networks and lifetimes of bench/lifetimes.cpp.
 
+#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
@@ -75,13 +76,13 @@ template <class Buffer>
 std::vector<byte_count> ranks_of_fullest(std::vector<Buffer> const& buffers,
                                          std::vector<byte_count> const& live_bytes)
 {
-    std::vector<step_id> fullest(live_bytes.size());
-    for (std::size_t p = 0; p != fullest.size(); ++p) fullest[p] = static_cast<step_id>(p);
-    std::sort(fullest.begin(), fullest.end(), [&](step_id a, step_id b) {
-        return live_bytes[a] != live_bytes[b] ? live_bytes[a] > live_bytes[b] : a < b;
-    });
+    std::vector<keyed> fullest;
+    fullest.reserve(live_bytes.size());
+    for (std::size_t p = 0; p != live_bytes.size(); ++p)
+        fullest.push_back({falling(live_bytes[p]), 0, static_cast<step_id>(p)});
+    sort_keyed(fullest);
     std::vector<byte_count> goodness(live_bytes.size()); // by position; the fullest has the highest
-    for (std::size_t r = 0; r != fullest.size(); ++r) goodness[fullest[r]] = fullest.size() - r;
+    for (std::size_t r = 0; r != fullest.size(); ++r) goodness[fullest[r].who] = fullest.size() - r;
     range_maximum const best(goodness);
     std::vector<byte_count> key;
     for (Buffer const& b : buffers) key.push_back(best.over(b.life));
@@ -140,21 +141,14 @@ template <std::same_as<placement_buffer> Buffer>
         for (std::size_t i = 0; i != key.size(); ++i) key[i] = ~byte_count{buffers[i].life.first};
         break;
     }
-    struct offer {
-        byte_count key, size;
-        std::uint32_t who;
-    };
-    std::vector<offer> offers;
+    std::vector<keyed> offers;
     offers.reserve(key.size());
     for (std::size_t i = 0; i != key.size(); ++i)
-        offers.push_back({key[i], buffers[i].size, static_cast<std::uint32_t>(i)});
-    std::sort(offers.begin(), offers.end(), [](offer const& a, offer const& b) {
-        if (a.key != b.key) return a.key > b.key;
-        return a.size != b.size ? a.size > b.size : a.who < b.who;
-    });
+        offers.push_back({falling(key[i]), falling(buffers[i].size), static_cast<std::uint32_t>(i)});
+    sort_keyed(offers);
     std::vector<std::uint32_t> order;
     order.reserve(offers.size());
-    for (offer const& o : offers) order.push_back(o.who);
+    for (keyed const& o : offers) order.push_back(o.who);
     return order;
 }
 

@@ -12,6 +12,7 @@
 /// usually little. The gap to the bound is part of the result.
 
 #include <sublet/contract.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/orders.hpp>
@@ -61,39 +62,35 @@ struct place_options {
 
 namespace detail {
 
-/// Two pinned buffers that overlap in life and bytes, or {no_buffer, no_buffer}; a sweep over their births.
+/// Two pinned buffers that overlap in life and bytes, or {no_buffer, no_buffer}.
+///
+/// A sweep over their births: as long as nothing clashes, those alive lie apart, and a new one that meets
+/// any of them meets a neighbour.
 template <class Buffer>
 std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const& buffers)
 {
-    struct pin {
-        byte_count begin, end;
-        step_id until;
-        std::uint32_t who;
-    };
-    std::vector<pin> alive; // by ascending begin, disjoint
-    std::vector<pin> dying; // a heap, the first to die on top
-    auto later = [](pin const& a, pin const& b) {
-        return a.until != b.until ? a.until > b.until : a.who > b.who;
-    };
-    auto at_or_above = [&](byte_count begin) {
-        return std::partition_point(alive.begin(), alive.end(),
-                                    [&](pin const& p) { return p.begin < begin; });
-    };
+    std::vector<keyed> births, deaths;
     for (std::size_t i = 0; i != buffers.size(); ++i) {
         Buffer const& b = buffers[i];
         if (b.pinned == no_offset || b.size == 0 || is_empty(b.life)) continue;
-        while (!dying.empty() && dying.front().until <= b.life.first) {
-            alive.erase(at_or_above(dying.front().begin));
-            std::pop_heap(dying.begin(), dying.end(), later);
-            dying.pop_back();
-        }
-        pin const mine{b.pinned, b.pinned + b.size, b.life.last, static_cast<std::uint32_t>(i)};
-        auto const next = at_or_above(mine.begin);
-        if (next != alive.end() && next->begin < mine.end) return {next->who, mine.who};
-        if (next != alive.begin() && (next - 1)->end > mine.begin) return {(next - 1)->who, mine.who};
-        alive.insert(next, mine);
-        dying.push_back(mine);
-        std::push_heap(dying.begin(), dying.end(), later);
+        births.push_back({b.life.first, 0, static_cast<std::uint32_t>(i)});
+        deaths.push_back({b.life.last, 0, static_cast<std::uint32_t>(i)});
+    }
+    sort_keyed(births);
+    sort_keyed(deaths);
+    std::vector<keyed> alive; // {begin, end, who}, ascending
+    auto at_or_above = [&alive](byte_count begin) {
+        return std::partition_point(alive.begin(), alive.end(), [&](keyed const& p) { return p.key < begin; });
+    };
+    auto dead = deaths.begin();
+    for (keyed const& birth : births) {
+        for (; dead->key <= birth.key; ++dead) alive.erase(at_or_above(buffers[dead->who].pinned));
+        Buffer const& b = buffers[birth.who];
+        byte_count const end = b.pinned + b.size;
+        auto const next = at_or_above(b.pinned);
+        if (next != alive.end() && next->key < end) return {next->who, birth.who};
+        if (next != alive.begin() && (next - 1)->tie > b.pinned) return {(next - 1)->who, birth.who};
+        alive.insert(next, {b.pinned, end, birth.who});
     }
     return {no_buffer, no_buffer};
 }
@@ -115,17 +112,24 @@ step_id column_width(std::vector<Buffer> const& buffers, step_id positions)
 template <class Buffer>
 std::vector<step_id> rank_positions(std::vector<Buffer>& buffers)
 {
+    enum : unsigned { birth, death };
+    std::vector<keyed> events;
+    for (std::size_t i = 0; i != buffers.size(); ++i) {
+        live_range& life = buffers[i].life;
+        if (is_empty(life)) {
+            life = {};
+            continue;
+        }
+        events.push_back({life.first, birth, static_cast<std::uint32_t>(i)});
+        events.push_back({life.last, death, static_cast<std::uint32_t>(i)});
+    }
+    sort_keyed(events);
     std::vector<step_id> positions;
-    for (Buffer const& b : buffers)
-        if (!is_empty(b.life)) positions.insert(positions.end(), {b.life.first, b.life.last});
-    std::sort(positions.begin(), positions.end());
-    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-    auto rank = [&](step_id p) {
-        return static_cast<step_id>(std::lower_bound(positions.begin(), positions.end(), p) -
-                                    positions.begin());
-    };
-    for (Buffer& b : buffers)
-        b.life = is_empty(b.life) ? live_range{} : live_range{rank(b.life.first), rank(b.life.last)};
+    for (keyed const& e : events) {
+        if (positions.empty() || positions.back() != e.key) positions.push_back(static_cast<step_id>(e.key));
+        live_range& life = buffers[e.who].life;
+        (e.tie == birth ? life.first : life.last) = static_cast<step_id>(positions.size() - 1);
+    }
     return positions;
 }
 
@@ -170,9 +174,11 @@ template <std::same_as<placement_problem> Problem>
 [[nodiscard]] placement place(Problem const& problem, place_options const& options = {})
 {
     std::size_t const pools = pool_count(problem);
-    std::vector<std::vector<buffer_id>> members(pools);
+    std::vector<keyed> members; // by pool, then by birth
+    members.reserve(problem.buffers.size());
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
-        members[problem.buffers[b].pool].push_back(static_cast<buffer_id>(b));
+        members.push_back({problem.buffers[b].pool, problem.buffers[b].life.first, static_cast<buffer_id>(b)});
+    sort_keyed(members);
 
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
@@ -184,18 +190,14 @@ template <std::same_as<placement_problem> Problem>
         result.buffer = buffer;
         result.other = other;
     };
+    std::size_t next = 0;
     for (std::size_t pool = 0; pool != pools; ++pool) {
-        std::vector<buffer_id>& mine = members[pool];
-        std::sort(mine.begin(), mine.end(), [&](buffer_id a, buffer_id b) {
-            step_id const x = problem.buffers[a].life.first, y = problem.buffers[b].life.first;
-            return x != y ? x < y : a < b;
-        });
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
         SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
         std::vector<placement_buffer> buffers;
-        buffers.reserve(mine.size());
-        for (buffer_id b : mine) {
-            placement_buffer buffer = problem.buffers[b];
+        keyed const* const mine = members.data() + next;
+        for (; next != members.size() && members[next].key == pool; ++next) {
+            placement_buffer buffer = problem.buffers[members[next].who];
             SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: an alignment is at least 1");
             SUBLET_EXPECTS(buffer.size != no_size, "sublet: a buffer of unknown size cannot be placed");
             buffer.alignment = combine_alignment(buffer.alignment, limits.alignment);
@@ -212,11 +214,11 @@ template <std::same_as<placement_problem> Problem>
             placement_buffer const& b = buffers[i];
             if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
                 continue;
-            fails(placement_status::pin_misaligned, pool, mine[i], no_buffer);
+            fails(placement_status::pin_misaligned, pool, mine[i].who, no_buffer);
             sound = false;
         }
         if (auto const [a, b] = detail::clashing_pins(buffers); sound && a != no_buffer) {
-            fails(placement_status::pins_clash, pool, mine[a], mine[b]);
+            fails(placement_status::pins_clash, pool, mine[a].who, mine[b].who);
             sound = false;
         }
         if (!sound) continue;
@@ -224,7 +226,7 @@ template <std::same_as<placement_problem> Problem>
         packing const best = detail::best_packing(buffers, bound, options.visits, out.packings);
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
-        for (std::size_t i = 0; i != buffers.size(); ++i) result.offset[mine[i]] = best.offset[i];
+        for (std::size_t i = 0; i != buffers.size(); ++i) result.offset[mine[i].who] = best.offset[i];
         if (best.height > limits.capacity) fails(placement_status::over_capacity, pool, no_buffer, no_buffer);
     }
     return result;

@@ -73,24 +73,17 @@ public:
             if (fresh.from != fresh.until) fresh.at = fresh.from->items.data();
             if (advance(fresh, life, first)) cursors_.push_back(fresh);
         }
-        auto higher = [](cursor const& a, cursor const& b) { return a.at->offset > b.at->offset; };
-        std::make_heap(cursors_.begin(), cursors_.end(), higher);
+        for (std::size_t hole = cursors_.size() / 2; hole-- != 0;) sink(hole, cursors_[hole]);
         while (!cursors_.empty()) {
             if (!visit(*cursors_.front().at)) return;
             cursor top = cursors_.front();
             ++top.at;
-            std::size_t hole = 0, size = cursors_.size();
             if (!advance(top, life, first)) {
                 top = cursors_.back();
                 cursors_.pop_back();
-                if (--size == 0) return;
+                if (cursors_.empty()) return;
             }
-            for (std::size_t child; (child = 2 * hole + 1) < size; hole = child) {
-                if (child + 1 < size && higher(cursors_[child], cursors_[child + 1])) ++child;
-                if (!higher(top, cursors_[child])) break;
-                cursors_[hole] = cursors_[child];
-            }
-            cursors_[hole] = top;
+            sink(std::size_t{0}, top);
         }
     }
 
@@ -116,6 +109,19 @@ private:
 
     /// As `overlaps`, for ranges that are known not to be empty.
     static bool meet(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
+
+    /// Put a cursor into the heap where a hole is, or below.
+    template <class Index>
+    void sink(Index hole, cursor const c)
+    {
+        std::size_t const size = cursors_.size();
+        for (Index child; (child = 2 * hole + 1) < size; hole = child) {
+            if (child + 1 < size && cursors_[child + 1].at->offset < cursors_[child].at->offset) ++child;
+            if (c.at->offset <= cursors_[child].at->offset) break;
+            cursors_[hole] = cursors_[child];
+        }
+        cursors_[hole] = c;
+    }
 
     /// Move to the next that overlaps `life` and has not been in an earlier column from `first` on.
     bool advance(cursor& c, live_range life, step_id first) const
