@@ -66,7 +66,9 @@ std::map<std::string, known> const files{{"idealloc_iopddl_G_1.csv", {816, 30309
 
 TEST_CASE("real lifetimes have the known lower bound, and their plans are proved")
 {
-    for (auto const& [name, expected] : files) {
+    for (auto const& file : files) {
+        std::string const& name = file.first;
+        known const& expected = file.second;
         CAPTURE(name);
         auto const buffers = read_lifetimes(name);
         CHECK(buffers.size() == expected.rows);

@@ -225,11 +225,12 @@ private:
 };
 
 /// Any graph of the Boost.Graph protocol, its nodes numbered as `numbers` says. The callables get the
-/// graph's own vertices.
+/// graph's own vertices; node n of the program is the vertex `numbers[n]`, by default the n-th of
+/// `vertices(g)`.
 ///
 /// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
 template <graph G, class Effects>
-    requires effects_function<Effects, vertex_of<G>, effect_sink_on<vertex_of<G>>>
+    requires effects_function<Effects, vertex_of<G> const&, effect_sink_on<vertex_of<G>>>
 [[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers,
                                   std::size_t values, Effects effects)
 {
@@ -242,14 +243,14 @@ template <graph G, class Effects>
 }
 
 template <graph G, class Effects>
-    requires effects_function<Effects, vertex_of<G>, effect_sink_on<vertex_of<G>>>
+    requires effects_function<Effects, vertex_of<G> const&, effect_sink_on<vertex_of<G>>>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Effects effects)
 {
     return from_graph(g, vertex_numbering<vertex_of<G>>(g), values, std::move(effects));
 }
 
 template <graph G, class Uses, class Defs>
-    requires id_list_function<Uses, vertex_of<G>> && id_list_function<Defs, vertex_of<G>>
+    requires id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Uses uses, Defs defs)
 {
     return from_graph(g, values, detail::uses_then_defs(uses, defs));
