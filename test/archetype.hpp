@@ -168,6 +168,14 @@ public:
     life operator()(std::uint32_t index) { return life(index); }
 };
 
+/// Every size is 8. Not const, not copied, and no byte_count but what turns into a number.
+class sizes {
+public:
+    sizes() = default;
+    sizes(sizes&&) = default;
+    id operator()(std::uint32_t) { return id(8); }
+};
+
 /// A table of a property: [] and size(), both counted in int, values by proxy.
 class table {
 public:

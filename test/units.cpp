@@ -29,6 +29,19 @@ static_assert(!integer_like<closed_enum> && !integer_like<bool> && !integer_like
               !integer_like<double>);
 static_assert(!integer_like<int*> && !integer_like<char const*>);
 
+static_assert(size_function<archetype::sizes> && size_function<int (*)(int)>);
+static_assert(!size_function<double (*)(int)> && !size_function<bool (*)(int)> && !size_function<int>);
+
+TEST_CASE("a size is any integer but a negative one")
+{
+    static_assert(to_byte_count(7) == 7 && to_byte_count(third) == 2);
+    CHECK(to_byte_count(~std::uint64_t{0}) == no_size);
+    CHECK(to_byte_count(static_cast<signed char>(100)) == 100);
+    CHECK(to_byte_count(archetype::sizes{}(3)) == 8);
+    CHECK_THROWS_WITH_AS((void)to_byte_count(-1), "sublet: a size is negative", precondition_error);
+    CHECK_THROWS_AS((void)to_byte_count(nothing), precondition_error);
+}
+
 TEST_CASE("minus one of any signed type is no value")
 {
     CHECK(to_id(-1) == no_value);

@@ -47,6 +47,6 @@ namespace detail {
 } // namespace sublet
 
 #define SUBLET_EXPECTS(condition, sentence)                                                                  \
-    (static_cast<bool>(condition) ? void(0) : ::sublet::detail::broken_precondition(sentence))
+    ((condition) ? void(0) : ::sublet::detail::broken_precondition(sentence))
 
 #endif

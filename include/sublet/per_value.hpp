@@ -29,10 +29,9 @@ namespace sublet {
 /// a truth value.
 template <class X, class T>
 concept readable_as =
-    std::convertible_to<X, T> &&
-    (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                : !std::is_pointer_v<std::remove_cvref_t<X>> &&
-                      !std::is_floating_point_v<std::remove_cvref_t<X>>);
+    std::convertible_to<X, T> && (integer<T> ? integer_like<std::remove_cvref_t<X>>
+                                             : !std::is_pointer_v<std::remove_cvref_t<X>> &&
+                                                   !std::is_floating_point_v<std::remove_cvref_t<X>>);
 
 template <class X, class T>
 concept value_callable =
@@ -53,13 +52,14 @@ namespace detail {
 template <class X>
 constexpr decltype(auto) look_up(X const& table, value_id v)
 {
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wconversion"
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
     return table[v];
-#if defined(__clang__)
-#pragma clang diagnostic pop
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 }
 

@@ -38,16 +38,15 @@ inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a p
 
 /// An integer that is meant as a number, not as a truth value or a character.
 template <class I>
-concept integer = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> &&
-                  !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> && !std::same_as<I, char16_t> &&
-                  !std::same_as<I, char32_t>;
+concept integer =
+    std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> &&
+    !std::same_as<I, char8_t> && !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
 
 /// An integer, or what turns into one by itself: an unscoped enum, an id type with a conversion, a proxy.
 /// `+` finds out which integer that is, so that none is cut down to 32 bits unseen.
 template <class N>
-concept integer_like = integer<N> || (!std::is_arithmetic_v<N> && requires(N const& n) {
-    requires integer<decltype(+n)>;
-});
+concept integer_like =
+    integer<N> || (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
 
 /// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
 /// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).
@@ -73,17 +72,37 @@ namespace detail {
 template <class F, class... Arguments>
 constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
 {
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wconversion"
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
     return f(std::forward<Arguments>(arguments)...);
-#if defined(__clang__)
-#pragma clang diagnostic pop
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 }
 
 } // namespace detail
+
+/// A user's integer as a number of bytes.
+/// Throws: precondition_error for a negative one.
+template <integer_like N>
+[[nodiscard]] constexpr byte_count to_byte_count(N const& number)
+{
+    auto const count = +number;
+    if constexpr (std::signed_integral<decltype(+number)>)
+        SUBLET_EXPECTS(count >= 0, "sublet: a size is negative");
+    return static_cast<byte_count>(count);
+}
+
+/// From a dense index to the size of that value or buffer.
+///
+/// Semantics:     the same index always yields the same size, never a negative one.
+/// Poorest model: archetype::sizes.   Ordinary model: [&](auto v) { return bytes[v]; }
+template <class F>
+concept size_function = std::invocable<F&, std::uint32_t> &&
+                        integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
 /// Whether a + b is a quantity, that is, below 2^64 - 1.
 [[nodiscard]] constexpr bool sum_fits(byte_count a, byte_count b) noexcept { return b < no_size - a; }

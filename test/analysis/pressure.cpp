@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/pressure.hpp>
 
+#include "archetype.hpp"
+
 #include <doctest/doctest.h>
+
 #include <random>
 #include <vector>
 
 using namespace sublet;
 
-static memory_pressure load(std::vector<live_range> const& lives, std::vector<byte_count> const& sizes, step_id positions)
+static memory_pressure load(std::vector<live_range> const& lives, std::vector<byte_count> const& sizes,
+                            step_id positions)
 {
     return pressure(
         lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, positions);
@@ -22,13 +26,23 @@ TEST_CASE("live bytes add up at each position, and the first of the highest is t
     CHECK(load({{0, 2}}, {8}, 2).peak_position == 0);
 }
 
+TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+{
+    CHECK(pressure(3, archetype::lives{}, archetype::sizes{}, 3).live_bytes ==
+          std::vector<byte_count>{8, 8, 8});
+    auto size_of = [](int b) { return 10 * b; };
+    CHECK(pressure(3, archetype::lives{}, size_of, 3).live_bytes == std::vector<byte_count>{0, 10, 20});
+    CHECK_THROWS_AS((void)pressure(1, archetype::lives{}, [](int) { return -1; }, 1), precondition_error);
+}
+
 TEST_CASE("nothing alive is a peak of nothing")
 {
     CHECK(load({}, {}, 0).peak == 0);
     CHECK(load({{1, 1}}, {8}, 3).peak == 0);
 }
 
-TEST_CASE("up to 64 bits of bytes may be alive, one more is refused; what is not alive together does not add up")
+TEST_CASE(
+    "up to 64 bits of bytes may be alive, one more is refused; what is not alive together does not add up")
 {
     byte_count const most = no_size - 1;
     CHECK(load({{0, 1}, {1, 2}}, {most, most}, 2).peak == most);

@@ -3,7 +3,10 @@
 
 #include <sublet/sharing/color_intervals.hpp>
 
+#include "archetype.hpp"
+
 #include <doctest/doctest.h>
+
 #include <random>
 #include <vector>
 
@@ -19,7 +22,17 @@ static sized_slot_plan recycled(ranges const& lives, bytes const& sizes, linear_
 }
 
 // Slots of 64 and 32 bytes are free when the third buffer comes.
-static sized_slot_plan third_of(byte_count size, slot_fit fit) { return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit}); }
+static sized_slot_plan third_of(byte_count size, slot_fit fit)
+{
+    return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit});
+}
+
+TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+{
+    CHECK(share_linearly(3, archetype::lives{}, archetype::sizes{}).slot_bytes == bytes{8});
+    CHECK(share_linearly(3, archetype::lives{}, [](int b) { return 10 * b; }).slot_bytes == bytes{10, 20});
+    CHECK_THROWS_AS((void)share_linearly(1, archetype::lives{}, [](int) { return -1; }), precondition_error);
+}
 
 TEST_CASE("equal takes a free slot of exactly its size")
 {
@@ -51,7 +64,8 @@ TEST_CASE("grow enlarges the largest free slot where none is large enough")
 
 TEST_CASE("which of two free slots is taken does not depend on the order in which they fell free")
 {
-    // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10, 100].
+    // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10,
+    // 100].
     CHECK(recycled({{0, 1}, {0, 2}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
     CHECK(recycled({{0, 2}, {0, 1}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
     CHECK(recycled({{0, 1}, {1, 2}}, {4, 8}, {}).slot_of == slots{0, 1}); // 4 is never enough for 8
@@ -62,8 +76,10 @@ TEST_CASE("only buffers of one pool share, and an ineligible one keeps a slot of
     ranges lives{{0, 1}, {1, 2}, {2, 3}};
     CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_of == slots{0, 1, 0});
     CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_pool == std::vector<pool_id>{0, 1});
-    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{true, false, true}}).slot_of == slots{0, 1, 0});
-    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{false, true, true}}).slot_of == slots{0, 1, 1});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{true, false, true}}).slot_of ==
+          slots{0, 1, 0});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{false, true, true}}).slot_of ==
+          slots{0, 1, 1});
 }
 
 TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is refused")
@@ -74,7 +90,8 @@ TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is ref
     CHECK_THROWS_AS((void)recycled({{0, 1}, {0, 1}}, {no_size - 1, 1}, {}), precondition_error);
 }
 
-TEST_CASE("random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
+TEST_CASE(
+    "random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
 {
     for (unsigned seed = 0; seed != 800; ++seed) {
         CAPTURE(seed);
@@ -105,7 +122,8 @@ TEST_CASE("random lives: never shared while alive, never too small, and with equ
                 for (std::size_t j = 0; j != i; ++j)
                     if (overlaps(lives[i], lives[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
             }
-            if (equal) CHECK(plan.slots == color_intervals(lives.size(), [&](auto b) { return lives[b]; }).slots);
+            if (equal)
+                CHECK(plan.slots == color_intervals(lives.size(), [&](auto b) { return lives[b]; }).slots);
         }
     }
 }

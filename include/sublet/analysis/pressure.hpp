@@ -12,10 +12,10 @@
 ///
 /// The peak is what no plan in this order goes below, wherever it puts things; the position proves it.
 
+#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <vector>
 
@@ -27,21 +27,24 @@ struct memory_pressure {
     step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
 };
 
-/// Complexity: O(buffers + positions) time, O(positions) memory; the callables are called once a buffer.
+/// The live bytes of buffers with these lives and sizes.
+///
 /// Requires:   no live range goes beyond `positions`.
-/// Throws:     precondition_error if that is broken, or if 2^64 - 1 bytes or more are alive at once.
-template <live_range_function Lives, class Sizes>
-    requires std::invocable<Sizes&, std::uint32_t>
+/// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called once a buffer at
+///             most.
+/// Throws:     precondition_error if the requirement is broken, a size is negative, or 2^64 - 1 bytes or more
+///             are alive at once.
+template <live_range_function Lives, size_function Sizes>
 [[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
 {
     // What is born at p is alive at p, what dies at p was alive before it: no sum exceeds a live total.
     std::vector<byte_count> born(positions, 0), dies(std::size_t{positions} + 1, 0);
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        live_range const life = lives(b);
+        live_range const life = detail::ask(lives, b);
         if (is_empty(life)) continue;
         SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
-        byte_count const size = sizes(b);
+        byte_count const size = to_byte_count(detail::ask(sizes, b));
         born[life.first] = checked_add(born[life.first], size);
         dies[life.last] = checked_add(dies[life.last], size);
     }

@@ -41,7 +41,7 @@ template <live_range_function Lives>
     std::vector<arrival> arrivals;
     arrivals.reserve(buffers);
     for (std::size_t b = 0; b != buffers; ++b) {
-        live_range const life = lives(static_cast<buffer_id>(b));
+        live_range const life = detail::ask(lives, static_cast<buffer_id>(b));
         if (!is_empty(life)) arrivals.push_back({life, static_cast<buffer_id>(b)});
     }
     std::sort(arrivals.begin(), arrivals.end(), [](arrival const& a, arrival const& b) {

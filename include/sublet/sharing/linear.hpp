@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -52,14 +51,17 @@ struct sized_slot_plan : slot_plan {
     byte_count total_bytes = 0;
 };
 
+/// Give every buffer a slot, in the order of their births.
+///
 /// Ensures:    buffers whose ranges overlap have different slots; a slot is as large as its largest tenant.
 ///             Buffers are served in the order of their birth, then of their index; all that die at a
 ///             position are free for those born there. An empty range or 0 bytes has `no_slot`.
 /// Complexity: O(n log n) time (at_least: O(n f), f = free slots at once), O(n) memory, n = buffers.
-/// Throws:     precondition_error for a size of `no_size`, or if all slots together exceed 64 bits.
-template <live_range_function Lives, class Sizes>
-    requires std::invocable<Sizes&, std::uint32_t>
-[[nodiscard]] sized_slot_plan share_linearly(std::size_t buffers, Lives lives, Sizes sizes, linear_options const& options = {})
+/// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
+///             slots together exceed 64 bits.
+template <live_range_function Lives, size_function Sizes>
+[[nodiscard]] sized_slot_plan share_linearly(std::size_t buffers, Lives lives, Sizes sizes,
+                                             linear_options const& options = {})
 {
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
@@ -72,7 +74,7 @@ template <live_range_function Lives, class Sizes>
     std::vector<tenant> births;
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        tenant const t{lives(b), sizes(b), b};
+        tenant const t{detail::ask(lives, b), to_byte_count(detail::ask(sizes, b)), b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
@@ -102,12 +104,13 @@ template <live_range_function Lives, class Sizes>
         if (fitting != end) {
             if (options.fit == slot_fit::equal) return fitting->bytes == t.size ? fitting : free.end();
             if (options.fit == slot_fit::at_least)
-                return std::min_element(fitting, end, [](free_slot const& a, free_slot const& b) { return a.slot < b.slot; });
+                return std::min_element(
+                    fitting, end, [](free_slot const& a, free_slot const& b) { return a.slot < b.slot; });
             return fitting;
         }
-        auto const begin = free.lower_bound({pool, 0, 0});
-        if (options.fit != slot_fit::grow || begin == end) return free.end();
-        return free.lower_bound({pool, std::prev(end)->bytes, 0}); // the lowest of the largest
+        if (options.fit != slot_fit::grow || free.lower_bound({pool, 0, 0}) == end) return free.end();
+        auto largest = end;
+        return free.lower_bound({pool, (--largest)->bytes, 0}); // of the largest the lowest
     };
     auto dying = deaths.begin();
     for (tenant const& t : births) {
