@@ -19,7 +19,8 @@ int main()
 
     auto tenant = [&](auto address, auto step) {
         for (auto const& x : planned.plan.buffers)
-            if (contains(x.life, step) && x.offset <= address && address < x.offset + x.size) return "abcde"[x.root];
+            if (contains(x.life, step) && x.offset <= address && address < x.offset + x.size)
+                return "abcde"[x.root];
         return '.';
     };
     for (unsigned address = 192; address != 0; std::cout << '\n') {
