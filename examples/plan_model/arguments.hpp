@@ -49,7 +49,7 @@ inline arguments read_arguments(int count, char const* const* words)
                 throw input_error("option " + word + " needs an operand (see --help)");
             return std::string(words[i]);
         };
-        if (word == "--help")
+        if (word == "--help" || word == "-h")
             asked.help = true;
         else if (word == "--order")
             asked.order = operand();

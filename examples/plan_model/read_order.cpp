@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace plan_model {
 namespace {
@@ -14,6 +16,8 @@ using sublet::value_id;
 
 std::vector<node_id> read_permutation(std::string const& file, std::size_t operations)
 {
+    std::error_code none;
+    if (std::filesystem::is_directory(file, none)) throw input_error(file + ": is a directory, not an order");
     std::ifstream in(file);
     if (!in) throw input_error(file + ": cannot be read, or does not exist");
     std::vector<node_id> order;
@@ -27,8 +31,8 @@ std::vector<node_id> read_permutation(std::string const& file, std::size_t opera
         node_id n = 0;
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
         if (error != std::errc{} || end != text.data() + text.size() || n >= operations)
-            throw input_error(where + " is not the index of a node, 0 to one less than " +
-                              std::to_string(operations));
+            throw input_error(where + " is not the index of one of the " + std::to_string(operations) +
+                              " nodes, which are counted from 0");
         if (named[n]) throw input_error(where + " names node " + std::to_string(n) + " again");
         named[n] = true;
         order.push_back(n);
