@@ -167,6 +167,7 @@ cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_pro
 
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")
+cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.above(3); }")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 
 cost(reporting/text.hpp "${text}

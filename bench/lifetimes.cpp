@@ -4,8 +4,8 @@
 // id,lower,upper,size; half-open) and tells how far the arena is from the bound. Without files: all of
 // $SUBLET_DATA/lifetimes.
 //
-// A placement that is good only on the very file is luck. --copies N adds N perturbed copies of each, with 5
-// % of the rows dropped and every distinct size multiplied by a number between 0.7 and 1.3.
+// A placement that is good only on the very file is luck. --copies N adds N perturbed copies of each, with
+// 5 % of the rows dropped and every distinct size multiplied by a number between 0.7 and 1.3.
 
 #include "measure.hpp"
 

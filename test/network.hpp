@@ -18,7 +18,8 @@ struct op_list {
     std::vector<sublet::value_id> alias_of;
     std::vector<bool> may_overwrite; ///< its first operand
 
-    sublet::value_id add(std::vector<sublet::value_id> operands, sublet::byte_count size, bool in_place = false)
+    sublet::value_id add(std::vector<sublet::value_id> operands, sublet::byte_count size,
+                         bool in_place = false)
     {
         uses.push_back(std::move(operands));
         bytes.push_back(size);
@@ -48,7 +49,9 @@ struct op_list {
 inline op_list resnet50()
 {
     op_list net;
-    auto floats = [](unsigned channels, unsigned side) { return sublet::byte_count{4} * channels * side * side; };
+    auto floats = [](unsigned channels, unsigned side) {
+        return sublet::byte_count{4} * channels * side * side;
+    };
     auto convolved = [&](std::vector<sublet::value_id> from, sublet::byte_count size) {
         sublet::value_id const c = net.add(std::move(from), size);
         return net.add({c}, size);

@@ -14,7 +14,9 @@ namespace {
 
 snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
 {
-    return sequence(uses.size(), values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    return sequence(
+        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
+        [&](auto s) -> auto& { return defs[s]; });
 }
 
 //     a ─► b ─► c ─► d        each read once, by the next
@@ -85,7 +87,8 @@ TEST_CASE("views lie in their root, and external, unsized, empty and ineligible 
     role[5] = value_role::external;
     std::vector<bool> eligible(6, true);
     eligible[4] = false;
-    auto planned = plan_memory(p, {.bytes = bytes, .role = role, .alias_of = {-1, 0, -1, -1, -1, -1}, .eligible = eligible});
+    auto planned = plan_memory(
+        p, {.bytes = bytes, .role = role, .alias_of = {-1, 0, -1, -1, -1, -1}, .eligible = eligible});
     REQUIRE(planned.is_sound());
     CHECK(planned.report.buffers == 1);
     CHECK(planned.report.naive_bytes == 64);
@@ -98,7 +101,8 @@ TEST_CASE("another order has another peak, and is written into the plan")
 {
     // Two producers of 8 bytes that are each reduced to 1: depth first needs less than breadth first.
     auto p = op_list(4, {{}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}});
-    plan_options options{.bytes = {8, 8, 1, 1}, .role = std::vector<value_role>{{}, {}, value_role::output, value_role::output}};
+    plan_options options{.bytes = {8, 8, 1, 1},
+                         .role = std::vector<value_role>{{}, {}, value_role::output, value_role::output}};
     CHECK(plan_memory(p, options).report.arena_bytes == 17);
     options.order = {0, 2, 1, 3};
     auto planned = plan_memory(p, options);
@@ -119,7 +123,8 @@ TEST_CASE("an order that breaks a dependence is refused with a witness and plans
 
 TEST_CASE("pools are arenas of their own, with limits of their own")
 {
-    auto planned = plan_memory(chain, {.bytes = 30, .pool = {0, 1, 1, 0}, .pools = {{no_limit, 1}, {no_limit, 64}}});
+    auto planned =
+        plan_memory(chain, {.bytes = 30, .pool = {0, 1, 1, 0}, .pools = {{no_limit, 1}, {no_limit, 64}}});
     REQUIRE(planned.is_sound());
     CHECK(planned.plan.arena_bytes == std::vector<byte_count>{30, 94});
     CHECK(planned.report.arena_bytes == 124);
@@ -176,12 +181,18 @@ TEST_CASE("a plan of more than 4 GiB, and one that ends at the last byte of 64 b
 
 TEST_CASE("what makes no sense is refused with a sentence")
 {
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}), "sublet: the table of a property has not one entry per value", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}), "sublet: an alignment is at least 1", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}), "sublet: a property of a value is negative", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alias_of = 0}), "sublet: a value is a view of itself", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .order = {0, 1}}), "sublet: an order has to name every node once", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .pool = -1}), "sublet: a pool id is out of range (pools are numbered from 0)", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}),
+                         "sublet: the table of a property has not one entry per value", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}),
+                         "sublet: an alignment is at least 1", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}), "sublet: a property of a value is negative",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alias_of = 0}),
+                         "sublet: a value is a view of itself", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .order = {0, 1}}),
+                         "sublet: an order has to name every node once", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .pool = -1}),
+                         "sublet: a pool id is out of range (pools are numbered from 0)", precondition_error);
 }
 
 TEST_CASE("options made elsewhere, stored and copied still mean the same")

@@ -6,11 +6,9 @@
 ///
 ///     {first: 4, size: 64, who: 2}, {first: 0, size: 8, who: 7} ...   by first, then size, then who
 ///
-/// Everything that is sorted here is a 32-bit id with one or two keys, and no two ids are equal, so the
-/// order is the same on every platform whatever the sort. One type for all of them, because each further
-/// instantiation of std::sort costs whoever includes it a dozen milliseconds.
-
-#include <sublet/units.hpp>
+/// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
+/// is the same on every platform whatever the sort. One type for all of them, because each further
+/// instantiation of std::sort costs compile time.
 
 #include <algorithm>
 #include <concepts>

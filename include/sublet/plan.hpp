@@ -15,7 +15,6 @@
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,9 +22,9 @@ namespace sublet {
 
 /// Under which reading of the program a plan is valid (see the README: three readings).
 enum class program_reading : std::uint8_t {
-    sequential,   ///< steps run one after the other, in the plan's order
-    concurrent,   ///< steps run in any order that edges and data allow
-    control_flow  ///< successors are alternatives
+    sequential,  ///< steps run one after the other, in the plan's order
+    concurrent,  ///< steps run in any order that edges and data allow
+    control_flow ///< successors are alternatives
 };
 
 /// A slot for each buffer, without addresses. A buffer that needs no storage has `no_slot`.

@@ -10,16 +10,18 @@
 ///
 ///     program ─► lifetimes ─► buffers ─► in place ─► place ─► check_plan ─► plan + report
 ///
-/// Each stage is a public function of its own; whoever wants another one of them writes plan_memory anew,
-/// about thirty lines, with it.
+/// Each stage is a public function of its own; whoever wants another one of them calls them in this order,
+/// as plan_memory does.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/placement/place.hpp>
+#include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/reporting/text.hpp>
@@ -47,11 +49,11 @@ struct pool_report {
 struct plan_report : pool_report {
     std::size_t steps = 0;
     std::size_t values = 0;
-    std::size_t buffers = 0;             ///< planned ones: of more than 0 bytes, after in-place decisions
-    std::vector<pool_report> pools;      ///< by pool
-    std::vector<value_id> largest;       ///< the roots of the five largest buffers, largest first
-    double seconds = 0;                  ///< processor time from the program to the checked plan
-    bool is_checked = false;             ///< the plan was proved, not only made
+    std::size_t buffers = 0;        ///< planned ones: of more than 0 bytes, after in-place decisions
+    std::vector<pool_report> pools; ///< by pool
+    std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
+    double seconds = 0;             ///< processor time from the program to the checked plan
+    bool is_checked = false;        ///< check_plan has looked at it: proved, if it is sound
 
     /// How far the arenas lie above the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
@@ -84,12 +86,12 @@ namespace detail {
 
 /// Why a placement is no plan, in terms of the values placed.
 template <std::same_as<placement> Placement>
-std::optional<witness> objection(Placement const& placed, placement_problem const& problem, memory_plan const& plan)
+std::optional<witness> objection(Placement const& placed, placement_problem const& problem,
+                                 memory_plan const& plan)
 {
     witness w{.pool = placed.pool};
     switch (placed.status) {
-    case placement_status::placed:
-        return std::nullopt;
+    case placement_status::placed: return std::nullopt;
     case placement_status::over_capacity:
         w.what = fault::over_capacity;
         w.end = placed.pools[placed.pool].height;
@@ -143,7 +145,8 @@ void account(Report& report, placement const& placed, memory_plan const& plan)
 
 } // namespace detail
 
-/// Plan where every value lives, the steps running one after the other.
+/// Plan where every value lives, the steps running one after the other. The program's edges are not looked
+/// at: a loop is planned as if its nodes ran once, so the plan of a program with loops is not valid for it.
 ///
 /// Requires:   `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
@@ -182,7 +185,8 @@ template <std::same_as<snapshot> S>
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (!b.is_planned()) continue;
         if (b.pins_differ && !result.refuted)
-            result.refuted = witness{.what = fault::off_pin, .value = b.root, .begin = b.pinned, .pool = b.pool};
+            result.refuted =
+                witness{.what = fault::off_pin, .value = b.root, .begin = b.pinned, .pool = b.pool};
         planned[i] = static_cast<buffer_id>(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
@@ -210,8 +214,9 @@ template <program P>
     return plan_memory(as_snapshot(p), options);
 }
 
-/// One line to any stream of text: "9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB".
-/// Rounded, for people; the members of the report are exact.
+/// One line to any stream of text, rounded, for people; the members of the report are exact.
+///
+///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
 template <text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {

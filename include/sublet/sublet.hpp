@@ -2,10 +2,9 @@
 #ifndef SUBLET_SUBLET_HPP
 #define SUBLET_SUBLET_HPP
 
-/// The table of contents, in reading order: everything but execution/ and adapt/, which have a price of
-/// their own and are included by name.
+/// The table of contents: all of the library, in reading order.
 ///
-///     your IR -> program -> analysis -> sharing / ordering / placement -> plan -> check
+///     your IR -> program -> analysis -> sharing / placement -> plan -> check
 
 // clang-format off: in the order of reading, not of the alphabet
 
@@ -49,6 +48,7 @@
 // The opponent.
 #include <sublet/checking/witness.hpp>
 #include <sublet/checking/demands.hpp>
+#include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/check_plan.hpp>
 
 // The front door.

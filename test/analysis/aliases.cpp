@@ -20,10 +20,7 @@ TEST_CASE("a view of a view is the same buffer as the root")
     CHECK(c.root == std::vector<value_id>{0, 3});
 }
 
-TEST_CASE("without values there are no buffers")
-{
-    CHECK(classes_of({}).root.empty());
-}
+TEST_CASE("without values there are no buffers") { CHECK(classes_of({}).root.empty()); }
 
 TEST_CASE("minus one says that a value is nobody's view")
 {
@@ -36,7 +33,8 @@ TEST_CASE("views that run in a circle are refused, also those that lead into one
     CHECK_THROWS_WITH_AS(classes_of({1, 0}), "sublet: views run in a circle", sublet::precondition_error);
     CHECK_THROWS_WITH_AS(classes_of({1, 2, 1}), "sublet: views run in a circle", sublet::precondition_error);
     CHECK_THROWS_WITH_AS(classes_of({0}), "sublet: a value is a view of itself", sublet::precondition_error);
-    CHECK_THROWS_WITH_AS(classes_of({5}), "sublet: alias_of names a value that does not exist", sublet::precondition_error);
+    CHECK_THROWS_WITH_AS(classes_of({5}), "sublet: alias_of names a value that does not exist",
+                         sublet::precondition_error);
 }
 
 TEST_CASE("a chain of a million views is followed, in either direction of the ids")

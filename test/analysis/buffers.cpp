@@ -6,12 +6,17 @@
 
 using namespace sublet;
 
-static live_ranges alive(std::vector<live_range> ranges, step_id positions) { return {std::move(ranges), positions, {}}; }
+static live_ranges alive(std::vector<live_range> ranges, step_id positions)
+{
+    return {std::move(ranges), positions, {}};
+}
 
 TEST_CASE("a buffer lives while any of its views does, is as large as its root and as aligned as all of them")
 {
-    auto t = gather_buffers(alive({{0, 3}, {2, 5}, {1, 2}}, 5),
-                            plan_options{.bytes = {64, 7, 9}, .alignment = {4, 6, 1}, .alias_of = {-1, 0, -1}, .pool = {1, 2, 3}});
+    auto t = gather_buffers(alive({{0, 3}, {2, 5}, {1, 2}}, 5), plan_options{.bytes = {64, 7, 9},
+                                                                             .alignment = {4, 6, 1},
+                                                                             .alias_of = {-1, 0, -1},
+                                                                             .pool = {1, 2, 3}});
     REQUIRE(t.buffers.size() == 2);
     CHECK(t.buffer_of == std::vector<buffer_id>{0, 0, 1});
     CHECK(t.buffers[0].root == 0);
@@ -22,20 +27,26 @@ TEST_CASE("a buffer lives while any of its views does, is as large as its root a
     CHECK(t.buffers[1].life == live_range{1, 2});
 }
 
-TEST_CASE("a buffer has the roles of all its values, and one external or ineligible value takes it out of the plan")
+TEST_CASE(
+    "a buffer has the roles of all its values, and one external or ineligible value takes it out of the plan")
 {
-    std::vector<value_role> role{value_role::intermediate, value_role::output, value_role::intermediate, value_role::state};
-    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 1), plan_options{.bytes = 8, .role = role, .alias_of = {-1, 0, -1, 2}});
+    std::vector<value_role> role{value_role::intermediate, value_role::output, value_role::intermediate,
+                                 value_role::state};
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .role = role, .alias_of = {-1, 0, -1, 2}});
     CHECK(t.buffers[0].role == value_role::output);
     CHECK(t.buffers[0].is_planned());
     CHECK(!t.buffers[1].is_planned());
-    auto e = gather_buffers(alive({{0, 1}, {0, 1}}, 1), plan_options{.bytes = 8, .alias_of = {-1, 0}, .eligible = std::vector<bool>{true, false}});
+    auto e = gather_buffers(
+        alive({{0, 1}, {0, 1}}, 1),
+        plan_options{.bytes = 8, .alias_of = {-1, 0}, .eligible = std::vector<bool>{true, false}});
     CHECK(!e.buffers[0].is_planned());
 }
 
 TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty life")
 {
-    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1), plan_options{.bytes = std::vector<byte_count>{0, no_size, 8, 8}});
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = std::vector<byte_count>{0, no_size, 8, 8}});
     CHECK(!t.buffers[0].is_planned());
     CHECK(!t.buffers[1].is_planned());
     CHECK(!t.buffers[2].is_planned());
@@ -44,10 +55,13 @@ TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty life")
 
 TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
 {
-    auto t = gather_buffers(alive({{0, 1}, {0, 1}}, 1), plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = std::vector<byte_count>{no_offset, 16}});
+    auto t = gather_buffers(
+        alive({{0, 1}, {0, 1}}, 1),
+        plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = std::vector<byte_count>{no_offset, 16}});
     CHECK(t.buffers[0].pinned == 16);
     CHECK(!t.buffers[0].pins_differ);
-    auto d = gather_buffers(alive({{0, 1}, {0, 1}}, 1), plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {8, 16}});
+    auto d = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {8, 16}});
     CHECK(d.buffers[0].pins_differ);
 }
 
@@ -55,6 +69,7 @@ TEST_CASE("properties that make no sense are refused")
 {
     auto lives = alive({{0, 1}}, 1);
     CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = {1, 2}}), precondition_error);
-    CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = 1, .alignment = 0}), precondition_error);
+    CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = 1, .alignment = 0}),
+                    precondition_error);
     CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = -1}), precondition_error);
 }

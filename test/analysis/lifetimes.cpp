@@ -12,7 +12,9 @@ using lists = std::vector<std::vector<int>>;
 
 static snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
 {
-    return sequence(uses.size(), values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    return sequence(
+        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
+        [&](auto s) -> auto& { return defs[s]; });
 }
 
 TEST_CASE("a value lives from its def to the end of its last use")
@@ -46,7 +48,8 @@ TEST_CASE("an early use ends where the writes of its step begin, but a def alway
 
 TEST_CASE("an input is there from the beginning, an output to the end, whoever touches them")
 {
-    std::vector<value_role> role{value_role::input, value_role::output, value_role::input, value_role::input | value_role::output};
+    std::vector<value_role> role{value_role::input, value_role::output, value_role::input,
+                                 value_role::input | value_role::output};
     auto lives = lifetimes(op_list(4, {{}, {0}, {}, {}}, {{}, {1}, {}, {}}), {.role = role});
     CHECK(lives.of == ranges{{0, 2}, {1, 4}, {0, 1}, {0, 4}});
     CHECK(!lives.violation);
@@ -71,7 +74,8 @@ TEST_CASE("a value that nothing defines has to be given")
     auto p = op_list(1, {{}, {0}}, {{}, {}});
     REQUIRE(lifetimes(p).violation);
     CHECK(*lifetimes(p).violation == order_violation{0, 1, false});
-    for (auto given : {value_role::input, value_role::external, value_role::state}) CHECK(!lifetimes(p, {.role = given}).violation);
+    for (auto given : {value_role::input, value_role::external, value_role::state})
+        CHECK(!lifetimes(p, {.role = given}).violation);
     auto nowhere = lifetimes(op_list(1, {{}}, {{}}), {.role = value_role::output});
     REQUIRE(nowhere.violation);
     CHECK(*nowhere.violation == order_violation{0, 1, false});
@@ -95,7 +99,8 @@ TEST_CASE("an order names every node once")
 {
     auto p = op_list(1, {{}, {}}, {{0}, {}});
     for (std::vector<node_id> bad : {std::vector<node_id>{0}, {0, 0}, {0, 2}, {0, 1, 1}})
-        CHECK_THROWS_WITH_AS((void)lifetimes(p, {.order = bad}), "sublet: an order has to name every node once", precondition_error);
+        CHECK_THROWS_WITH_AS((void)lifetimes(p, {.order = bad}),
+                             "sublet: an order has to name every node once", precondition_error);
 }
 
 TEST_CASE("the steps of a node stay together, and a use at the end of a predecessor is one by its last step")
@@ -110,9 +115,12 @@ TEST_CASE("the steps of a node stay together, and a use at the end of a predeces
     CHECK(steps_in_order(p, std::vector<node_id>{1, 0}) == std::vector<step_id>{3, 0, 1, 2});
 }
 
-TEST_CASE("what the last step of a node defines may be used where the node ends: the value that goes round a loop")
+TEST_CASE(
+    "what the last step of a node defines may be used where the node ends: the value that goes round a loop")
 {
-    auto loop = flow(1, 1, [](auto) { return std::vector<int>{0}; }, [](auto, effect_sink& s) { s.def(0), s.use_at_end_of(0, 0); });
+    auto loop = flow(
+        1, 1, [](auto) { return std::vector<int>{0}; },
+        [](auto, effect_sink& s) { s.def(0), s.use_at_end_of(0, 0); });
     CHECK(!lifetimes(loop).violation);
     CHECK(lifetimes(loop).of == ranges{{0, 1}});
 }
@@ -130,7 +138,8 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         };
         std::vector<seen> touches;
         for (std::size_t i = 0, n = pick() % 14; i != n; ++i)
-            touches.push_back({static_cast<step_id>(pick() % steps), static_cast<value_id>(pick() % values), static_cast<touch_kind>(pick() % 3)});
+            touches.push_back({static_cast<step_id>(pick() % steps), static_cast<value_id>(pick() % values),
+                               static_cast<touch_kind>(pick() % 3)});
         std::vector<value_role> role(values);
         for (auto& r : role) r = static_cast<value_role>(pick() % 4 == 0 ? pick() % 5 : 0);
         std::vector<node_id> order(steps);
@@ -147,27 +156,36 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         });
         auto lives = lifetimes(p, {.role = role, .order = order});
 
-        auto position = [&](step_id s) { return static_cast<step_id>(std::find(order.begin(), order.end(), s) - order.begin()); };
+        auto position = [&](step_id s) {
+            return static_cast<step_id>(std::find(order.begin(), order.end(), s) - order.begin());
+        };
         step_id first_violation = no_node;
         for (value_id v = 0; v != values; ++v) {
             // Alive at x: something has put it there by x, and something still wants it at x.
             bool const given = is_given(role[v]);
             auto defined_by = [&](step_id x, bool including) {
                 return std::any_of(touches.begin(), touches.end(), [&](seen t) {
-                    return t.value == v && t.kind == touch_kind::def && (position(t.step) < x || (including && position(t.step) == x));
+                    return t.value == v && t.kind == touch_kind::def &&
+                           (position(t.step) < x || (including && position(t.step) == x));
                 });
             };
             for (seen t : touches)
-                if (t.value == v && t.kind != touch_kind::def && !given && !defined_by(position(t.step), false))
+                if (t.value == v && t.kind != touch_kind::def && !given &&
+                    !defined_by(position(t.step), false))
                     first_violation = std::min(first_violation, position(t.step));
-            if (has_role(role[v], value_role::output) && !given && !defined_by(static_cast<step_id>(steps), false))
+            if (has_role(role[v], value_role::output) && !given &&
+                !defined_by(static_cast<step_id>(steps), false))
                 first_violation = std::min(first_violation, static_cast<step_id>(steps));
             if (lives.violation) continue;
             for (step_id x = 0; x != steps; ++x) {
-                bool wanted = has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
+                bool wanted =
+                    has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
                 for (seen t : touches)
-                    wanted = wanted || (t.value == v && (position(t.step) > x || (position(t.step) == x && t.kind != touch_kind::use_early)));
-                // A last touch that is early ends before the writes of its step: alive up to the position before.
+                    wanted = wanted ||
+                             (t.value == v && (position(t.step) > x ||
+                                               (position(t.step) == x && t.kind != touch_kind::use_early)));
+                // A last touch that is early ends before the writes of its step: alive up to the position
+                // before.
                 CHECK(contains(lives.of[v], x) == ((given || defined_by(x, true)) && wanted));
             }
         }

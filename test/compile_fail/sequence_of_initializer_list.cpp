@@ -10,5 +10,6 @@
 int main()
 {
     auto defs = [](auto v) { return std::vector{v}; };
-    return sublet::sequence(1, 1, [](auto v) { return std::initializer_list<unsigned>{v}; }, defs).nodes() != 1;
+    auto uses = [](auto v) { return std::initializer_list<unsigned>{v}; };
+    return sublet::sequence(1, 1, uses, defs).nodes() != 1;
 }

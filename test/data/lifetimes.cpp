@@ -49,18 +49,13 @@ struct known {
     byte_count lower_bound;
 };
 
-std::map<std::string, known> const files{{"idealloc_iopddl_G_1.csv", {816, 3030937746}},
-                                         {"idealloc_iopddl_S_1.csv", {28526, 1498635932}},
-                                         {"iopddl_A_min.csv", {30011, 429571388}},
-                                         {"iopddl_B_max.csv", {665, 418691216}},
-                                         {"minimalloc_A.1048576.csv", {154, 1048576}},
-                                         {"minimalloc_C.1048576.csv", {203, 1039360}},
-                                         {"minimalloc_E.1048576.csv", {215, 1048576}},
-                                         {"minimalloc_F.1048576.csv", {296, 1048576}},
-                                         {"minimalloc_I.1048576.csv", {374, 1048576}},
-                                         {"minimalloc_K.1048576.csv", {454, 1048576}},
-                                         {"minimalloc_input.12.csv", {5, 12}},
-                                         {"somas_resnet50.csv", {1042, 1515472556}}};
+std::map<std::string, known> const files{
+    {"idealloc_iopddl_G_1.csv", {816, 3030937746}}, {"idealloc_iopddl_S_1.csv", {28526, 1498635932}},
+    {"iopddl_A_min.csv", {30011, 429571388}},       {"iopddl_B_max.csv", {665, 418691216}},
+    {"minimalloc_A.1048576.csv", {154, 1048576}},   {"minimalloc_C.1048576.csv", {203, 1039360}},
+    {"minimalloc_E.1048576.csv", {215, 1048576}},   {"minimalloc_F.1048576.csv", {296, 1048576}},
+    {"minimalloc_I.1048576.csv", {374, 1048576}},   {"minimalloc_K.1048576.csv", {454, 1048576}},
+    {"minimalloc_input.12.csv", {5, 12}},           {"somas_resnet50.csv", {1042, 1515472556}}};
 
 } // namespace
 
@@ -79,11 +74,13 @@ TEST_CASE("real lifetimes have the known lower bound, and their plans are proved
         for (std::size_t v = 0; v != buffers.size(); ++v) {
             auto const& b = buffers[v];
             born[b.life.first].push_back(static_cast<value_id>(v));
-            if (b.life.last - 1 != b.life.first) last_used[b.life.last - 1].push_back(static_cast<value_id>(v));
+            if (b.life.last - 1 != b.life.first)
+                last_used[b.life.last - 1].push_back(static_cast<value_id>(v));
             bytes.push_back(b.size);
         }
         auto const program = sequence(
-            end, buffers.size(), [&](auto s) -> auto& { return last_used[s]; }, [&](auto s) -> auto& { return born[s]; });
+            end, buffers.size(), [&](auto s) -> auto& { return last_used[s]; },
+            [&](auto s) -> auto& { return born[s]; });
         auto const planned = plan_memory(program, {.bytes = bytes});
         CHECK(planned.is_sound());
         CHECK(planned.report.is_checked);
@@ -93,7 +90,9 @@ TEST_CASE("real lifetimes have the known lower bound, and their plans are proved
         CHECK(placed.pools[0].lower_bound == expected.lower_bound);
         CHECK(placed.pools[0].height == planned.report.arena_bytes);
         MESSAGE(name << ": " << placed.pools[0].height << " bytes, bound " << expected.lower_bound << ", "
-                     << 100.0 * (static_cast<double>(placed.pools[0].height) / static_cast<double>(expected.lower_bound) - 1)
+                     << 100.0 * (static_cast<double>(placed.pools[0].height) /
+                                     static_cast<double>(expected.lower_bound) -
+                                 1)
                      << " % above");
     }
 }

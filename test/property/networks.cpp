@@ -12,13 +12,16 @@ using namespace sublet;
 
 namespace {
 
-buffer_table buffers_of(network::op_list const& net) { return gather_buffers(lifetimes(net.program()), net.options()); }
+buffer_table buffers_of(network::op_list const& net)
+{
+    return gather_buffers(lifetimes(net.program()), net.options());
+}
 
 sized_slot_plan recycled(buffer_table const& table, slot_fit fit)
 {
     return share_linearly(
-        table.buffers.size(), [&](auto b) { return table.buffers[b].life; }, [&](auto b) { return table.buffers[b].size; },
-        {.fit = fit});
+        table.buffers.size(), [&](auto b) { return table.buffers[b].life; },
+        [&](auto b) { return table.buffers[b].size; }, {.fit = fit});
 }
 
 } // namespace
@@ -34,7 +37,7 @@ TEST_CASE("ResNet-50 in code is the network of the files: 176 operations, 143 Mi
     CHECK(plan_memory(net.program(), options).report.naive_bytes == 150243136);
 }
 
-TEST_CASE("recycling over the op list ends with 3 shared blocks on ResNet-50, as Caffe2's linear planner does")
+TEST_CASE("recycling over the op list ends with 3 slots on ResNet-50, as Caffe2's linear planner does")
 {
     auto const table = buffers_of(network::resnet50());
     CHECK(color_intervals(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).slots == 3);
@@ -43,12 +46,14 @@ TEST_CASE("recycling over the op list ends with 3 shared blocks on ResNet-50, as
     CHECK(grown.total_bytes <= 9640000); // theirs: 9.64 MB
 }
 
-TEST_CASE("a larger free block serves a smaller need, which PaddlePaddle's level 0 forbids and its level 1 allows")
+TEST_CASE(
+    "a larger free slot serves a smaller need, which PaddlePaddle's level 0 forbids and its level 1 allows")
 {
     auto const table = buffers_of(network::resnet50());
     auto const equal = recycled(table, slot_fit::equal), at_least = recycled(table, slot_fit::at_least);
     CHECK(at_least.total_bytes < equal.total_bytes);
-    for (std::size_t b = 0; b != table.buffers.size(); ++b) CHECK(equal.slot_bytes[equal.slot_of[b]] == table.buffers[b].size);
+    for (std::size_t b = 0; b != table.buffers.size(); ++b)
+        CHECK(equal.slot_bytes[equal.slot_of[b]] == table.buffers[b].size);
 }
 
 TEST_CASE("offsets on ResNet-50 meet the bound, and relu in place saves buffers and not a byte of the peak")

@@ -44,9 +44,11 @@ drawn draw(Pick& pick)
         eligible.push_back(below(20) != 0);
         return static_cast<value_id>(bytes.size() - 1);
     };
-    for (std::size_t i = 0, given = 1 + below(3); i != given; ++i) role[value(no_value)] = below(2) == 0 ? value_role::input : value_role::external;
+    for (std::size_t i = 0, given = 1 + below(3); i != given; ++i)
+        role[value(no_value)] = below(2) == 0 ? value_role::input : value_role::external;
     for (auto& op : ops) {
-        for (std::size_t k = 0, n = below(4); k != n; ++k) (below(6) == 0 ? op.early : op.uses).push_back(below(bytes.size()));
+        for (std::size_t k = 0, n = below(4); k != n; ++k)
+            (below(6) == 0 ? op.early : op.uses).push_back(below(bytes.size()));
         for (std::size_t k = 0, n = below(3); k != n; ++k) {
             bool const is_view = !op.uses.empty() && below(4) == 0;
             value_id const out = value(is_view ? op.uses[0] : no_value);
@@ -63,8 +65,13 @@ drawn draw(Pick& pick)
         for (auto v : ops[step].defs) s.def(v);
         for (auto o : ops[step].pairs) s.may_overwrite(o.in, o.out);
     });
-    return {std::move(program), plan_options{.bytes = bytes, .alignment = alignment, .role = role, .alias_of = alias_of, .pool = pool,
-                                             .pinned = pinned, .eligible = eligible}};
+    return {std::move(program), plan_options{.bytes = bytes,
+                                             .alignment = alignment,
+                                             .role = role,
+                                             .alias_of = alias_of,
+                                             .pool = pool,
+                                             .pinned = pinned,
+                                             .eligible = eligible}};
 }
 
 } // namespace
@@ -78,8 +85,8 @@ TEST_CASE("every plan of a random program is proved; what is refused is refused 
         drawn d = draw(pick);
         auto planned = plan_memory(d.program, d.options);
         if (!planned.is_sound()) {
-            bool const pin = planned.refuted->what == fault::misaligned || planned.refuted->what == fault::off_pin ||
-                             planned.refuted->what == fault::clash;
+            bool const pin = planned.refuted->what == fault::misaligned ||
+                             planned.refuted->what == fault::off_pin || planned.refuted->what == fault::clash;
             CHECK(pin);
             CHECK(!planned.report.is_checked);
             continue;
@@ -99,7 +106,8 @@ TEST_CASE("every plan of a random program is proved; what is refused is refused 
     CHECK(in_place > 300);
 }
 
-TEST_CASE("slots by any policy keep apart what lives together, and offsets are at most as large as slots of the same order")
+TEST_CASE("slots by any policy keep apart what lives together, and offsets are at most as large as slots of "
+          "the same order")
 {
     for (unsigned seed = 0; seed != 500; ++seed) {
         CAPTURE(seed);
@@ -108,13 +116,16 @@ TEST_CASE("slots by any policy keep apart what lives together, and offsets are a
         auto lives = lifetimes(d.program, {.role = d.options.role});
         REQUIRE(!lives.violation);
         auto table = gather_buffers(lives, d.options);
-        auto life = [&](auto b) { return table.buffers[b].is_planned() ? table.buffers[b].life : live_range{}; };
+        auto life = [&](auto b) {
+            return table.buffers[b].is_planned() ? table.buffers[b].life : live_range{};
+        };
         auto size = [&](auto b) { return table.buffers[b].is_planned() ? table.buffers[b].size : 0; };
         auto colored = color_intervals(table.buffers.size(), life);
         for (auto fit : {slot_fit::equal, slot_fit::at_least, slot_fit::best_fit, slot_fit::grow}) {
             auto recycled = share_linearly(table.buffers.size(), life, size, {.fit = fit});
             CHECK(recycled.slots >= colored.slots);
-            auto const peak = pressure(table.buffers.size(), life, size, lives.positions == 0 ? 1 : lives.positions).peak;
+            auto const peak =
+                pressure(table.buffers.size(), life, size, lives.positions == 0 ? 1 : lives.positions).peak;
             CHECK(recycled.total_bytes >= peak);
         }
     }

@@ -107,10 +107,7 @@ TEST_CASE("the id of a row is the name of the root value")
           "id,lower,upper,size,offset\n99,0,2,64,0\n");
 }
 
-TEST_CASE("an empty plan is a header")
-{
-    CHECK(csv({}) == "id,lower,upper,size,offset\n");
-}
+TEST_CASE("an empty plan is a header") { CHECK(csv({}) == "id,lower,upper,size,offset\n"); }
 
 TEST_CASE("names that would break a row are quoted, others are not")
 {
@@ -128,7 +125,8 @@ TEST_CASE("names that would break a row are quoted, others are not")
 
 TEST_CASE("one pool can be written alone")
 {
-    auto const plan = plan_of({placed(0, 0, 2, 64, 0, 1), placed(1, 0, 2, 8, 0, 0), placed(2, 1, 3, 32, 64, 1)});
+    auto const plan =
+        plan_of({placed(0, 0, 2, 64, 0, 1), placed(1, 0, 2, 8, 0, 0), placed(2, 1, 3, 32, 64, 1)});
     CHECK(csv(plan, 1u) == "id,lower,upper,size,offset\n0,0,2,64,0\n2,1,3,32,64\n");
     CHECK(csv(plan, [](auto) { return "b"; }, 0u) == "id,lower,upper,size,offset\nb,0,2,8,0\n");
     CHECK(csv(plan, 2u) == "id,lower,upper,size,offset\n");

@@ -49,8 +49,8 @@ std::size_t count(std::string_view text, std::string_view part)
     return found;
 }
 
-/// XML as far as this library writes it: elements that close in order, quoted attributes with different names,
-/// no bare '&' or '<', no control characters, one root.
+/// XML as far as this library writes it: elements that close in order, quoted attributes with different
+/// names, no bare '&' or '<', no control characters, one root.
 void check_well_formed(std::string_view text)
 {
     std::vector<std::string_view> open;
@@ -278,14 +278,16 @@ TEST_CASE("the marked peak is the first position at which most bytes are alive")
         }
         auto const text = svg(plan_of(buffers));
         CHECK(count(text, "<rect") == buffers.size());
-        CHECK(count(text, "peak of " + std::to_string(peak) + " bytes at position " + std::to_string(at) + "<") == 1);
-        CHECK(count(text, ">peak " + std::to_string(peak) + " B at " + std::to_string(at) + "<") == (peak != 0));
+        std::string const bytes = std::to_string(peak), where = std::to_string(at);
+        CHECK(count(text, "peak of " + bytes + " bytes at position " + where + "<") == 1);
+        CHECK(count(text, ">peak " + bytes + " B at " + where + "<") == (peak != 0));
     }
 }
 
 TEST_CASE("a buffer that ends where another begins is not counted with it")
 {
-    CHECK(count(svg(plan_of({placed(0, 2, 10, 0), placed(2, 4, 10, 0)})), "peak of 10 bytes at position 0") == 1);
+    std::string const text = svg(plan_of({placed(0, 2, 10, 0), placed(2, 4, 10, 0)}));
+    CHECK(count(text, "peak of 10 bytes at position 0") == 1);
 }
 
 TEST_CASE("the heading says how far the arena is above the lower bound")
@@ -336,7 +338,8 @@ TEST_CASE("addresses near 2^64 and positions near 2^32 stay in the picture")
 {
     sublet::byte_count const half = sublet::byte_count{1} << 63;
     sublet::step_id const last = 4294967295u;
-    auto const plan = plan_of({placed(0, last, half, 0), placed(last - 1, last, half - 2, half), placed(5, 6, 1, half - 1)});
+    auto const plan = plan_of(
+        {placed(0, last, half, 0), placed(last - 1, last, half - 2, half), placed(5, 6, 1, half - 1)});
     auto const text = svg(plan, sublet::svg_options{.width = 32768, .height = 32768});
     auto const drawn = rectangles(text);
     REQUIRE(drawn.size() == 3);

@@ -88,7 +88,11 @@ TEST_CASE("an operand that the step writes as well is kept")
 
 TEST_CASE("outputs, pinned, external and ineligible operands are kept; an input may be overwritten")
 {
-    auto with = [](value_role r) { return plan_options{.bytes = 8, .role = std::vector<value_role>{r, value_role::intermediate, value_role::intermediate}}; };
+    auto with = [](value_role r) {
+        return plan_options{
+            .bytes = 8,
+            .role = std::vector<value_role>{r, value_role::intermediate, value_role::intermediate}};
+    };
     CHECK(!joins(relu, 3, with(value_role::output), 0, 1));
     CHECK(!joins(relu, 3, with(value_role::external), 0, 1));
     CHECK(!joins(relu, 3, with(value_role::state), 0, 1));
@@ -101,7 +105,8 @@ TEST_CASE("outputs, pinned, external and ineligible operands are kept; an input 
 TEST_CASE("an output at the last step is kept though its life ends there like any other")
 {
     operations const ops{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}};
-    CHECK(!joins(ops, 2, {.bytes = 8, .role = std::vector<value_role>{value_role::output, value_role::output}}, 0, 1));
+    CHECK(!joins(
+        ops, 2, {.bytes = 8, .role = std::vector<value_role>{value_role::output, value_role::output}}, 0, 1));
 }
 
 TEST_CASE("only buffers of one size and one pool are joined, and of known size")
@@ -113,7 +118,8 @@ TEST_CASE("only buffers of one size and one pool are joined, and of known size")
 
 TEST_CASE("one output per input, the first that asks; one input per output")
 {
-    auto two_outputs = joined({{{}, {0}, {}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}, {{2}, {}, {}}}, 3, {.bytes = 8});
+    auto two_outputs =
+        joined({{{}, {0}, {}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}, {{2}, {}, {}}}, 3, {.bytes = 8});
     CHECK(two_outputs.buffer_of == std::vector<buffer_id>{0, 0, 1});
     auto two_inputs = joined({{{}, {0, 1}, {}}, {{0, 1}, {2}, {{0, 2}, {1, 2}}}}, 3, {.bytes = 8});
     CHECK(two_inputs.buffer_of == std::vector<buffer_id>{0, 1, 0});
@@ -156,7 +162,8 @@ TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing aliv
         std::vector<value_id> alias_of;
         for (std::size_t i = 0, n = 2 + pick() % 10; i != n; ++i) {
             operation op;
-            for (std::size_t k = 0, n_uses = 1 + pick() % 3; values != 0 && k != n_uses; ++k) op.uses.push_back(static_cast<value_id>(pick() % values));
+            for (std::size_t k = 0, n_uses = 1 + pick() % 3; values != 0 && k != n_uses; ++k)
+                op.uses.push_back(static_cast<value_id>(pick() % values));
             for (std::size_t k = 0, n_defs = 1 + pick() % 2; k != n_defs; ++k) {
                 op.defs.push_back(values);
                 bytes.push_back(4 * (1 + pick() % 2));
@@ -174,20 +181,23 @@ TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing aliv
         auto after = take_in_place(p, steps_in_order(p, {}), before);
         auto live_bytes = [&](buffer_table const& t) {
             return pressure(
-                       t.buffers.size(), [&](auto b) { return t.buffers[b].life; }, [&](auto b) { return t.buffers[b].size; }, lives.positions)
+                       t.buffers.size(), [&](auto b) { return t.buffers[b].life; },
+                       [&](auto b) { return t.buffers[b].size; }, lives.positions)
                 .live_bytes;
         };
         auto was = live_bytes(before), is = live_bytes(after);
         for (std::size_t x = 0; x != was.size(); ++x) CHECK(is[x] <= was[x]);
 
-        // Run it: every buffer holds the alias class that wrote it last; a reader must find its own class there.
+        // Run it: every buffer holds the alias class that wrote it last; a reader must find its own class
+        // there.
         std::vector<buffer_id> holds(after.buffers.size(), no_buffer);
         for (operation const& op : ops) {
             for (value_id v : op.uses) CHECK(holds[after.buffer_of[v]] == before.buffer_of[v]);
             for (value_id v : op.defs) holds[after.buffer_of[v]] = before.buffer_of[v];
             for (value_id a : op.defs)
                 for (value_id b : op.defs)
-                    if (before.buffer_of[a] != before.buffer_of[b]) CHECK(after.buffer_of[a] != after.buffer_of[b]);
+                    if (before.buffer_of[a] != before.buffer_of[b])
+                        CHECK(after.buffer_of[a] != after.buffer_of[b]);
         }
     }
 }

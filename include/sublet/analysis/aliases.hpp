@@ -33,7 +33,8 @@ struct buffer_classes {
 /// Complexity: O(values) time and memory; `alias_of` is called once a value.
 /// Throws:     precondition_error if `alias_of` names no value or runs in a circle.
 template <class AliasOf>
-    requires std::invocable<AliasOf&, value_id> && id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
+    requires std::invocable<AliasOf&, value_id> &&
+             id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
 [[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
 {
     // root[v] while chains are followed: v's own alias at first, at last the root of v.

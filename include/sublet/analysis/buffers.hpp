@@ -21,6 +21,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -86,7 +87,8 @@ template <std::same_as<plan_options> Options>
         b.alignment = combine_alignment(b.alignment, alignment[v]);
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
-        b.pins_differ = b.pins_differ || (pinned[v] != no_offset && b.pinned != no_offset && pinned[v] != b.pinned);
+        b.pins_differ =
+            b.pins_differ || (pinned[v] != no_offset && b.pinned != no_offset && pinned[v] != b.pinned);
         if (b.pinned == no_offset) b.pinned = pinned[v];
     }
     table.buffer_of = std::move(classes.buffer_of);

@@ -15,6 +15,7 @@
 /// a value that is used before it is defined is a fact about the program, returned as a witness.
 
 #include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/per_value.hpp>

@@ -14,24 +14,23 @@
 /// order. So two looks a birth find the first clash, or prove that there is none.
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
-/// cross?). Here segments are blocks, and a block may rise out of another that dies: an in-place pair.
+/// cross?). Here segments are buffers, and one may rise out of another that dies: an in-place pair.
 
 #include <sublet/checking/demands.hpp>
+#include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/keyed.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
 #include <algorithm>
-#include <compare>
 #include <concepts>
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -62,7 +61,7 @@ private:
     struct place {
         pool_id pool;
         byte_count offset;
-        friend auto operator<=>(place const&, place const&) = default;
+        friend bool operator==(place const&, place const&) = default;
     };
 
     /// Where the plan says that v lies.  Requires: it has a buffer.
@@ -228,25 +227,26 @@ private:
         sort_keyed(births);
         sort_keyed(deaths);
 
-        std::map<place, value_id> living;
+        std::vector<keyed> by_place; // ascending; alive or not
+        for (keyed const& b : births) by_place.push_back({place_of(b.who).pool, place_of(b.who).offset, b.who});
+        sort_keyed(by_place);
+        std::vector<std::uint32_t> rank(values_, rank_set<>::none);
+        for (std::size_t i = 0; i != by_place.size(); ++i) rank[by_place[i].who] = static_cast<std::uint32_t>(i);
+
+        rank_set living(by_place.size());
         auto dead = deaths.begin();
         for (keyed const& birth : births) {
             value_id const born = birth.who;
-            for (; dead->key <= birth.key; ++dead) {
-                auto const at = living.find(place_of(dead->who));
-                if (at != living.end() && at->second == dead->who) living.erase(at); // else its heir lives there
-            }
-            auto const above = living.lower_bound(place_of(born));
+            for (; dead->key <= birth.key; ++dead)
+                if (living.contains(rank[dead->who])) living.erase(rank[dead->who]); // else its heir lives there
             if (predecessor[born] != no_value) {
-                above->second = born; // lies within the predecessor and at its offset: no new neighbours
-                continue;
+                living.erase(rank[predecessor[born]]); // the heir lies within it and at its offset
+            } else {
+                for (std::uint32_t next : {living.below(rank[born]), living.above(rank[born])})
+                    if (next != living.none)
+                        if (auto fact = overlap(by_place[next].who, born)) return fact;
             }
-            auto below = above;
-            if (above != living.begin())
-                if (auto fact = overlap((--below)->second, born)) return fact;
-            if (above != living.end())
-                if (auto fact = overlap(above->second, born)) return fact;
-            living.emplace_hint(above, place_of(born), born);
+            living.insert(rank[born]);
         }
         return std::nullopt;
     }
@@ -288,7 +288,7 @@ private:
 ///             pool, its capacity; the first position at which two classes clash. There classes are born by
 ///             ascending root, those that take over in place last, and a newborn meets its neighbour below
 ///             before the one above.
-/// Complexity: O((n + touches) log n) time, O(n + nodes + steps) memory, n = values.
+/// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
 /// Throws:     precondition_error where a requirement is broken.
 template <program P>
 [[nodiscard]] std::optional<witness> check_plan(P const& p, memory_plan const& plan,

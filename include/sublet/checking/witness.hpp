@@ -13,17 +13,17 @@
 namespace sublet {
 
 enum class fault : std::uint8_t {
-    clash,         ///< value and other are alive at position and share bytes [begin, end)
-    misaligned,    ///< value lies at begin, which is no multiple of `needed`
-    outside_arena, ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
-    off_pin,       ///< value lies at begin and not at its pinned offset, `needed`
-    wrong_pool,    ///< value lies in a pool that is not its own (`pool` is its own)
-    torn_alias,    ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
-    unplaced,      ///< value needs storage and has none
-    needless,      ///< value lies in an arena though its storage is not the plan's business
-    over_capacity, ///< the arena of pool has end bytes, more than its capacity, `needed`
-    used_undefined, ///< value is used at position; its first def is not before (other == value), or nowhere (no_value)
-    foreign_plan   ///< the plan is not of this program, this order or this reading
+    clash,          ///< value and other are alive at position and share bytes [begin, end)
+    misaligned,     ///< value lies at begin, which is no multiple of `needed`
+    outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
+    off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
+    wrong_pool,     ///< value lies in a pool that is not its own (`pool` is its own)
+    torn_alias,     ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
+    unplaced,       ///< value needs storage and has none
+    needless,       ///< value lies in an arena though its storage is not the plan's business
+    over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`
+    used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
+    foreign_plan    ///< the plan is not of this program, this order or this reading
 };
 
 struct witness {
@@ -53,25 +53,27 @@ Stream& operator<<(Stream& out, witness const& w)
             << ", which is not a multiple of its alignment " << w.needed;
         break;
     case fault::outside_arena:
-        out << "value " << w.value << " occupies bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool
-            << ", whose arena has only " << w.needed;
+        out << "value " << w.value << " occupies bytes [" << w.begin << ", " << w.end << ") of pool "
+            << w.pool << ", whose arena has only " << w.needed;
         break;
     case fault::off_pin:
-        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool << " and is pinned to " << w.needed;
+        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool
+            << " and is pinned to " << w.needed;
         break;
     case fault::wrong_pool:
         out << "value " << w.value << " belongs to pool " << w.pool << " and does not lie there";
         break;
     case fault::torn_alias:
-        out << "value " << w.value << " is a view of value " << w.other << " and does not lie where that lies (offset " << w.begin
-            << ", not " << w.needed << ')';
+        out << "value " << w.value << " is a view of value " << w.other
+            << " and does not lie where that lies (offset " << w.begin << ", not " << w.needed << ')';
         break;
     case fault::unplaced: out << "value " << w.value << " needs storage and has none"; break;
     case fault::needless:
         out << "value " << w.value << " has an offset although no storage is to be planned for it";
         break;
     case fault::over_capacity:
-        out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is " << w.needed;
+        out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
+            << w.needed;
         break;
     case fault::used_undefined:
         out << "value " << w.value << " is used at position " << w.position;

@@ -54,10 +54,10 @@ concept has_order = std::copyable<V> && requires(V const& v) {
 };
 
 template <class G>
-concept has_out_edges = has_vertices<G> && has_order<vertex_of<G>> &&
-                        requires(G const& g, vertex_of<G> const& v) {
-                            { out_edges(v, g) } -> cursor_pair;
-                        };
+concept has_out_edges =
+    has_vertices<G> && has_order<vertex_of<G>> && requires(G const& g, vertex_of<G> const& v) {
+        { out_edges(v, g) } -> cursor_pair;
+    };
 
 template <class G>
 using edge_of = item_of<decltype(out_edges(std::declval<vertex_of<G> const&>(), std::declval<G const&>()))>;

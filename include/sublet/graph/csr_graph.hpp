@@ -12,6 +12,7 @@
 /// is contiguous. `as_graph` makes one of anything that can be asked for the successors of a number, a
 /// nested vector for instance, and of any graph; `csr_graph` models the graph protocol itself.
 
+#include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
@@ -19,6 +20,7 @@
 #include <compare>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <type_traits>

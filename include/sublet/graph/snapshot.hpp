@@ -8,8 +8,11 @@
 ///
 /// The factories call the lambdas at once. Nothing of them, of the graph or of a temporary is kept, so
 /// nothing can dangle, and everything behind this line is compiled once for one concrete type. A snapshot
-/// is itself a program; functions that take a program copy any other, once, in O(V + E + touches).
+/// is itself a program; functions that take a program copy any other, once, in O(V + E + touches). All of
+/// them throw precondition_error for an id out of range, and whatever the lambdas throw.
 
+#include <sublet/contract.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
@@ -18,8 +21,8 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -8,8 +8,7 @@
 ///     0 -> 2 -> 3        left    (postorder)   3 1 2 0
 ///
 /// Left in reverse is a topological order of an acyclic graph and the right order for most data flow. The
-/// edges that lead back to a node which is entered and not yet left are those that close cycles. Dominators,
-/// loops and liveness ask for these two things.
+/// edges that lead back to a node which is entered and not yet left are those that close cycles.
 ///
 /// Source: Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Computing 1(2), 1972; without
 /// recursion, for chains of a million nodes would overflow the stack.
@@ -30,10 +29,10 @@ namespace sublet {
 struct depth_first_forest {
     std::vector<node_id> preorder;
     std::vector<node_id> postorder;
-    std::vector<node_id> parent;     ///< by node; `no_node` for a root
-    std::vector<node_id> entered;    ///< by node: its index in preorder
-    std::vector<node_id> left;       ///< by node: its index in postorder
-    std::size_t reachable = 0;       ///< how many nodes the entry reaches: a prefix of both orders
+    std::vector<node_id> parent;  ///< by node; `no_node` for a root
+    std::vector<node_id> entered; ///< by node: its index in preorder
+    std::vector<node_id> left;    ///< by node: its index in postorder
+    std::size_t reachable = 0;    ///< how many nodes the entry reaches: a prefix of both orders
 
     [[nodiscard]] bool is_reachable(node_id n) const { return entered[n] < reachable; }
     /// a is b or b was found, through others maybe, from a.

@@ -11,6 +11,7 @@
 /// 1, and its `num_vertices` still counts the hidden one. So vertices are listed and looked up: by a table
 /// where descriptors are small integers, by binary search otherwise.
 
+#include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 

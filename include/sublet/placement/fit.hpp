@@ -21,7 +21,6 @@
 #include <sublet/units.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

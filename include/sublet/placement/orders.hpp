@@ -12,12 +12,12 @@
 ///     peak_death   the same, the last to die first
 ///
 /// Ties go to the larger, then to the earlier birth: among equal sizes, in the order of birth, lowest fit is
-/// exact (it is the left-edge algorithm), which makes this tie-break worth a percent or two. At the peak all
+/// exact (it is the left-edge algorithm), and networks have many equal sizes. At the peak all
 /// bytes of the bound are alive, so the arena is low only if they lie without a gap: the two orders by the
 /// peak stack them as a pyramid, long lives at the bottom, and fit the rest round it.
 ///
 /// Source: size, Pisarchyk and Lee 2020; breadth, ibid.; load, the Ethos-U compiler's allocator; the others
-/// are older than their names, or found on the networks and lifetimes of bench/lifetimes.cpp.
+/// are older than their names, or found on the files that bench/lifetimes.cpp reads.
 
 #include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
@@ -101,8 +101,7 @@ template <std::same_as<placement_buffer> Buffer>
 {
     std::vector<byte_count> key(buffers.size(), 0);
     switch (which) {
-    case placement_order::size:
-        break; // the first tie-break does it
+    case placement_order::size: break; // the first tie-break does it
     case placement_order::peak_length:
     case placement_order::peak_death: {
         auto const peak =
@@ -119,9 +118,7 @@ template <std::same_as<placement_buffer> Buffer>
             key[i] = byte_count{static_cast<unsigned>(std::bit_width(buffers[i].size))} << 32 |
                      length(buffers[i].life);
         break;
-    case placement_order::breadth:
-        key = detail::ranks_of_fullest(buffers, live_bytes);
-        break;
+    case placement_order::breadth: key = detail::ranks_of_fullest(buffers, live_bytes); break;
     case placement_order::area:
         for (std::size_t i = 0; i != key.size(); ++i) {
             byte_count const size = buffers[i].size, width = length(buffers[i].life);

@@ -8,8 +8,8 @@
 ///                     for each way to choose a gap, for each order:  fit; keep the lowest
 ///                     stop when the bound is met: nothing can be lower
 ///
-/// Greedy, with no guaranteed factor: one order alone loses up to 40 % on hard instances, the best of all
-/// usually little. The gap to the bound is part of the result.
+/// Greedy, with no guaranteed factor: a problem that one order packs badly is often one that another packs
+/// well, and the lowest of all is kept. Height and bound are part of the result.
 
 #include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
@@ -18,6 +18,7 @@
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -80,7 +81,8 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     sort_keyed(deaths);
     std::vector<keyed> alive; // {begin, end, who}, ascending
     auto at_or_above = [&alive](byte_count begin) {
-        return std::partition_point(alive.begin(), alive.end(), [&](keyed const& p) { return p.key < begin; });
+        return std::partition_point(alive.begin(), alive.end(),
+                                    [&](keyed const& p) { return p.key < begin; });
     };
     auto dead = deaths.begin();
     for (keyed const& birth : births) {
@@ -167,7 +169,7 @@ packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& 
 
 /// Ensures:    where `status` is placed: buffers of one pool whose lives overlap do not overlap in bytes,
 ///             offsets are aligned and pins kept. Same problem and options, same placement.
-/// Complexity: O(n log n) and at most eighteen packings (fit.hpp), n = buffers; O(n + positions) memory.
+/// Complexity: O(n log n) and at most two packings (fit.hpp) an order, n = buffers; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if the buffers alive at one
 ///             position, or every packing, exceed 64 bits.
 template <std::same_as<placement_problem> Problem>
@@ -177,7 +179,8 @@ template <std::same_as<placement_problem> Problem>
     std::vector<keyed> members; // by pool, then by birth
     members.reserve(problem.buffers.size());
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
-        members.push_back({problem.buffers[b].pool, problem.buffers[b].life.first, static_cast<buffer_id>(b)});
+        members.push_back(
+            {problem.buffers[b].pool, problem.buffers[b].life.first, static_cast<buffer_id>(b)});
     sort_keyed(members);
 
     placement result;

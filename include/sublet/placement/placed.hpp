@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -88,6 +89,8 @@ public:
     }
 
 private:
+    // A column is a list of blocks: an insertion moves the entries of one, and a query passes over those
+    // whose lives it does not meet.
     static constexpr std::size_t most = 256;
     struct block {
         std::vector<placed> items;

@@ -16,6 +16,7 @@
 /// it is; large ones carry their name. All is computed in integers: the file is the same on every machine.
 
 #include <sublet/contract.hpp>
+#include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/text.hpp>
@@ -310,7 +311,8 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_optio
         drawn.push_back(&b);
         positions = std::max({positions, b.life.first, b.life.last});
     }
-    detail::sort_buffers(drawn, [](auto a, auto b) { return a->pool != b->pool ? a->pool < b->pool : a < b; });
+    detail::sort_buffers(drawn,
+                         [](auto a, auto b) { return a->pool != b->pool ? a->pool < b->pool : a < b; });
     std::vector<detail::svg_panel> panels;
     for (auto first = drawn.begin(); first != drawn.end();) {
         pool_id const pool = (*first)->pool;
@@ -322,8 +324,7 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_optio
     std::uint64_t const width = std::uint64_t{100} * options.width;
     std::uint64_t const height = std::uint64_t{100} * options.height;
     std::uint64_t const panel_height = painter::above + height + painter::below;
-    detail::hundredths const all{panels.empty() ? 7000
-                                                : painter::title_room + panels.size() * panel_height};
+    detail::hundredths const all{panels.empty() ? 7000 : painter::title_room + panels.size() * panel_height};
     std::vector<char> title(options.title.begin(), options.title.end());
     detail::keep_printable(title);
 
@@ -337,7 +338,8 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_optio
         text << "; pool " << panel.pool << ": arena of " << panel.arena << " bytes, peak of " << panel.peak
              << " bytes at position " << panel.peak_position;
     text << "</desc>\n"
-         << detail::svg_style << "<path class=\"page\" d=\"M0 0H" << options.width << 'V' << all << "H0z\"/>\n"
+         << detail::svg_style << "<path class=\"page\" d=\"M0 0H" << options.width << 'V' << all
+         << "H0z\"/>\n"
          << "<text class=\"title\" x=\"72\" y=\"27\">";
     detail::write_escaped(text, title);
     text << "</text>\n";

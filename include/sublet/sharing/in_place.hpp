@@ -12,11 +12,12 @@
 /// of the steps. Only buffers of equal size are joined: that never raises the bytes alive at any position.
 
 #include <sublet/analysis/buffers.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -27,11 +28,12 @@ namespace sublet {
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
 ///
 /// Ensures:    a pair is taken if and only if, when its turn comes: the step uses the input, defines the
-///             output and touches the input's buffer in no other way; that buffer has no later touch (a use at
-///             the end of the node is one), is neither output nor pinned, and was not taken at this step already; the output's buffer begins
-///             here and is not pinned; both are planned, of one pool and one size.
-///             Joined buffers keep the root of the first; the table stays sorted by root.
-/// Complexity: O(values + steps + pairs * touches of their step) time, O(values) memory.
+///             output and touches the input's buffer in no other way; that buffer has no later touch (a use
+///             at the end of the node is one), is neither output nor pinned, and was not taken at this step
+///             already; the output's buffer begins here, is no input and not pinned; both are planned, of
+///             one pool and one size. Joined buffers keep the root of the first; the table stays sorted by
+///             root.
+/// Complexity: O(values + steps * log pairs + pairs * touches of their step) time, O(values + steps) memory.
 template <std::same_as<snapshot> S>
 [[nodiscard]] buffer_table take_in_place(S const& p, std::span<step_id const> steps, buffer_table table)
 {
@@ -53,7 +55,8 @@ template <std::same_as<snapshot> S>
     auto carry = [&](buffer_id b, step_id from) {
         if (carried_from[b] == no_node || carried_from[b] < from) carried_from[b] = from;
     };
-    for (edge_use u : p.edge_uses()) carry(table.buffer_of[u.value], position_of[p.steps_of(u.pred).last - 1]);
+    for (edge_use u : p.edge_uses())
+        carry(table.buffer_of[u.value], position_of[p.steps_of(u.pred).last - 1]);
 
     for (std::size_t i = 0; i != steps.size(); ++i) {
         auto const position = static_cast<step_id>(i);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_RANK_SET_HPP
+#define SUBLET_CHECKING_RANK_SET_HPP
+
+/// A set of numbers below n that knows who stands next to whom.
+///
+///     is any of these 64 words in use?    ... 1 0 1            one bit a word
+///     is this number in the set?          ... 0000 0010  0000 0000  1001 0000
+///
+/// A bit for each number, a bit for each word of these that is not empty, and so on up to a single word. The
+/// next member below or above is found by going up until a word has one on that side, and down again.
+///
+/// Complexity: every operation O(log n) to the base of 64; n bits and a 63rd more of memory.
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+template <std::same_as<std::uint32_t> Rank = std::uint32_t>
+class rank_set {
+public:
+    static constexpr Rank none = ~Rank{0};
+
+    explicit rank_set(std::size_t n)
+    {
+        std::size_t words = 0;
+        do {
+            n = n / 64 + 1;
+            begin_[levels_++] = words;
+            words += n;
+        } while (n != 1);
+        words_ = std::vector<std::uint64_t>(words, 0);
+    }
+
+    [[nodiscard]] bool contains(Rank r) const { return (words_[r / 64] >> r % 64 & 1) != 0; }
+
+    void insert(Rank r)
+    {
+        for (unsigned level = 0; level != levels_; ++level, r /= 64) word(level, r / 64) |= bit(r);
+    }
+    void erase(Rank r)
+    {
+        for (unsigned level = 0; level != levels_; ++level, r /= 64)
+            if ((word(level, r / 64) &= ~bit(r)) != 0) return;
+    }
+
+    /// The largest member below r, or `none`.
+    [[nodiscard]] Rank below(Rank r) const
+    {
+        for (unsigned level = 0; level != levels_; ++level, r /= 64) {
+            std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & (bit(r) - 1);
+            if (on_this_side == 0) continue;
+            r = r / 64 * 64 + highest(on_this_side);
+            while (level-- != 0) r = r * 64 + highest(words_[begin_[level] + r]);
+            return r;
+        }
+        return none;
+    }
+    /// The smallest member above r, or `none`.
+    [[nodiscard]] Rank above(Rank r) const
+    {
+        for (unsigned level = 0; level != levels_; ++level, r /= 64) {
+            std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & ~(bit(r) | (bit(r) - 1));
+            if (on_this_side == 0) continue;
+            r = r / 64 * 64 + lowest(on_this_side);
+            while (level-- != 0) r = r * 64 + lowest(words_[begin_[level] + r]);
+            return r;
+        }
+        return none;
+    }
+
+private:
+    static std::uint64_t bit(Rank r) { return std::uint64_t{1} << r % 64; }
+    static Rank highest(std::uint64_t w) { return 63 - static_cast<Rank>(std::countl_zero(w)); }
+    static Rank lowest(std::uint64_t w) { return static_cast<Rank>(std::countr_zero(w)); }
+    std::uint64_t& word(unsigned level, Rank index) { return words_[begin_[level] + index]; }
+
+    std::vector<std::uint64_t> words_; // level by level
+    std::size_t begin_[6] = {};        // 64^6 exceeds 2^32
+    unsigned levels_ = 0;
+};
+
+} // namespace sublet
+
+#endif
