@@ -171,6 +171,15 @@ TEST_CASE("a million results in a row may each be written over the one before")
     CHECK(check_plan(p, plan, {.bytes = 8, .in_place = false})->position == 1);
 }
 
+TEST_CASE("nothing is written over an operand that the next step reads early, where its life has ended")
+{
+    auto const p = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {}, {0}}});
+    auto const found = check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8});
+    CHECK(found ==
+          witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 0, .end = 8});
+    CHECK(!check_plan(p, plan_at({0, 8, 0}, 16), {.bytes = 8}));
+}
+
 TEST_CASE("nothing is written over an operand that is needed again")
 {
     plan_options const eight{.bytes = 8};

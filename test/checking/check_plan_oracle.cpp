@@ -211,7 +211,10 @@ public:
                     fits = fits && t.value == from && t.how != deed::def && t.how != deed::use_at_end;
             fits = fits && !any_is(in, value_role::output) && !any_is(out, value_role::input);
             for (value_id v : members(in)) fits = fits && s_.pinned[v] == no_offset;
-            for (std::size_t q = p + 1; q < at_.size(); ++q) fits = fits && !is_alive(in, q);
+            for (std::size_t q = p + 1; q < at_.size(); ++q) {
+                fits = fits && !is_alive(in, q);
+                for (value_id v : members(in)) fits = fits && !touches(q, v, deed::early_use);
+            }
             for (std::size_t q = 0; q < p; ++q) fits = fits && !is_alive(out, q);
             fits = fits && buffer(in)->offset == buffer(out)->offset && s_.bytes[out] <= s_.bytes[in];
             if (fits) return true;

@@ -3,8 +3,11 @@
 
 #include <sublet/analysis/pressure.hpp>
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace sublet;
@@ -151,6 +154,58 @@ TEST_CASE("a chain of in-place steps is one buffer")
     CHECK(t.buffers[0].life == live_range{0, 1000});
 }
 
+TEST_CASE("an operand that is read early dies where its result is born, and is overwritten all the same")
+{
+    auto p = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        else s.use_early(0), s.def(1), s.may_overwrite(0, 1);
+    });
+    auto t = take_in_place(p, steps_in_order(p, {}), gather_buffers(lifetimes(p), plan_options{.bytes = 8}));
+    CHECK(t.buffers.size() == 1);
+    CHECK(t.buffers[0].life == live_range{0, 2});
+}
+
+TEST_CASE("an operand that the next step reads early is kept, though its life ends where that step begins")
+{
+    auto p = sequence(3, 3, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        if (step == 1) s.use(0), s.def(1), s.may_overwrite(0, 1);
+        if (step == 2) s.use_early(0), s.use(1), s.def(2);
+    });
+    auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = 8});
+    CHECK(table.buffers[0].life == live_range{0, 2});
+    CHECK(take_in_place(p, steps_in_order(p, {}), table).buffers.size() == 3);
+}
+
+TEST_CASE("a result that an edge carries out of the node is kept by the step that would overwrite it")
+{
+    auto p = flow(
+        2, 4, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](auto n, effect_sink& s) {
+            if (n == 1) return s.use_at_end_of(0, 1), s.use(2), s.def(3);
+            s.def(0), s.next_step();
+            s.use(0), s.def(1), s.may_overwrite(0, 1), s.next_step();
+            s.use(1), s.def(2), s.may_overwrite(1, 2);
+        });
+    auto t = take_in_place(p, steps_in_order(p, {}), gather_buffers(lifetimes(p), plan_options{.bytes = 8}));
+    CHECK(t.buffer_of == std::vector<buffer_id>{0, 0, 1, 2});
+}
+
+TEST_CASE("a step with as many pairs as a program has values is done in one go")
+{
+    value_id const pairs = 100'000;
+    auto p = sequence(2, 2 * pairs, [=](auto step, effect_sink& s) {
+        for (value_id v = 0; v != pairs; ++v) {
+            if (step == 0) s.def(v);
+            else s.use(v), s.def(pairs + v), s.may_overwrite(v, pairs + v);
+        }
+    });
+    auto t = take_in_place(p, steps_in_order(p, {}), gather_buffers(lifetimes(p), plan_options{.bytes = 8}));
+    CHECK(t.buffers.size() == pairs);
+    CHECK(t.buffer_of[pairs] == 0);
+    CHECK(t.buffer_of[2 * pairs - 1] == pairs - 1);
+}
+
 TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing alive is overwritten")
 {
     for (unsigned seed = 0; seed != 1000; ++seed) {
@@ -200,4 +255,199 @@ TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing aliv
                         CHECK(after.buffer_of[a] != after.buffer_of[b]);
         }
     }
+}
+
+namespace {
+
+struct drawn {
+    snapshot program;
+    std::vector<node_id> order;
+    plan_options options;
+};
+
+/// Nodes of several steps in any order, views, early uses, second defs, edges that carry values, all roles.
+drawn draw(std::mt19937& pick)
+{
+    auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(pick() % n); };
+    auto shuffled = [&](std::size_t n) {
+        std::vector<std::uint32_t> ids(n);
+        std::iota(ids.begin(), ids.end(), 0u);
+        for (std::size_t i = n; i > 1; --i) std::swap(ids[i - 1], ids[below(i)]);
+        return ids;
+    };
+    struct step {
+        std::vector<touch> touches;
+        std::vector<std::pair<value_id, value_id>> pairs;
+    };
+    struct node {
+        std::vector<step> steps;
+        std::vector<int> next;
+        std::vector<edge_use> phis;
+    };
+    std::vector<node> nodes(1 + below(4));
+    for (node& n : nodes) {
+        n.steps.resize(1 + below(3));
+        for (std::size_t k = below(3); k != 0; --k) n.next.push_back(static_cast<int>(below(nodes.size())));
+    }
+    std::size_t const values = 32;
+    std::vector<value_id> const name = shuffled(values);
+    std::vector<byte_count> bytes(values), alignment(values, 1), pinned(values, no_offset);
+    std::vector<value_role> role(values);
+    std::vector<value_id> alias_of(values, no_value), known;
+    std::vector<pool_id> pool(values);
+    std::vector<bool> eligible(values, true);
+    auto value = [&] {
+        value_id const v = name[known.size()];
+        bytes[v] = below(20) == 0 ? (below(2) == 0 ? 0 : no_size) : below(6) == 0 ? 4 : 8;
+        alignment[v] = 1 + below(3);
+        pool[v] = below(12) == 0;
+        eligible[v] = below(20) != 0;
+        if (below(16) == 0) pinned[v] = 60 * below(3);
+        if (!known.empty() && below(4) == 0) alias_of[v] = known[below(known.size())];
+        known.push_back(v);
+        return v;
+    };
+    value_role const given[] = {value_role::input, value_role::input | value_role::output,
+                                value_role::external};
+    for (std::size_t i = 0, n = 1 + below(2); i != n; ++i) role[value()] = given[below(3)];
+    std::vector<node_id> const order = shuffled(nodes.size());
+    for (node_id n : order) {
+        for (step& s : nodes[n].steps) {
+            std::vector<value_id> in, out;
+            for (std::size_t k = below(3); k != 0; --k)
+                in.push_back(known[below(2) == 0 ? known.size() - 1 : below(known.size())]);
+            for (std::size_t k = below(3); k != 0 && known.size() != values; --k) {
+                out.push_back(value());
+                if (below(10) == 0) role[out.back()] = below(2) == 0 ? value_role::output : value_role::input;
+            }
+            for (value_id v : in)
+                s.touches.push_back({v, below(5) == 0 ? touch_kind::use_early : touch_kind::use});
+            for (value_id v : out) s.touches.push_back({v, touch_kind::def});
+            if (below(10) == 0) s.touches.push_back({known[below(known.size())], touch_kind::def});
+            for (std::size_t k = below(5); k != 0; --k) {
+                value_id const from =
+                    in.empty() || below(6) == 0 ? known[below(known.size())] : in[below(in.size())];
+                s.pairs.push_back({from, out.empty() || below(8) == 0 ? known[below(known.size())]
+                                                                      : out[below(out.size())]});
+            }
+        }
+        for (int to : nodes[n].next)
+            if (below(4) == 0)
+                nodes[static_cast<std::size_t>(to)].phis.push_back(
+                    {static_cast<node_id>(to), n, known[below(known.size())]});
+    }
+    snapshot program = flow(
+        nodes.size(), values, [&](auto n) -> auto& { return nodes[n].next; },
+        [&](auto n, effect_sink& sink) {
+            for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
+                if (i != 0) sink.next_step();
+                for (touch t : nodes[n].steps[i].touches) {
+                    if (t.kind == touch_kind::use) sink.use(t.value);
+                    if (t.kind == touch_kind::use_early) sink.use_early(t.value);
+                    if (t.kind == touch_kind::def) sink.def(t.value);
+                }
+                for (auto [from, to] : nodes[n].steps[i].pairs) sink.may_overwrite(from, to);
+            }
+            for (edge_use u : nodes[n].phis) sink.use_at_end_of(u.pred, u.value);
+        });
+    return {std::move(program), order,
+            plan_options{.bytes = bytes,
+                         .alignment = alignment,
+                         .role = role,
+                         .alias_of = alias_of,
+                         .pool = pool,
+                         .pinned = pinned,
+                         .eligible = eligible,
+                         .order = order}};
+}
+
+} // namespace
+
+TEST_CASE("random programs: a pair is taken exactly where a look at every touch and every value says so")
+{
+    std::size_t taken = 0, compared = 0;
+    for (unsigned seed = 0; seed != 6000; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        drawn const d = draw(pick);
+        snapshot const& p = d.program;
+        auto const lives = lifetimes(p, {.role = d.options.role, .order = d.order});
+        if (lives.violation) continue;
+        ++compared;
+        auto const steps = steps_in_order(p, d.order);
+        buffer_table const before = gather_buffers(lives, d.options);
+        buffer_table const after = take_in_place(p, steps, before);
+
+        // Every value with the first buffer that its own has been joined to.
+        std::vector<buffer_id> part = before.buffer_of;
+        auto any = [&](buffer_id b, auto holds) {
+            for (value_id v = 0; v != part.size(); ++v)
+                if (part[v] == b && holds(v)) return true;
+            return false;
+        };
+        auto touched = [&](buffer_id b, std::size_t first, std::size_t last) {
+            for (std::size_t at = first; at < last; ++at)
+                for (touch t : p.touches(steps[at]))
+                    if (part[t.value] == b) return true;
+            return false;
+        };
+        auto carried = [&](buffer_id b, std::size_t from) {
+            for (edge_use u : p.edge_uses())
+                for (std::size_t at = from; at != steps.size(); ++at)
+                    if (part[u.value] == b && steps[at] == p.steps_of(u.pred).last - 1) return true;
+            return false;
+        };
+        auto is_out_of_bounds = [&](value_id v) { // no storage is planned, or not just anywhere
+            return has_role(d.options.role[v], value_role::external) || !d.options.eligible[v] ||
+                   d.options.pinned[v] != no_offset;
+        };
+        for (std::size_t at = 0; at != steps.size(); ++at)
+            for (overwrite o : p.overwrites(steps[at])) {
+                buffer_id const in = part[o.in], out = part[o.out];
+                bool uses = false, defines = false, otherwise = false;
+                for (touch t : p.touches(steps[at])) {
+                    bool const is_use = t.value == o.in && t.kind != touch_kind::def;
+                    uses = uses || is_use;
+                    otherwise = otherwise || (part[t.value] == in && !is_use);
+                    defines = defines || (t.value == o.out && t.kind == touch_kind::def);
+                }
+                byte_count const size = d.options.bytes[before.buffers[in].root];
+                if (!uses || !defines || otherwise || touched(in, at + 1, steps.size()) || carried(in, at) ||
+                    touched(out, 0, at))
+                    continue;
+                if (any(in, [&](auto v) { return has_role(d.options.role[v], value_role::output); }))
+                    continue;
+                if (any(out, [&](auto v) { return has_role(d.options.role[v], value_role::input); }))
+                    continue;
+                if (any(in, is_out_of_bounds) || any(out, is_out_of_bounds)) continue;
+                if (size == 0 || size == no_size || size != d.options.bytes[before.buffers[out].root])
+                    continue;
+                if (before.buffers[in].pool != before.buffers[out].pool) continue;
+                std::replace(part.begin(), part.end(), out, in);
+                ++taken;
+            }
+
+        REQUIRE(after.buffer_of.size() == part.size());
+        for (value_id v = 0; v != part.size(); ++v) {
+            buffer const& joint = after.buffers[after.buffer_of[v]];
+            CHECK(joint.root == before.buffers[part[v]].root);
+            CHECK(joint.size == before.buffers[part[v]].size);
+            live_range life;
+            byte_count alignment = 1;
+            auto role = value_role::intermediate;
+            for (value_id u = 0; u != part.size(); ++u) {
+                if (part[u] != part[v]) continue;
+                life = hull(life, lives.of[u]);
+                alignment = combine_alignment(alignment, d.options.alignment[u]);
+                role = role | d.options.role[u];
+            }
+            CHECK(joint.life == life);
+            CHECK(joint.alignment == alignment);
+            CHECK(joint.role == role);
+        }
+        for (std::size_t b = 1; b < after.buffers.size(); ++b)
+            CHECK(after.buffers[b - 1].root < after.buffers[b].root);
+    }
+    CHECK(compared > 3000); // the generator reaches both sides
+    CHECK(taken > 1000);
 }

@@ -173,7 +173,7 @@ private:
     }
 
     /// By root: the value that the last step to touch the class reads; `no_value` if it touches the class in
-    /// any other way, or the class is read where the node ends, after the step's writes.
+    /// any other way, or the class is read after the step's writes: where the node ends, or early by the next.
     std::vector<value_id> last_readers() const
     {
         std::vector<value_id> reader(values_, no_value);
@@ -185,6 +185,7 @@ private:
             value_id& one = reader[asked_.root[v]];
             bool const only_reads = m == moment::reads_early || m == moment::reads;
             if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
+            if (p == asked_.life[asked_.root[v]].last) one = no_value; // read early, so not alive here
         });
         return reader;
     }

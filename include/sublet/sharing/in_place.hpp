@@ -18,6 +18,7 @@
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -28,12 +29,12 @@ namespace sublet {
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
 ///
 /// Ensures:    a pair is taken if and only if, when its turn comes: the step uses the input, defines the
-///             output and touches the input's buffer in no other way; that buffer has no later touch (a use
-///             at the end of the node is one), is neither output nor pinned, and was not taken at this step
-///             already; the output's buffer begins here, is no input and not pinned; both are planned, of
-///             one pool and one size. Joined buffers keep the root of the first; the table stays sorted by
-///             root.
-/// Complexity: O(values + steps * log pairs + pairs * touches of their step) time, O(values + steps) memory.
+///             output and touches the input's buffer in no other way; nothing touches that buffer later (an
+///             early use or one at the end of the node counts), it is neither output nor pinned, and was not
+///             taken at this step already; the output's buffer begins here, is no input and not pinned; both
+///             are planned, of one pool and one size. Joined buffers keep the root of the first; the table
+///             stays sorted by root.
+/// Complexity: O(values + touches + (steps + pairs) log pairs) time, O(values + steps) memory.
 template <std::same_as<snapshot> S>
 [[nodiscard]] buffer_table take_in_place(S const& p, std::span<step_id const> steps, buffer_table table)
 {
@@ -47,42 +48,50 @@ template <std::same_as<snapshot> S>
         while (joined[b] != b) b = joined[b] = joined[joined[b]];
         return b;
     };
-    std::vector<step_id> taken_at(buffers.size(), no_node);
 
-    // A buffer that an edge still carries out of a node is read after the node's last step has written.
-    std::vector<step_id> position_of(steps.size()), carried_from(buffers.size(), no_node);
-    for (std::size_t i = 0; i != steps.size(); ++i) position_of[steps[i]] = static_cast<step_id>(i);
-    auto carry = [&](buffer_id b, step_id from) {
-        if (carried_from[b] == no_node || carried_from[b] < from) carried_from[b] = from;
-    };
-    for (edge_use u : p.edge_uses())
-        carry(table.buffer_of[u.value], position_of[p.steps_of(u.pred).last - 1]);
+    // While a step is looked at: by buffer, the value that it reads, if that is all that it does to the buffer.
+    value_id const several = no_value - 1; // of ids a program has fewer
+    std::vector<value_id> only_reads(buffers.size(), no_value);
+    std::vector<step_id> defined_at(table.buffer_of.size(), no_node); // by value: the last step that does
+
+    // The first position whose step may write over a buffer. Its life does not say: it ends before an early
+    // use, and what an edge carries out of a node is read after the node's last step has written.
+    std::vector<step_id> position_of(steps.size()), free_from(buffers.size(), 0);
+    for (std::size_t i = 0; i != steps.size(); ++i) {
+        position_of[steps[i]] = static_cast<step_id>(i);
+        for (touch t : p.touches(steps[i])) free_from[table.buffer_of[t.value]] = static_cast<step_id>(i);
+    }
+    for (edge_use u : p.edge_uses()) {
+        step_id& first = free_from[table.buffer_of[u.value]];
+        first = std::max(first, position_of[p.steps_of(u.pred).last - 1] + 1);
+    }
 
     for (std::size_t i = 0; i != steps.size(); ++i) {
         auto const position = static_cast<step_id>(i);
-        for (overwrite const pair : p.overwrites(steps[i])) {
+        auto const pairs = p.overwrites(steps[i]);
+        if (pairs.empty()) continue;
+        for (touch t : p.touches(steps[i])) {
+            bool const defines = t.kind == touch_kind::def;
+            if (defines) defined_at[t.value] = position;
+            value_id& read = only_reads[buffer_of(t.value)];
+            read = defines || (read != no_value && read != t.value) ? several : t.value;
+        }
+        for (overwrite const pair : pairs) {
             buffer_id const from = buffer_of(pair.in), to = buffer_of(pair.out);
             buffer &in = buffers[from], &out = buffers[to];
-            if (from == to || taken_at[from] == position || carried_from[from] == position) continue;
+            if (only_reads[from] != pair.in || defined_at[pair.out] != position) continue;
+            if (free_from[from] > position || has_role(in.role, value_role::output)) continue;
             if (!in.is_planned() || !out.is_planned() || in.size != out.size || in.pool != out.pool) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
-            if (in.life.last != position + 1 || has_role(in.role, value_role::output)) continue;
             if (out.life.first != position || has_role(out.role, value_role::input)) continue;
-            bool uses = false, defines = false, touches_another = false;
-            for (touch t : p.touches(steps[i])) {
-                uses = uses || (t.value == pair.in && t.kind != touch_kind::def);
-                defines = defines || (t.value == pair.out && t.kind == touch_kind::def);
-                touches_another = touches_another || (buffer_of(t.value) == from &&
-                                                      (t.value != pair.in || t.kind == touch_kind::def));
-            }
-            if (!uses || !defines || touches_another) continue;
             in.life = hull(in.life, out.life);
             in.role = in.role | out.role;
             in.alignment = combine_alignment(in.alignment, out.alignment);
-            if (carried_from[to] != no_node) carry(from, carried_from[to]);
+            free_from[from] = free_from[to];
             joined[to] = from;
-            taken_at[from] = position;
+            only_reads[from] = several;
         }
+        for (touch t : p.touches(steps[i])) only_reads[buffer_of(t.value)] = no_value;
     }
 
     std::vector<buffer_id> renumbered(buffers.size(), no_buffer);
