@@ -184,9 +184,12 @@ template <std::same_as<snapshot> S>
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (!b.is_planned()) continue;
-        if (b.pins_differ && !result.refuted)
-            result.refuted =
-                witness{.what = fault::off_pin, .value = b.root, .begin = b.pinned, .pool = b.pool};
+        if (b.pinned_too != no_offset && !result.refuted)
+            result.refuted = witness{.what = fault::off_pin,
+                                     .value = b.root,
+                                     .begin = b.pinned,
+                                     .needed = b.pinned_too,
+                                     .pool = b.pool};
         planned[i] = static_cast<buffer_id>(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});

@@ -59,10 +59,37 @@ TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
         alive({{0, 1}, {0, 1}}, 1),
         plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = std::vector<byte_count>{no_offset, 16}});
     CHECK(t.buffers[0].pinned == 16);
-    CHECK(!t.buffers[0].pins_differ);
+    CHECK(t.buffers[0].pinned_too == no_offset);
     auto d = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
                             plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {8, 16}});
-    CHECK(d.buffers[0].pins_differ);
+    CHECK(d.buffers[0].pinned == 8);
+    CHECK(d.buffers[0].pinned_too == 16);
+}
+
+TEST_CASE("two equal pins do not differ")
+{
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {16, 16}});
+    CHECK(t.buffers[0].pinned == 16);
+    CHECK(t.buffers[0].pinned_too == no_offset);
+}
+
+TEST_CASE("a view may be there before its root, and the buffer is as old as the oldest of its values")
+{
+    auto t =
+        gather_buffers(alive({{2, 5}, {0, 3}, {3, 4}}, 5), plan_options{.bytes = 8, .alias_of = {-1, 0, 0}});
+    CHECK(t.buffers[0].life == live_range{0, 5});
+}
+
+TEST_CASE("unsized is only who would be planned if its size were known")
+{
+    std::vector<value_role> role{value_role::intermediate, value_role::external, value_role::intermediate,
+                                 value_role::intermediate};
+    auto t = gather_buffers(
+        alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1),
+        plan_options{.bytes = no_size, .role = role, .eligible = std::vector<bool>{true, true, true, false}});
+    CHECK(t.buffers[0].is_unsized());
+    for (std::size_t b : {1u, 2u, 3u}) CHECK(!t.buffers[b].is_unsized());
 }
 
 TEST_CASE("properties that make no sense are refused")

@@ -34,7 +34,7 @@ struct buffer {
     value_role role = value_role::intermediate;
     pool_id pool = 0;
     byte_count pinned = no_offset;
-    bool pins_differ = false; ///< two of its values are pinned to different offsets
+    byte_count pinned_too = no_offset; ///< where another of its values is pinned, if that is elsewhere
     bool eligible = true;
 
     /// Whether storage is to be planned for it.
@@ -87,9 +87,8 @@ template <std::same_as<plan_options> Options>
         b.alignment = combine_alignment(b.alignment, alignment[v]);
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
-        b.pins_differ =
-            b.pins_differ || (pinned[v] != no_offset && b.pinned != no_offset && pinned[v] != b.pinned);
         if (b.pinned == no_offset) b.pinned = pinned[v];
+        else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.pinned_too = pinned[v];
     }
     table.buffer_of = std::move(classes.buffer_of);
     return table;
