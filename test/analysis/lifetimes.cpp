@@ -95,6 +95,36 @@ TEST_CASE("the first violation in time is the one that is named")
     CHECK(lives.violation->value == 2);
 }
 
+TEST_CASE("of several violations at one position that of the lowest value is named, wherever it is found")
+{
+    auto lives = lifetimes(op_list(3, {{2, 1}, {0}}, {{}, {0, 1, 2}}));
+    REQUIRE(lives.violation);
+    CHECK(*lives.violation == order_violation{1, 0, true});
+    // Found last, after the uses of all steps: a use at the end of the first node.
+    auto p = flow(
+        2, 2, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](auto n, effect_sink& s) {
+            if (n == 0) s.use(1);
+            else s.use_at_end_of(0, 0);
+        });
+    CHECK(*lifetimes(p).violation == order_violation{0, 0, false});
+}
+
+TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the order puts the predecessor")
+{
+    auto p = flow(
+        3, 1, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](auto n, effect_sink& s) {
+            if (n == 1) s.use_at_end_of(0, 0);
+            if (n == 2) s.def(0);
+        });
+    CHECK(*lifetimes(p).violation == order_violation{0, 0, true});
+    CHECK(*lifetimes(p, {.order = {1, 0, 2}}).violation == order_violation{0, 1, true});
+    auto lives = lifetimes(p, {.order = {2, 1, 0}});
+    CHECK(!lives.violation);
+    CHECK(lives.of == ranges{{0, 3}});
+}
+
 TEST_CASE("an order names every node once")
 {
     auto p = op_list(1, {{}, {}}, {{0}, {}});

@@ -336,6 +336,15 @@ TEST_CASE("within a step calls come in any order")
     CHECK(p != q); // the order is kept all the same
 }
 
+TEST_CASE("a pair of which one is not there is skipped")
+{
+    snapshot const p = sequence(1, 1, [](auto, auto& sink) {
+        sink.may_overwrite(-1, 0);
+        sink.may_overwrite(0, -1);
+    });
+    CHECK(p.overwrites().empty());
+}
+
 TEST_CASE("a phi names the predecessors at whose ends its operands are used")
 {
     // entry -> left, right -> join, which joins value 0 from the left and 1 from the right into 2
@@ -419,6 +428,7 @@ TEST_CASE("what is out of range is refused, with the reason")
                          "sublet: more values than 32-bit ids", precondition_error);
     CHECK_THROWS_WITH_AS((void)sequence(std::size_t(-1), 0, nothing), "sublet: more nodes than 32-bit ids",
                          precondition_error);
+    CHECK_THROWS_AS((void)sequence(0, no_value, nothing), precondition_error);
     CHECK_NOTHROW((void)sequence(0, no_value - 1, nothing));
 }
 

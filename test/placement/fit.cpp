@@ -46,6 +46,12 @@ TEST_CASE("lowest takes the first gap that is large enough, tightest the smalles
     CHECK(packed(two_gaps, last_only, gap_choice::tightest).offset[4] == 16);
 }
 
+TEST_CASE("of two equally tight gaps the lower is taken")
+{
+    buffers const b{{{0, 2}, 4, 1, 0, 12}, {{0, 2}, 4, 1, 0, 28}, {{0, 2}, 8}};
+    CHECK(packed(b, {0, 1, 2}, gap_choice::tightest).offset[2] == 0);
+}
+
 TEST_CASE("a gap that only alignment makes too small is passed over")
 {
     buffers b{{{0, 2}, 3, 1, 0, 0}, {{0, 2}, 4, 1, 0, 10}, {{0, 2}, 6, 8}};
@@ -76,6 +82,13 @@ TEST_CASE("a packing that cannot end below the ceiling is given up")
     CHECK(packed(b, {0, 1}, gap_choice::lowest, 16).height == 16);
     CHECK(packed(b, {0, 1}, gap_choice::lowest, 15).height == no_limit);
     CHECK(packed(b, {0, 1}, gap_choice::tightest, 15).height == no_limit);
+    CHECK(packed(b, {0, 1}, gap_choice::lowest, 7).height == no_limit); // not even the first
+}
+
+TEST_CASE("a packing says how many it has looked at")
+{
+    buffers const b{{{0, 2}, 8}, {{0, 2}, 8}, {{0, 2}, 8}, {{2, 3}, 8}};
+    CHECK(packed(b, {0, 1, 2, 3}, gap_choice::lowest).visits == 3);
 }
 
 TEST_CASE("offsets go up to the last of 64 bits and never round it")

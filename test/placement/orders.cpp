@@ -118,6 +118,12 @@ TEST_CASE("ties go to the larger, then to the earlier")
         CHECK(ordered(which, b) == order{1, 0, 2});
 }
 
+TEST_CASE("of two equally full positions the first comes first, whoever is the larger")
+{
+    buffers const b{{{0, 1}, 4}, {{0, 1}, 4}, {{1, 2}, 8}};
+    CHECK(ordered(placement_order::breadth, b) == order{0, 1, 2});
+}
+
 TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
 {
     buffers const b{{{0, 4}, byte_count{1} << 62}, {{0, 2}, byte_count{1} << 63}, {{0, 1}, 5}};

@@ -38,6 +38,8 @@ TEST_CASE("every pool is an arena of its own, with an alignment of its own")
     CHECK(p.pools[0].height == 20);
     CHECK(p.pools[1].height == 22);
     for (std::size_t b : {2u, 3u}) CHECK(p.offset[b] % (b == 2 ? 12 : 4) == 0);
+    auto lcm = place(placement_problem{{{{0, 2}, 5, 6}, {{0, 2}, 5, 6}}, {{no_limit, 4}}});
+    CHECK(lcm.offset == std::vector<byte_count>{0, 12});
 }
 
 TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
@@ -67,6 +69,108 @@ TEST_CASE("pins that clash are named, pins that are misaligned too")
     auto misaligned = place(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
     CHECK(misaligned.status == placement_status::pin_misaligned);
     CHECK(misaligned.buffer == 0);
+}
+
+TEST_CASE("a failure is named by its pool and by the buffer's own number, the first pool's first")
+{
+    // Pool 0 is placed, pool 1 has a bad pin, pool 2 has two that clash, pool 3 is too small.
+    placement_problem problem{{{{5, 6}, 8, 1, 3},
+                               {{4, 5}, 8, 1, 2, 4},
+                               {{4, 5}, 8, 1, 2, 0},
+                               {{3, 4}, 8, 4, 1, 2},
+                               {{0, 4}, 8, 1, 1},
+                               {{0, 1}, 8}},
+                              {{}, {}, {}, {7, 1}}};
+    auto misaligned = place(problem);
+    CHECK(misaligned.status == placement_status::pin_misaligned);
+    CHECK(misaligned.pool == 1);
+    CHECK(misaligned.buffer == 3);
+    CHECK(misaligned.other == no_buffer);
+    CHECK(misaligned.offset[5] == 0);
+    CHECK(misaligned.offset[0] == 0); // placed all the same, beyond the capacity
+    CHECK(misaligned.offset[4] == no_offset);
+    problem.buffers[3].pinned = 4;
+    auto clash = place(problem);
+    CHECK(clash.status == placement_status::pins_clash);
+    CHECK(clash.pool == 2);
+    CHECK(clash.buffer == 1);
+    CHECK(clash.other == 2);
+    problem.buffers[1].pinned = 8;
+    auto over = place(problem);
+    CHECK(over.status == placement_status::over_capacity);
+    CHECK(over.pool == 3);
+}
+
+TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alignment nor its overlap")
+{
+    auto p = place(placement_problem{{{{0, 2}, 0, 4, 0, 6}, {{1, 1}, 8, 4, 0, 6}, {{0, 2}, 8, 1, 0, 5}}});
+    CHECK(p.status == placement_status::placed);
+    CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset, 5});
+}
+
+TEST_CASE("who is listed first does not matter where births differ")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        placement_problem problem;
+        for (step_id first = 0, n = 2 + pick() % 8; first != n; ++first)
+            problem.buffers.push_back(
+                {{first, static_cast<step_id>(first + 1 + pick() % 5)}, 1 + pick() % 3});
+        auto const placed = place(problem);
+        std::reverse(problem.buffers.begin(), problem.buffers.end());
+        auto reversed = place(problem);
+        std::reverse(reversed.offset.begin(), reversed.offset.end());
+        CHECK(reversed.offset == placed.offset);
+    }
+}
+
+TEST_CASE("the lowest of all packings is taken: every order, with every choice of gap")
+{
+    std::size_t not_the_first = 0, not_lowest_fit = 0;
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        placement_problem problem;
+        step_id const positions = 24;
+        for (std::size_t i = 0, n = 4 + pick() % 14; i != n; ++i) {
+            auto const first = static_cast<step_id>(pick() % (positions - 1));
+            auto const last = std::min(positions, static_cast<step_id>(first + 1 + pick() % 9));
+            problem.buffers.push_back({{first, last}, 1 + pick() % 9, 1 + pick() % 3});
+        }
+        auto const placed = place(problem);
+
+        buffers sorted = problem.buffers;
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [](auto const& a, auto const& b) { return a.life.first < b.life.first; });
+        // Positions as place() counts them: only where someone is born or dies.
+        std::vector<step_id> events;
+        for (auto const& b : sorted) events.insert(events.end(), {b.life.first, b.life.last});
+        std::sort(events.begin(), events.end());
+        events.erase(std::unique(events.begin(), events.end()), events.end());
+        auto rank = [&](step_id p) {
+            return static_cast<step_id>(std::lower_bound(events.begin(), events.end(), p) - events.begin());
+        };
+        for (auto& b : sorted) b.life = {rank(b.life.first), rank(b.life.last)};
+        auto const bound = lower_bound(sorted);
+        byte_count by_size = 0, lowest_fit = no_limit, lowest = no_limit;
+        for (auto choice : {gap_choice::lowest, gap_choice::tightest})
+            for (auto which :
+                 {placement_order::size, placement_order::peak_length, placement_order::peak_death,
+                  placement_order::area, placement_order::size_class, placement_order::load,
+                  placement_order::breadth, placement_order::birth, placement_order::lifetime}) {
+                auto const p = fit(sorted, order_by(which, sorted, bound.live_bytes), choice,
+                                   placed_by_column(positions * 2, 64));
+                if (lowest == no_limit) by_size = p.height;
+                if (choice == gap_choice::lowest) lowest_fit = std::min(lowest_fit, p.height);
+                lowest = std::min(lowest, p.height);
+            }
+        CHECK(placed.pools[0].height == lowest);
+        not_the_first += lowest < by_size;
+        not_lowest_fit += lowest < lowest_fit;
+    }
+    CHECK(not_the_first > 1000); // the generator reaches all of the portfolio
+    CHECK(not_lowest_fit > 0);
 }
 
 TEST_CASE("what makes no sense is refused")
@@ -99,6 +203,16 @@ TEST_CASE("a budget of nothing still places everything, once")
                    {.visits = 0});
     CHECK(p.status == placement_status::placed);
     CHECK(p.pools[0].packings == 1);
+}
+
+TEST_CASE("putting buffers in order counts against the budget like looking at them")
+{
+    // Alignment keeps every packing above the bound, so nothing but the budget ends the search.
+    placement_problem const problem{{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}};
+    CHECK(place(problem).pools[0].packings == 18);
+    auto const first = fit(problem.buffers, {0, 1}, gap_choice::lowest, placed_by_column(2, 1));
+    CHECK(first.visits == 1);
+    CHECK(place(problem, {.visits = first.visits + 1}).pools[0].packings == 1);
 }
 
 TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clashing pins are found")

@@ -33,6 +33,7 @@ TEST_CASE("pools are counted by the highest that is named, and there are few")
     CHECK(pool_count(placement_problem{}) == 0);
     CHECK(pool_count(placement_problem{{{{0, 1}, 8, 1, 2}}, {}}) == 3);
     CHECK(pool_count(placement_problem{{}, {{}, {}}}) == 2);
-    CHECK_THROWS_AS((void)pool_count(placement_problem{{{{0, 1}, 8, 1, 4'000'000'000}}, {}}),
-                    precondition_error);
+    CHECK(pool_count(placement_problem{{{{0, 1}, 8, 1, 65535}}, {}}) == 65536);
+    for (pool_id far : {65536u, 4'000'000'000u})
+        CHECK_THROWS_AS((void)pool_count(placement_problem{{{{0, 1}, 8, 1, far}}, {}}), precondition_error);
 }

@@ -32,9 +32,14 @@ TEST_CASE("nothing to place needs no slots, and an empty life needs none either"
     CHECK(color_intervals(2, table(r)).slot_of == slots{sublet::no_slot, 0});
 }
 
-TEST_CASE("the poorest callable will do")
+TEST_CASE("the poorest callable will do") { CHECK(color_intervals(3, archetype::lives{}).slots == 1); }
+
+TEST_CASE("what fell free first is taken first, then the lower slot; equal births go to the lower index")
 {
-    CHECK(color_intervals(3, archetype::lives{}).slots == 1);
+    ranges together{{0, 2}, {0, 2}, {2, 3}};
+    CHECK(color_intervals(3, table(together)).slot_of == slots{0, 1, 0});
+    ranges apart{{0, 3}, {0, 2}, {3, 4}};
+    CHECK(color_intervals(3, table(apart)).slot_of == slots{0, 1, 1});
 }
 
 TEST_CASE("no overlap shares a slot, and no plan has fewer")

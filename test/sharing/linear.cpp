@@ -62,6 +62,18 @@ TEST_CASE("grow enlarges the largest free slot where none is large enough")
     CHECK(grown.total_bytes == 132);
 }
 
+TEST_CASE("of equally large free slots the lowest grows")
+{
+    CHECK(recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 64, 100}, {.fit = slot_fit::grow}).slot_of ==
+          slots{0, 1, 0});
+}
+
+TEST_CASE("no slot of another pool grows, whether its pool comes before or after")
+{
+    auto plan = recycled({{0, 1}, {0, 1}, {1, 2}}, {8, 64, 16}, {.fit = slot_fit::grow, .pool = {0, 2, 1}});
+    CHECK(plan.slot_of == slots{0, 1, 2});
+}
+
 TEST_CASE("which of two free slots is taken does not depend on the order in which they fell free")
 {
     // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10,
@@ -86,7 +98,10 @@ TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is ref
 {
     CHECK(recycled({}, {}, {}).slots == 0);
     CHECK(recycled({{0, 1}, {1, 1}}, {0, 8}, {}).slot_of == slots{no_slot, no_slot});
-    CHECK_THROWS_AS((void)recycled({{0, 1}}, {no_size}, {}), precondition_error);
+    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {no_size}, {}),
+                         "sublet: a buffer of unknown size cannot share a slot", precondition_error);
+    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {8}, {.pool = -1}), "sublet: a pool id is out of range",
+                         precondition_error);
     CHECK_THROWS_AS((void)recycled({{0, 1}, {0, 1}}, {no_size - 1, 1}, {}), precondition_error);
 }
 

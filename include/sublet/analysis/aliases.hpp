@@ -45,18 +45,14 @@ template <class AliasOf>
         root[v] = to == no_value ? static_cast<value_id>(v) : to;
         SUBLET_EXPECTS(to != v, "sublet: a value is a view of itself");
     }
-    std::vector<unsigned char> known(values);
     std::vector<value_id> chain;
     for (std::size_t start = 0; start != values; ++start) {
         auto v = static_cast<value_id>(start);
-        for (; !known[v] && root[v] != v; v = root[v]) {
+        for (; root[v] != v; v = root[v]) {
             SUBLET_EXPECTS(chain.size() < values, "sublet: views run in a circle");
             chain.push_back(v);
         }
-        for (value_id view : chain) {
-            root[view] = root[v];
-            known[view] = 1;
-        }
+        for (value_id view : chain) root[view] = v;
         chain.clear();
     }
 

@@ -64,7 +64,7 @@ struct order_violation {
 struct live_ranges {
     std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
     step_id positions = 0;
-    std::optional<order_violation> violation; ///< the first in time, if the order breaks a dependence
+    std::optional<order_violation> violation; ///< the first in time, then by value
 };
 
 struct lifetimes_options {
@@ -97,7 +97,8 @@ template <std::same_as<snapshot> S>
     // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
     auto needed = [&](value_id v, step_id at, step_id ready) {
         if (is_given(role[v]) || first_def[v] < ready) return;
-        if (lives.violation && lives.violation->position <= at) return;
+        auto const& first = lives.violation;
+        if (first && (first->position < at || (first->position == at && first->value <= v))) return;
         lives.violation = order_violation{v, at, first_def[v] != no_node};
     };
     auto held = [&](value_id v, step_id until) {
@@ -120,7 +121,7 @@ template <std::same_as<snapshot> S>
         if (has_role(role[v], value_role::input)) held(v, 1);
         if (has_role(role[v], value_role::output)) {
             needed(v, positions, positions);
-            held(v, positions == 0 ? 1 : positions);
+            held(v, positions);
         }
         lives.of[v].first = is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
     }

@@ -54,7 +54,7 @@ template <class InTheWay>
             }
         }
         if (other.end > top) top = other.end;
-        return top <= highest || best != no_offset;
+        return top <= highest;
     });
     if (best != no_offset) return best;
     top = align_up(top, b.alignment);

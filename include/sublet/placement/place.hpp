@@ -118,10 +118,7 @@ std::vector<step_id> rank_positions(std::vector<Buffer>& buffers)
     std::vector<keyed> events;
     for (std::size_t i = 0; i != buffers.size(); ++i) {
         live_range& life = buffers[i].life;
-        if (is_empty(life)) {
-            life = {};
-            continue;
-        }
+        if (is_empty(life)) continue;
         events.push_back({life.first, birth, static_cast<std::uint32_t>(i)});
         events.push_back({life.last, death, static_cast<std::uint32_t>(i)});
     }
@@ -213,7 +210,7 @@ template <std::same_as<placement_problem> Problem>
         out.lower_bound = bound.bytes;
         out.peak_position = positions.empty() ? 0 : positions[bound.peak_position];
         bool sound = true;
-        for (std::size_t i = 0; i != buffers.size() && sound; ++i) {
+        for (std::size_t i = 0; i != buffers.size(); ++i) {
             placement_buffer const& b = buffers[i];
             if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
                 continue;
