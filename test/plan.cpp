@@ -22,6 +22,16 @@ TEST_CASE("an offset is that of the value's buffer")
     CHECK(plan.offset_of(3) == no_offset);
 }
 
+TEST_CASE("buffers need not stand in the order of the values")
+{
+    memory_plan plan;
+    plan.buffers = {{2, {0, 1}, 4, 1, 0, 8}, {0, {0, 1}, 8, 1, 0, 0}};
+    plan.buffer_of = {1, 1, 0};
+    CHECK(plan.offset_of(0) == 0);
+    CHECK(plan.offset_of(1) == 0);
+    CHECK(plan.offset_of(2) == 8);
+}
+
 TEST_CASE("a buffer that nobody has placed has no offset")
 {
     memory_plan plan;

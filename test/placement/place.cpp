@@ -138,11 +138,11 @@ TEST_CASE("the lowest of all packings is taken: every order, with every choice o
             auto const last = std::min(positions, static_cast<step_id>(first + 1 + pick() % 9));
             problem.buffers.push_back({{first, last}, 1 + pick() % 9, 1 + pick() % 3});
         }
+        std::sort(problem.buffers.begin(), problem.buffers.end(),
+                  [](auto const& a, auto const& b) { return a.life.first < b.life.first; });
         auto const placed = place(problem);
 
         buffers sorted = problem.buffers;
-        std::stable_sort(sorted.begin(), sorted.end(),
-                         [](auto const& a, auto const& b) { return a.life.first < b.life.first; });
         // Positions as place() counts them: only where someone is born or dies.
         std::vector<step_id> events;
         for (auto const& b : sorted) events.insert(events.end(), {b.life.first, b.life.last});
