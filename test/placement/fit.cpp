@@ -88,7 +88,30 @@ TEST_CASE("a packing that cannot end below the ceiling is given up")
 TEST_CASE("a packing says how many it has looked at")
 {
     buffers const b{{{0, 2}, 8}, {{0, 2}, 8}, {{0, 2}, 8}, {{2, 3}, 8}};
-    CHECK(packed(b, {0, 1, 2, 3}, gap_choice::lowest).visits == 3);
+    CHECK(fit(b, {0, 1, 2, 3}, gap_choice::lowest, placed_by_column(3, 1)).visits == 3);
+    CHECK(fit(b, {0, 1, 2, 3}, gap_choice::lowest, placed_by_column(3, 4)).visits == 2); // the third: at both
+}
+
+TEST_CASE("a thousand that live together are placed as any columns show them, and looked at by the block")
+{
+    for (auto choice : {gap_choice::lowest, gap_choice::tightest}) {
+        std::mt19937 pick{11};
+        buffers b;
+        for (step_id i = 0; i != 1000; ++i)
+            b.push_back({{i / 4, 500 - i / 8}, 1 + pick() % 50, 1 + pick() % 8});
+        std::vector<std::uint32_t> order = as_they_come(b);
+        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[pick() % i]);
+        auto const p = packed(b, order, choice);
+        CHECK(p.height != no_limit);
+        for (std::size_t i = 0; i != b.size(); ++i)
+            for (std::size_t j = 0; j != i; ++j)
+                if (p.offset[i] < p.offset[j] + b[j].size && p.offset[j] < p.offset[i] + b[i].size)
+                    CHECK(!overlaps(b[i].life, b[j].life));
+    }
+    buffers const equal(3000, placement_buffer{{0, 2}, 8});
+    auto const p = fit(equal, as_they_come(equal), gap_choice::lowest, placed_by_column(2, 2));
+    CHECK(p.height == 8 * 3000);
+    CHECK(p.visits < 3000 * 3000 / 2 / 50);
 }
 
 TEST_CASE("offsets go up to the last of 64 bits and never round it")

@@ -15,7 +15,7 @@ std::vector<byte_count> offsets_in_the_way(placed_by_column& all, live_range lif
                                            std::size_t stop_after = ~std::size_t{0})
 {
     std::vector<byte_count> offsets;
-    all.for_each_in_the_way(life, [&](placed const& p) {
+    all.for_each_in_the_way(life, 0, [&](placed const& p) {
         offsets.push_back(p.offset);
         return offsets.size() < stop_after;
     });
@@ -76,7 +76,7 @@ TEST_CASE("columns of any width show the same as a look at all, also when blocks
             for (placed const& q : inserted)
                 if (overlaps(q.life, life)) expected.emplace_back(q.offset, q.end);
             bool is_ascending = true;
-            all.for_each_in_the_way(life, [&](placed const& q) {
+            all.for_each_in_the_way(life, 0, [&](placed const& q) {
                 is_ascending = is_ascending && (shown.empty() || shown.back().first <= q.offset);
                 shown.emplace_back(q.offset, q.end);
                 return true;
@@ -87,4 +87,53 @@ TEST_CASE("columns of any width show the same as a look at all, also when blocks
             CHECK(shown == expected);
         }
     }
+}
+
+TEST_CASE("those that leave no room between them may be shown as one: the gaps that are left are the same")
+{
+    std::size_t one_by_one = 0, together = 0;
+    for (unsigned seed = 0; seed != 60; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        bool const has_short_lives = seed % 3 == 0;
+        step_id const width = seed % 3 == 1 ? 8 : 64;
+        placed_by_column all(60, width);
+        std::size_t const n = 300 + pick() % 900;
+        for (std::size_t i = 0; i != n; ++i) {
+            auto const first = static_cast<step_id>(pick() % 20),
+                       last = static_cast<step_id>(22 + pick() % 30);
+            byte_count const offset = 8 * (pick() % n);
+            all.insert(placed{{first, has_short_lives && pick() % 9 == 0 ? first + 1 : last},
+                              offset,
+                              offset + 1 + pick() % 60});
+            if (i % 20 != 0) continue;
+
+            auto const from = static_cast<step_id>(10 + pick() % 15);
+            live_range const life{from, static_cast<step_id>(from + 1 + pick() % 20)};
+            struct gap {
+                byte_count begin, end;
+                bool operator==(gap const&) const = default;
+            };
+            auto gaps = [&](byte_count room, byte_count shown, std::size_t& visits) {
+                std::vector<gap> found;
+                byte_count top = 0;
+                all.for_each_in_the_way(life, shown, [&](placed const& p) {
+                    ++visits;
+                    if (p.offset >= top + room) found.push_back({top, p.offset});
+                    top = std::max(top, p.end);
+                    return true;
+                });
+                found.push_back({top, no_offset});
+                return found;
+            };
+            byte_count const room = 1 + pick() % 200;
+            std::size_t as_blocks = 0, each = 0;
+            CHECK(gaps(room, room, as_blocks) == gaps(room, 0, each));
+            CHECK(as_blocks <= each);
+            if (seed % 3 != 2) continue;
+            together += as_blocks;
+            one_by_one += each;
+        }
+    }
+    CHECK(together < one_by_one * 3 / 4); // in one column, where nobody is short-lived
 }

@@ -128,6 +128,13 @@ TEST_CASE("one output per input, the first that asks; one input per output")
     CHECK(two_inputs.buffer_of == std::vector<buffer_id>{0, 1, 0});
 }
 
+TEST_CASE(
+    "a pair whose result the step does not define says nothing, though another of its buffer is born there")
+{
+    operations const ops{{{}, {0}, {}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}, {}}};
+    CHECK(!joins(ops, 3, {.bytes = 8, .alias_of = {-1, -1, 1}}, 0, 2));
+}
+
 TEST_CASE("an operand given twice is one operand")
 {
     CHECK(joins({{{}, {0}, {}}, {{0, 0}, {1}, {{0, 1}}}}, 2, {.bytes = 8}, 0, 1));

@@ -43,7 +43,7 @@ template <class InTheWay>
     byte_count best = no_offset, best_gap = no_size;
     if (b.size > ceiling) return no_offset;
     byte_count const highest = ceiling - b.size;
-    in_the_way.for_each_in_the_way(b.life, [&](placed const& other) {
+    in_the_way.for_each_in_the_way(b.life, b.size, [&](placed const& other) {
         ++visits;
         if (other.offset > top && other.offset - top >= b.size) {
             byte_count const at = align_up(top, b.alignment); // a division, so only where there might be room

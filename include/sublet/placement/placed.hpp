@@ -14,6 +14,9 @@
 /// within one column walks one list, and the caller stops it at the first gap; a longer one merges the lists
 /// of its columns. With columns no narrower than lives are long on the average, there are at most three
 /// entries a buffer on the average, whatever the number of pairs that overlap.
+///
+/// A list is cut into blocks. Where all of a block are in the way and leave no gap that is wide enough, the
+/// block is shown as one: where all live together, nobody walks past all of them one by one.
 
 #include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
@@ -52,16 +55,21 @@ public:
             insert(columns_[c], item);
     }
 
-    /// Calls `visit(placed const&)` once for each that overlaps `life`, by ascending offset until it returns
-    /// false.
+    /// Calls `visit(placed const&)` for those that overlap `life`, by ascending offset until it says false;
+    /// once for several where no gap between them has `room` bytes.
+    ///
     /// Requires: `life` is not empty.
     template <class Visit>
-    void for_each_in_the_way(live_range life, Visit visit)
+    void for_each_in_the_way(live_range life, byte_count room, Visit visit)
     {
         step_id const first = column_of(life.first), last = column_of(life.last - 1);
         if (first == last) {
-            for (block const& b : columns_[first]) {
+            for (block& b : columns_[first]) {
                 if (!meet(b.lives, life)) continue;
+                if (meet(b.common, life) && widest_gap(b) < room) {
+                    if (!visit(placed{life, b.items.front().offset, b.end})) return;
+                    continue;
+                }
                 for (placed const& p : b.items)
                     if (meet(p.life, life) && !visit(p)) return;
             }
@@ -94,7 +102,11 @@ private:
     static constexpr std::size_t most = 256;
     struct block {
         std::vector<placed> items;
-        live_range lives; // the hull of theirs
+        live_range lives;  // the hull of theirs
+        live_range common; // the last birth and the first death: may be the wrong way round
+        bool is_measured = false;
+        byte_count gap = 0; // the widest between them
+        byte_count end = 0; // of the highest
     };
     struct cursor {
         block const* from;
@@ -112,6 +124,21 @@ private:
 
     /// As `overlaps`, for ranges that are known not to be empty.
     static bool meet(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
+
+    /// Measured when it is first asked for, for most blocks are never wholly in the way of anybody.
+    template <class Block>
+    static byte_count widest_gap(Block& b)
+    {
+        if (b.is_measured) return b.gap;
+        b.is_measured = true;
+        b.gap = 0;
+        b.end = b.items.front().end;
+        for (placed const& p : b.items) {
+            if (p.offset > b.end) b.gap = std::max(b.gap, p.offset - b.end);
+            b.end = std::max(b.end, p.end);
+        }
+        return b.gap;
+    }
 
     /// Put a cursor into the heap where a hole is, or below.
     template <class Index>
@@ -140,6 +167,15 @@ private:
         return false;
     }
 
+    template <class Block>
+    static void cover(Block& b, live_range life)
+    {
+        if (is_empty(b.lives)) b.common = life;
+        b.common = {std::max(b.common.first, life.first), std::min(b.common.last, life.last)};
+        b.lives = hull(b.lives, life);
+        b.is_measured = false;
+    }
+
     template <class Item>
     static void insert(std::vector<block>& column, Item const& item)
     {
@@ -152,7 +188,7 @@ private:
         auto const where = std::partition_point(at->items.begin(), at->items.end(),
                                                 [&](placed const& p) { return p.offset < item.offset; });
         at->items.insert(where, item);
-        at->lives = hull(at->lives, item.life);
+        cover(*at, item.life);
         if (at->items.size() > most) split(column, at - column.begin());
     }
 
@@ -165,8 +201,8 @@ private:
         upper.items.assign(half, lower.items.end());
         lower.items.erase(half, lower.items.end());
         lower.lives = {};
-        for (placed const& p : lower.items) lower.lives = hull(lower.lives, p.life);
-        for (placed const& p : upper.items) upper.lives = hull(upper.lives, p.life);
+        for (placed const& p : lower.items) cover(lower, p.life);
+        for (placed const& p : upper.items) cover(upper, p.life);
         column.insert(column.begin() + which + 1, std::move(upper));
     }
 

@@ -49,7 +49,7 @@ template <std::same_as<snapshot> S>
         return b;
     };
 
-    // While a step is looked at: by buffer, the value that it reads, if that is all that it does to the buffer.
+    // While a step is looked at: by buffer, the one value that it reads, if it touches no other part of it.
     value_id const several = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_node); // by value: the last step that does
