@@ -89,6 +89,18 @@ TEST_CASE("columns of any width show the same as a look at all, also when blocks
     }
 }
 
+TEST_CASE("who has seen enough is not shown another block")
+{
+    placed_by_column all(2, 2);
+    for (byte_count i = 0; i != 1000; ++i) all.insert(placed{{0, 2}, 8 * i, 8 * i + 8});
+    std::size_t blocks = 0, until_enough = 0;
+    all.for_each_in_the_way({0, 1}, 1, [&](placed const&) { return ++blocks != 0; });
+    all.for_each_in_the_way({0, 1}, 1, [&](placed const&) { return ++until_enough < 2; });
+    CHECK(blocks > 2);
+    CHECK(blocks < 100);
+    CHECK(until_enough == 2);
+}
+
 TEST_CASE("those that leave no room between them may be shown as one: the gaps that are left are the same")
 {
     std::size_t one_by_one = 0, together = 0;
