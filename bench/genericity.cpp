@@ -94,10 +94,8 @@ struct both {
 void print(std::size_t n, char const* what, both const& b)
 {
     std::printf("%9zu %-10s %12.3f %12.3f", n, what, b.by_hand.median, b.generic.median);
-    if (b.by_hand.median > 0)
-        std::printf(" %8.2f", b.generic.median / b.by_hand.median);
-    else
-        std::printf(" %8s", "-");
+    if (b.by_hand.median > 0) std::printf(" %8.2f", b.generic.median / b.by_hand.median);
+    else std::printf(" %8s", "-");
     std::printf(" %12.0f %12.0f\n", 100 * b.by_hand.spread(), 100 * b.generic.spread());
 }
 

@@ -49,7 +49,8 @@ private:
 };
 
 /// Over ints from where to where, each shown as a T.
-template <class T> class cursor {
+template <class T>
+class cursor {
 public:
     explicit cursor(int const* at) : at_(at) {}
     cursor(cursor const&) = default;
@@ -63,7 +64,8 @@ private:
     int const* at_;
 };
 
-template <class T> struct cursor_pair : no_copy {
+template <class T>
+struct cursor_pair : no_copy {
     explicit cursor_pair(std::vector<int> const& list) : first(list.data()), second(list.data() + list.size())
     {
     }

@@ -25,7 +25,8 @@ namespace {
 using sizes = per_value<byte_count>;
 using answers = std::vector<byte_count>;
 
-template <class X> constexpr bool is_size = is_value_property<X, byte_count>;
+template <class X>
+constexpr bool is_size = is_value_property<X, byte_count>;
 
 enum open_enum { two = 2 };
 
@@ -172,18 +173,12 @@ sizes made_from_locals(int kind)
     int const plain[] = {100, 200};
     auto const shared = std::make_shared<std::vector<int>>(local);
     switch (kind) {
-    case 0:
-        return local;
-    case 1:
-        return plain;
-    case 2:
-        return {100, 200};
-    case 3:
-        return [local](auto v) { return local[v]; };
-    case 4:
-        return [shared](auto v) { return (*shared)[v]; };
-    default:
-        return std::array{100, 200};
+    case 0: return local;
+    case 1: return plain;
+    case 2: return {100, 200};
+    case 3: return [local](auto v) { return local[v]; };
+    case 4: return [shared](auto v) { return (*shared)[v]; };
+    default: return std::array{100, 200};
     }
 }
 

@@ -121,6 +121,20 @@ TEST_CASE("an order that breaks a dependence is refused with a witness and plans
           "value 0 is used at position 0 and never defined, and is neither input nor external");
 }
 
+TEST_CASE("an order that moves a write past a read of the version before is refused, as by the checker")
+{
+    auto p = op_list(2, {{}, {0}, {}, {0}}, {{0}, {1}, {0}, {}});
+    plan_options options{.bytes = 8, .order = {0, 2, 1, 3}};
+    auto const planned = plan_memory(p, options);
+    CHECK(
+        sentence(planned) ==
+        "value 0 is written at position 1, on the other side of another of its touches than in the program");
+    CHECK(check_plan(p, memory_plan{.order = options.order, .buffer_of = {no_buffer, no_buffer}}, options) ==
+          planned.refuted);
+    options.order = {0, 1, 2, 3};
+    CHECK(plan_memory(p, options).is_sound());
+}
+
 TEST_CASE("pools are arenas of their own, with limits of their own")
 {
     auto planned =

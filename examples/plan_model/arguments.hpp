@@ -49,18 +49,12 @@ inline arguments read_arguments(int count, char const* const* words)
                 throw input_error("option " + word + " needs an operand (see --help)");
             return std::string(words[i]);
         };
-        if (word == "--help" || word == "-h")
-            asked.help = true;
-        else if (word == "--order")
-            asked.order = operand();
-        else if (word == "--svg")
-            asked.svg = operand();
-        else if (word == "--csv")
-            asked.csv = operand();
-        else if (word == "--json")
-            asked.json = true;
-        else if (word == "--quiet")
-            asked.quiet = true;
+        if (word == "--help" || word == "-h") asked.help = true;
+        else if (word == "--order") asked.order = operand();
+        else if (word == "--svg") asked.svg = operand();
+        else if (word == "--csv") asked.csv = operand();
+        else if (word == "--json") asked.json = true;
+        else if (word == "--quiet") asked.quiet = true;
         else if (word == "--in-place") {
             std::string const choice = operand();
             if (choice != "on" && choice != "off")

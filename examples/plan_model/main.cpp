@@ -61,7 +61,8 @@ int run(arguments const& asked)
     timed_plan const timed = plan(net, {asked.alignment, asked.in_place, order});
     sublet::planned_memory const& planned = timed.planned;
 
-    if (planned.refuted && planned.refuted->what == sublet::fault::used_undefined)
+    if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
+                            planned.refuted->what == sublet::fault::write_moved))
         throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
                           explain(*planned.refuted, net, order));
     if (planned.report.naive_bytes == sublet::no_size - 1)

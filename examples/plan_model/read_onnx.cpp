@@ -45,24 +45,19 @@ unsigned element_bits(int type)
     switch (type) {
     case onnx::TensorProto::UINT8:
     case onnx::TensorProto::INT8:
-    case onnx::TensorProto::BOOL:
-        return 8;
+    case onnx::TensorProto::BOOL: return 8;
     case onnx::TensorProto::UINT16:
     case onnx::TensorProto::INT16:
     case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::BFLOAT16:
-        return 16;
+    case onnx::TensorProto::BFLOAT16: return 16;
     case onnx::TensorProto::FLOAT:
     case onnx::TensorProto::INT32:
-    case onnx::TensorProto::UINT32:
-        return 32;
+    case onnx::TensorProto::UINT32: return 32;
     case onnx::TensorProto::INT64:
     case onnx::TensorProto::DOUBLE:
     case onnx::TensorProto::UINT64:
-    case onnx::TensorProto::COMPLEX64:
-        return 64;
-    case onnx::TensorProto::COMPLEX128:
-        return 128;
+    case onnx::TensorProto::COMPLEX64: return 64;
+    case onnx::TensorProto::COMPLEX128: return 128;
     case 17: // FLOAT8E4M3FN
     case 18: // FLOAT8E4M3FNUZ
     case 19: // FLOAT8E5M2
@@ -76,8 +71,7 @@ unsigned element_bits(int type)
     case 25: // UINT2
     case 26: // INT2
         return 2;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

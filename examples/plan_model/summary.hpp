@@ -59,10 +59,8 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
 {
     char const* before = as_json ? "{" : "";
     auto line = [&](char const* key, std::string const& text) {
-        if (as_json)
-            out << before << '"' << key << "\": " << text;
-        else
-            out << key << ": " << text << '\n';
+        if (as_json) out << before << '"' << key << "\": " << text;
+        else out << key << ": " << text << '\n';
         before = ", ";
     };
     auto words = [&](std::string const& text) { return as_json ? json_string(text) : text; };

@@ -48,12 +48,12 @@ struct placed_buffer {
 /// An offset for each value that needs one.
 struct memory_plan {
     program_reading valid_for = program_reading::sequential;
-    std::vector<node_id> order;         ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<placed_buffer> buffers; ///< those of more than 0 bytes, by ascending root
+    std::vector<node_id> order = {};         ///< of the nodes; empty: 0, 1, 2 ...
+    std::vector<placed_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
     /// By value; `no_buffer`: 0 bytes, unsized, external, ineligible, untouched.
-    std::vector<buffer_id> buffer_of;
-    std::vector<byte_count> arena_bytes; ///< by pool
-    std::vector<value_id> unsized;       ///< roots of buffers of unknown size: no storage is planned for them
+    std::vector<buffer_id> buffer_of = {};
+    std::vector<byte_count> arena_bytes = {}; ///< by pool
+    std::vector<value_id> unsized = {}; ///< roots of buffers of unknown size: no storage is planned for them
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v) const

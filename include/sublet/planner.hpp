@@ -150,9 +150,9 @@ void account(Report& report, placement const& placed, memory_plan const& plan)
 ///
 /// Requires:   `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
-///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: a value
-///             that is used before it is defined, pins that clash or are misaligned, a capacity that the plan
-///             exceeds (no claim that another could not keep it).
+///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: an order
+///             in which a value is used before it is defined or overwritten too early, pins that clash or are
+///             misaligned, a capacity that the plan exceeds (no claim that another could not keep it).
 /// Complexity: O(nodes + edges + touches + values), and place() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
@@ -168,10 +168,11 @@ template <std::same_as<snapshot> S>
 
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
-        auto const [value, position, is_defined_later] = *lives.violation;
-        result.refuted = witness{.what = fault::used_undefined,
+        auto const [value, position, what] = *lives.violation;
+        bool const is_moved = what == order_fault::write_moved;
+        result.refuted = witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
                                  .value = value,
-                                 .other = is_defined_later ? value : no_value,
+                                 .other = what == order_fault::defined_later ? value : no_value,
                                  .position = position};
         return result;
     }

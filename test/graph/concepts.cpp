@@ -52,7 +52,8 @@ edge_list random_edges(std::mt19937& random, std::size_t nodes)
 }
 
 /// Each way into the library reads the same graph out of g.
-template <graph G> void reads_as(lists const& expected, G const& g)
+template <graph G>
+void reads_as(lists const& expected, G const& g)
 {
     using vertex = vertex_of<G>;
     vertex_numbering const numbers(g);
@@ -85,7 +86,8 @@ template <graph G> void reads_as(lists const& expected, G const& g)
           }) == by_number);
 }
 
-template <class G> void add_edges(G& g, edge_list const& edges)
+template <class G>
+void add_edges(G& g, edge_list const& edges)
 {
     std::vector const all(vertices(g).first, vertices(g).second);
     for (auto [from, to] : edges) add_edge(all[from], all[to], g);
@@ -281,8 +283,7 @@ TEST_CASE("a nested vector joins through as_graph")
     std::mt19937 random(6);
     for (std::size_t nodes : {0u, 1u, 9u}) {
         lists const expected = successors_of(nodes, random_edges(random, nodes));
-        reads_as(expected, as_graph(
-                               nodes, [&](auto v) -> auto& { return expected[v]; }));
+        reads_as(expected, as_graph(nodes, [&](auto v) -> auto& { return expected[v]; }));
     }
 }
 

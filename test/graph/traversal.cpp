@@ -20,8 +20,7 @@ using lists = std::vector<ids>;
 
 csr_graph graph_of(lists const& successors)
 {
-    return as_graph(
-        successors.size(), [&](auto v) -> auto& { return successors[v]; });
+    return as_graph(successors.size(), [&](auto v) -> auto& { return successors[v]; });
 }
 
 lists random_lists(std::mt19937& random)
@@ -186,10 +185,8 @@ TEST_CASE("back edges close cycles, and no cycle does without")
         lists forward(successors.size());
         for (node_id u = 0; u != successors.size(); ++u)
             for (node_id v : successors[u]) {
-                if (forest.is_back_edge(u, v))
-                    CHECK(to[v][u]);
-                else
-                    forward[u].push_back(v);
+                if (forest.is_back_edge(u, v)) CHECK(to[v][u]);
+                else forward[u].push_back(v);
             }
         auto const left_over = reach(forward);
         for (node_id u = 0; u != successors.size(); ++u)

@@ -18,7 +18,8 @@ using namespace sublet;
 namespace {
 
 /// Vertices as they are listed, and no edges.
-template <class V> struct dust {
+template <class V>
+struct dust {
     std::vector<V> listed;
 
     friend auto vertices(dust const& g) { return std::pair(g.listed.begin(), g.listed.end()); }
@@ -26,7 +27,8 @@ template <class V> struct dust {
     friend V target(V const& e, dust const&) { return e; }
 };
 
-template <class V> void numbers_in_order(std::vector<V> const& listed, std::vector<V> const& absent)
+template <class V>
+void numbers_in_order(std::vector<V> const& listed, std::vector<V> const& absent)
 {
     vertex_numbering const numbers(dust<V>{listed});
     REQUIRE(numbers.size() == listed.size());

@@ -66,7 +66,9 @@ TEST_CASE("a name by reference is not copied on the way")
 TEST_CASE("control characters are dropped and other scripts are kept")
 {
     CHECK(printable("", 0) == "");
-    CHECK(printable("a\tb\nc\x7F" "d", 4) == "abcd");
+    CHECK(printable("a\tb\nc\x7F"
+                    "d",
+                    4) == "abcd");
     CHECK(printable(std::string_view("a\0b", 3), 2) == "ab");
     CHECK(printable("\xC2\x85next", 4) == "next");
     CHECK(printable("größe → 値 🙂", 11) == "größe → 値 🙂");
@@ -75,14 +77,14 @@ TEST_CASE("control characters are dropped and other scripts are kept")
 TEST_CASE("bytes that are not UTF-8 become question marks")
 {
     CHECK(printable("\xFF", 1) == "?");
-    CHECK(printable("a\xC3", 2) == "a?");                   // cut off
-    CHECK(printable("\xC3(", 2) == "?(");                   // not continued
-    CHECK(printable("\x80x", 2) == "?x");                   // continues nothing
-    CHECK(printable("\xC0\xAF", 2) == "??");                // '/' in two bytes
-    CHECK(printable("\xE0\x80\xAF", 3) == "???");           // and in three
-    CHECK(printable("\xED\xA0\x80", 3) == "???");           // half of a surrogate pair
-    CHECK(printable("\xEF\xBF\xBF", 3) == "???");           // U+FFFF, no character
-    CHECK(printable("\xF4\x90\x80\x80", 4) == "????");      // beyond Unicode
-    CHECK(printable("\xF0\x8F\xBF\xBF", 4) == "????");      // four bytes for what needs three
+    CHECK(printable("a\xC3", 2) == "a?");              // cut off
+    CHECK(printable("\xC3(", 2) == "?(");              // not continued
+    CHECK(printable("\x80x", 2) == "?x");              // continues nothing
+    CHECK(printable("\xC0\xAF", 2) == "??");           // '/' in two bytes
+    CHECK(printable("\xE0\x80\xAF", 3) == "???");      // and in three
+    CHECK(printable("\xED\xA0\x80", 3) == "???");      // half of a surrogate pair
+    CHECK(printable("\xEF\xBF\xBF", 3) == "???");      // U+FFFF, no character
+    CHECK(printable("\xF4\x90\x80\x80", 4) == "????"); // beyond Unicode
+    CHECK(printable("\xF0\x8F\xBF\xBF", 4) == "????"); // four bytes for what needs three
     CHECK(printable("\xF4\x8F\xBF\xBD", 1) == "\xF4\x8F\xBF\xBD");
 }

@@ -158,10 +158,12 @@ struct dice {
 TEST_CASE("five buffers make this picture")
 {
     std::string const names[] = {"conv1", "bias", "relu", "pool", "softmax"};
-    std::string const text = svg(five_buffers(), [&](auto v) -> auto& { return names[v]; },
-                                 sublet::svg_options{.width = 400, .height = 80, .title = "Five"});
-    CHECK(text.substr(0, text.find("<style>")) ==
-          R"(<svg xmlns="http://www.w3.org/2000/svg" role="img" width="400" height="198" viewBox="0 0 400 198">
+    std::string const text = svg(
+        five_buffers(), [&](auto v) -> auto& { return names[v]; },
+        sublet::svg_options{.width = 400, .height = 80, .title = "Five"});
+    CHECK(
+        text.substr(0, text.find("<style>")) ==
+        R"(<svg xmlns="http://www.w3.org/2000/svg" role="img" width="400" height="198" viewBox="0 0 400 198">
 <title>Five</title>
 <desc>5 buffers over 7 positions; pool 0: arena of 104 bytes, peak of 104 bytes at position 5</desc>
 )");
@@ -212,8 +214,8 @@ TEST_CASE("buffers without bytes or without an offset are not drawn")
 TEST_CASE("names and title cannot break the document")
 {
     std::string const name = "<a href=\"x\">&'\x01\n\xFF";
-    std::string const text = svg(five_buffers(), [&](auto) -> auto& { return name; },
-                                 sublet::svg_options{.title = "a < b & c\t"});
+    std::string const text =
+        svg(five_buffers(), [&](auto) -> auto& { return name; }, sublet::svg_options{.title = "a < b & c\t"});
     CHECK(count(text, "<title>&lt;a href=\"x\"&gt;&amp;'?: positions") == 5);
     CHECK(count(text, "<title>a &lt; b &amp; c</title>") == 1);
 }
@@ -223,8 +225,9 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
     std::string name;
     for (int i = 0; i != 50; ++i) name += "ä";
     name += "end";
-    std::string const text = svg(plan_of({placed(0, 3, 8, 0)}), [&](auto) -> auto& { return name; },
-                                 sublet::svg_options{.width = 320, .height = 60});
+    std::string const text = svg(
+        plan_of({placed(0, 3, 8, 0)}), [&](auto) -> auto& { return name; },
+        sublet::svg_options{.width = 320, .height = 60});
     auto const label = text.find("…");
     REQUIRE(label != text.npos);
     auto const shown = text.substr(label + 3, text.find("</text>", label) - label - 3);
@@ -233,8 +236,10 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
 
 TEST_CASE("a name stands in wide buffers, is turned in tall ones and left out of small ones")
 {
-    auto const text = svg(plan_of({placed(0, 100, 50, 0), placed(100, 103, 100, 0), placed(0, 1, 50, 50)}),
-                          [](auto v) { return v == 0 ? "wide" : v == 1 ? "tall name" : "small"; });
+    auto const text =
+        svg(plan_of({placed(0, 100, 50, 0), placed(100, 103, 100, 0), placed(0, 1, 50, 50)}), [](auto v) {
+            return v == 0 ? "wide" : v == 1 ? "tall name" : "small";
+        });
     CHECK(count(text, ">wide</text>") == 1);
     CHECK(count(text, "rotate(-90 ") == 1);
     CHECK(count(text, ">tall name</text>") == 1);

@@ -12,11 +12,13 @@
 ///
 /// A use holds its storage to the end of its step, so no output of a step shares with its inputs; a use
 /// declared early ends where the writes of its step begin. The order is the caller's and is only checked:
-/// a value that is used before it is defined is a fact about the program, returned as a witness.
+/// a value that is used before it is defined, or whose second write now comes before a read of the first, is
+/// a fact about that order, returned as a witness.
 
 #include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/units.hpp>
@@ -24,6 +26,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -53,13 +56,77 @@ template <std::same_as<snapshot> S>
     return steps;
 }
 
-/// `value` is needed at `position` (at the end, if that is the number of positions) and not there yet.
+enum class order_fault : std::uint8_t {
+    never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and defined
+                   ///< nowhere
+    defined_later, ///< it is needed there, and its first def is not before
+    write_moved    ///< it is written there, on the other side of another of its touches than in the program
+};
+
 struct order_violation {
     value_id value = no_value;
     step_id position = 0;
-    bool is_defined_later = false; ///< otherwise it is defined nowhere
+    order_fault what = order_fault::never_defined;
     friend bool operator==(order_violation, order_violation) = default;
 };
+
+namespace detail {
+
+/// A write that has changed sides with another touch of its value, against the order of the program: somebody
+/// would read another version than it was meant to. A value that is written once and not given has no other
+/// version, wherever its def stands in the program.  O(touches log touches)
+template <std::same_as<snapshot> S>
+std::optional<order_violation> moved_write(S const& p, std::vector<step_id> const& steps,
+                                           std::vector<value_role> const& role)
+{
+    enum : std::uint64_t { reads, writes, reads_at_end, moments };
+    std::vector<unsigned char> versions(p.values()); // 0, 1 or more
+    for (std::size_t v = 0; v != p.values(); ++v) versions[v] = is_given(role[v]) ? 1 : 0;
+    for (step_id s = 0; s != steps.size(); ++s)
+        for (touch t : p.touches(s))
+            if (t.kind == touch_kind::def && versions[t.value] != 2) ++versions[t.value];
+
+    std::vector<step_id> position_of(steps.size());
+    for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
+    std::vector<keyed> touches; // {value, when in the program, position}
+    for (step_id s = 0; s != steps.size(); ++s)
+        for (touch t : p.touches(s))
+            if (versions[t.value] == 2)
+                touches.push_back(
+                    {t.value, moments * s + (t.kind == touch_kind::def ? writes : reads), position_of[s]});
+    for (edge_use u : p.edge_uses()) {
+        if (versions[u.value] != 2) continue;
+        step_id const s = p.steps_of(u.pred).last - 1;
+        touches.push_back({u.value, moments * s + reads_at_end, position_of[s]});
+    }
+    sort_keyed(touches);
+
+    std::optional<order_violation> first;
+    auto moved = [&first](keyed const& write) {
+        if (first && first->position <= write.who) return;
+        first = order_violation{static_cast<value_id>(write.key), write.who, order_fault::write_moved};
+    };
+    std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
+    keyed const* last_write = nullptr;
+    for (std::size_t i = 0; i != touches.size(); ++i) {
+        keyed const& t = touches[i];
+        std::uint64_t const moment = t.tie % moments, when = moments * t.who + moment;
+        if (i == 0 || t.key != touches[i - 1].key) {
+            latest = 0;
+            last_write = nullptr;
+        }
+        if (moment == writes) {
+            if (when < latest) moved(t);
+            last_write = &t;
+        } else if (last_write != nullptr && when < moments * last_write->who + writes) {
+            moved(*last_write);
+        }
+        if (latest < when) latest = when;
+    }
+    return first;
+}
+
+} // namespace detail
 
 struct live_ranges {
     std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
@@ -77,7 +144,8 @@ struct lifetimes_options {
 /// Ensures:    an input lives from position 0, an output to the end. A value with several defs is one
 ///             value, alive from the first to its last touch. A use at the end of a predecessor follows
 ///             what that node's last step writes. Where `violation` is set, ranges are of no use.
-/// Complexity: O(nodes + values + touches) time and memory.
+/// Complexity: O(nodes + values + touches) time and memory; where an order is given, another
+///             O(touches log touches) for its check.
 /// Throws:     precondition_error if the order does not name every node once.
 template <std::same_as<snapshot> S>
 [[nodiscard]] live_ranges lifetimes(S const& p, lifetimes_options const& options = {})
@@ -99,7 +167,8 @@ template <std::same_as<snapshot> S>
         if (is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;
         if (first && (first->position < at || (first->position == at && first->value <= v))) return;
-        lives.violation = order_violation{v, at, first_def[v] != no_node};
+        lives.violation = order_violation{
+            v, at, first_def[v] == no_node ? order_fault::never_defined : order_fault::defined_later};
     };
     auto held = [&](value_id v, step_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
@@ -125,6 +194,7 @@ template <std::same_as<snapshot> S>
         }
         lives.of[v].first = is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
     }
+    if (!lives.violation && !options.order.empty()) lives.violation = detail::moved_write(p, steps, role);
     return lives;
 }
 

@@ -51,6 +51,7 @@ public:
     {
         if (is_foreign()) return witness{.what = fault::foreign_plan};
         if (auto fact = undefined_use()) return fact;
+        if (auto fact = moved_write()) return fact;
         if (auto fact = wrongly_kept()) return fact;
         if (auto fact = misplaced()) return fact;
         if (auto fact = over_capacity()) return fact;
@@ -114,6 +115,47 @@ private:
         return first;
     }
 
+    /// In any order each read has to find the version that the program means: as many writes before it. What
+    /// is written once, and was not given, has one version only.
+    std::optional<witness> moved_write() const
+    {
+        if (options_.order.empty()) return std::nullopt;
+        std::vector<keyed> writes; // {value, step, position}
+        std::vector<std::uint32_t> versions(values_, 0);
+        for (step_id s = 0; s != program_.steps(); ++s)
+            for (touch t : program_.touches(s)) {
+                if (t.kind != touch_kind::def) continue;
+                writes.push_back({t.value, s, asked_.position[s]});
+                ++versions[t.value];
+            }
+        for (value_id v = 0; v != values_; ++v) versions[v] += is_given(asked_.role[v]);
+        sort_keyed(writes);
+
+        std::optional<witness> first;
+        auto found = [&first](keyed const& write) {
+            auto const v = static_cast<value_id>(write.key);
+            if (first && (first->position < write.who || (first->position == write.who && first->value <= v)))
+                return;
+            first = witness{.what = fault::write_moved, .value = v, .position = write.who};
+        };
+        for (std::size_t i = 1; i < writes.size(); ++i)
+            if (writes[i - 1].key == writes[i].key && writes[i - 1].who > writes[i].who) found(writes[i]);
+        auto read = [&](value_id v, step_id s, bool at_end) {
+            if (versions[v] < 2) return;
+            step_id const p = asked_.position[s];
+            auto const next = std::partition_point(writes.begin(), writes.end(), [&](keyed const& w) {
+                return w.key != v ? w.key < v : w.tie < s || (at_end && w.tie == s);
+            });
+            if (next != writes.begin() && (next - 1)->key == v && (next - 1)->who > p) found(*(next - 1));
+            if (next != writes.end() && next->key == v && next->who < p) found(*next);
+        };
+        for (step_id s = 0; s != program_.steps(); ++s)
+            for (touch t : program_.touches(s))
+                if (t.kind != touch_kind::def) read(t.value, s, false);
+        for (edge_use u : program_.edge_uses()) read(u.value, program_.steps_of(u.pred).last - 1, true);
+        return first;
+    }
+
     std::optional<witness> wrongly_kept() const
     {
         for (value_id v = 0; v != values_; ++v) {
@@ -173,7 +215,7 @@ private:
     }
 
     /// By root: the value that the last step to touch the class reads; `no_value` if it touches the class in
-    /// any other way, or the class is read after the step's writes: where the node ends, or early by the next.
+    /// any other way, or the class is read after its writes: where the node ends, or early by the next step.
     std::vector<value_id> last_readers() const
     {
         std::vector<value_id> reader(values_, no_value);
@@ -229,17 +271,20 @@ private:
         sort_keyed(deaths);
 
         std::vector<keyed> by_place; // ascending; alive or not
-        for (keyed const& b : births) by_place.push_back({place_of(b.who).pool, place_of(b.who).offset, b.who});
+        for (keyed const& b : births)
+            by_place.push_back({place_of(b.who).pool, place_of(b.who).offset, b.who});
         sort_keyed(by_place);
         std::vector<std::uint32_t> rank(values_, rank_set<>::none);
-        for (std::size_t i = 0; i != by_place.size(); ++i) rank[by_place[i].who] = static_cast<std::uint32_t>(i);
+        for (std::size_t i = 0; i != by_place.size(); ++i)
+            rank[by_place[i].who] = static_cast<std::uint32_t>(i);
 
         rank_set living(by_place.size());
         auto dead = deaths.begin();
         for (keyed const& birth : births) {
             value_id const born = birth.who;
             for (; dead->key <= birth.key; ++dead)
-                if (living.contains(rank[dead->who])) living.erase(rank[dead->who]); // else its heir lives there
+                if (living.contains(rank[dead->who]))
+                    living.erase(rank[dead->who]); // else its heir lives there
             if (predecessor[born] != no_value) {
                 living.erase(rank[predecessor[born]]); // the heir lies within it and at its offset
             } else {
@@ -284,12 +329,13 @@ private:
 /// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles;
 ///             `options.order` empty or every node once.
 /// Ensures:    the first fault in this order: a plan of another program, order or reading; the first use
-///             before a def (by position, then value); by value, storage that is missing or needless; by
-///             value, a torn view, a wrong pool, a bad alignment, a missed pin, the end of the arena; by
-///             pool, its capacity; the first position at which two classes clash. There classes are born by
-///             ascending root, those that take over in place last, and a newborn meets its neighbour below
-///             before the one above.
+///             before a def (by position, then value); a write that changed sides with another touch of its
+///             value; by value, storage that is missing or needless; by value, a torn view, a wrong pool, a
+///             bad alignment, a missed pin, the end of the arena; by pool, its capacity; the first position
+///             at which two classes clash. There classes are born by ascending root, those that take over in
+///             place last, and a newborn meets its neighbour below before the one above.
 /// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
+///             Where an order is given, its check takes another O(touches log touches) time, O(defs) memory.
 /// Throws:     precondition_error where a requirement is broken.
 template <program P>
 [[nodiscard]] std::optional<witness> check_plan(P const& p, memory_plan const& plan,

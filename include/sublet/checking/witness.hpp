@@ -22,6 +22,8 @@ enum class fault : std::uint8_t {
     unplaced,       ///< value needs storage and has none
     needless,       ///< value lies in an arena though its storage is not the plan's business
     over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`
+    write_moved,    ///< value is written at position, on the other side of another of its touches than in the
+                    ///< program
     used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
     foreign_plan    ///< the plan is not of this program, this order or this reading
 };
@@ -74,6 +76,10 @@ Stream& operator<<(Stream& out, witness const& w)
     case fault::over_capacity:
         out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
             << w.needed;
+        break;
+    case fault::write_moved:
+        out << "value " << w.value << " is written at position " << w.position
+            << ", on the other side of another of its touches than in the program";
         break;
     case fault::used_undefined:
         out << "value " << w.value << " is used at position " << w.position;

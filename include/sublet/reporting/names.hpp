@@ -50,7 +50,10 @@ void read_name(std::vector<char>& text, Names& name_of, value_id v)
     if constexpr (integer<named>) {
         struct appender {
             std::vector<char>& text;
-            void operator<<(char const* s) { for (; *s != '\0'; ++s) text.push_back(*s); }
+            void operator<<(char const* s)
+            {
+                for (; *s != '\0'; ++s) text.push_back(*s);
+            }
             void operator<<(char c) { text.push_back(c); }
         } digits{text};
         plain_text<appender>{digits} << name;
