@@ -45,7 +45,7 @@ struct pool_report {
     step_id peak_position = 0; ///< where the lower bound is alive
 };
 
-/// What a plan costs and what it saves. Sums over pools, and each pool by itself.
+/// What a plan costs and what it saves. Sums over pools (the position is pool 0's), and each pool by itself.
 struct plan_report : pool_report {
     std::size_t steps = 0;
     std::size_t values = 0;
@@ -58,7 +58,7 @@ struct plan_report : pool_report {
     /// How far the arenas lie above the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
     {
-        if (arena_bytes == lower_bound_bytes) return 0;
+        if (arena_bytes <= lower_bound_bytes) return 0; // below: a pool was not placed, its pins are wrong
         return static_cast<double>(arena_bytes) / static_cast<double>(lower_bound_bytes) - 1;
     }
 };
