@@ -2,6 +2,8 @@
 # What every header costs the one who includes it: user cpu of a syntax check, alone and with one call,
 # best of five, against the budgets. An uncalled template costs its parse, so the columns should be close.
 #   cmake -DCOMPILER=g++ -P bench/build_cost.cmake
+# With -DCOUNTED=ON it counts the instructions of g++ instead (valgrind; ten seconds a figure, and the same
+# on every run); -DONLY=REGEX leaves out the headers that do not match.
 # With -DSMOKE=ON it only sees that every header has a call here and that it compiles: that is a test.
 #
 # The budgets are milliseconds of a reference machine on which the bundle of standard headers below takes
@@ -32,8 +34,19 @@ function(cell text width result)
   set(${result} "${${result}}${spaces}${text}" PARENT_SCOPE)
 endfunction()
 
-# Lowers `result` to the user cpu, in ms as they are here, if it was higher.
+# Lowers `result` to the user cpu, in ms as they are here, or the millions of instructions, if it was higher.
 function(measure source result)
+  if(COUNTED)
+    execute_process(COMMAND ${compile} -wrapper valgrind,--tool=callgrind,--callgrind-out-file=/dev/null
+                            -fsyntax-only ${source}
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    if(failed OR NOT said MATCHES "Collected : ([0-9]+)")
+      message(FATAL_ERROR "${said}\nthe call of ${header} does not compile, or valgrind is missing")
+    endif()
+    math(EXPR millions "${CMAKE_MATCH_1} / 1000000")
+    set(${result} ${millions} PARENT_SCOPE)
+    return()
+  endif()
   execute_process(COMMAND bash -c "TIMEFORMAT=%3U; time \"$@\" 2>&1" measure
                           ${compile} -fsyntax-only ${source}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE seconds)
@@ -63,6 +76,9 @@ endfunction()
 
 function(cost header call)
   set(measured ${measured} ${header} PARENT_SCOPE)
+  if(ONLY AND NOT header MATCHES "${ONLY}")
+    return()
+  endif()
   file(WRITE ${scratch}/bundle.cpp "${bundle}")
   file(WRITE ${scratch}/alone.cpp "#include <sublet/${header}>\n")
   file(WRITE ${scratch}/called.cpp "#include <sublet/${header}>\n${call}")
@@ -70,7 +86,11 @@ function(cost header call)
     measure(${scratch}/called.cpp called)
     return()
   endif()
-  foreach(run RANGE 4)
+  set(last 4)
+  if(COUNTED)
+    set(last 0)
+  endif()
+  foreach(run RANGE ${last})
     measure(${scratch}/bundle.cpp reference)
     measure(${scratch}/alone.cpp alone)
     measure(${scratch}/called.cpp called)

@@ -28,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace sublet {
@@ -38,7 +37,7 @@ namespace sublet {
 /// Complexity: O(nodes + steps).
 /// Throws:     precondition_error if `order` does not name every node once.
 template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<step_id> steps_in_order(S const& p, std::span<node_id const> order)
+[[nodiscard]] std::vector<step_id> steps_in_order(S const& p, std::vector<node_id> const& order)
 {
     std::vector<step_id> steps;
     steps.reserve(p.steps());

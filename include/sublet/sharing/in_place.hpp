@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace sublet {
@@ -36,7 +35,7 @@ namespace sublet {
 ///             stays sorted by root.
 /// Complexity: O(values + touches + (steps + pairs) log pairs) time, O(values + steps) memory.
 template <std::same_as<snapshot> S>
-[[nodiscard]] buffer_table take_in_place(S const& p, std::span<step_id const> steps, buffer_table table)
+[[nodiscard]] buffer_table take_in_place(S const& p, std::vector<step_id> const& steps, buffer_table table)
 {
     if (p.overwrites().empty()) return table;
 
