@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/svg.hpp>
 
+#include "../dice.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -140,18 +142,6 @@ std::vector<rectangle> rectangles(std::string_view text)
     }
     return result;
 }
-
-/// Random numbers, drawn one a statement: the order of operands is not the same everywhere.
-struct dice {
-    std::mt19937 random;
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
-    std::uint64_t wide() // of any length
-    {
-        std::uint64_t const high = random();
-        std::uint64_t const low = random();
-        return (high << 32 | low) >> below(64);
-    }
-};
 
 } // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/text.hpp>
 
+#include "../dice.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -40,18 +42,6 @@ std::string bytes(sublet::byte_count count)
     sublet::detail::write_bytes(text, count);
     return out.written;
 }
-
-/// Random numbers, drawn one a statement: the order of operands is not the same everywhere.
-struct dice {
-    std::mt19937 random;
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
-    std::uint64_t wide() // of any length
-    {
-        std::uint64_t const high = random();
-        std::uint64_t const low = random();
-        return (high << 32 | low) >> below(64);
-    }
-};
 
 } // namespace
 
