@@ -167,6 +167,9 @@ TEST_CASE("pins are kept; pins that clash, differ or are misaligned are named")
           "values 0 and 1 are both alive at position 1 and share bytes [80, 96) of pool 0");
     CHECK(sentence(plan_memory(chain, {.bytes = 32, .alignment = 24, .pinned = pinned})) ==
           "value 0 lies at offset 64 of pool 0, which is not a multiple of its alignment 24");
+    CHECK(
+        sentence(plan_memory(chain, {.bytes = 32, .pinned = {64, 100, 64, 100}, .pools = {{no_limit, 8}}})) ==
+        "value 1 lies at offset 100 of pool 0, which is not a multiple of its alignment 8");
     auto two = plan_memory(chain, {.bytes = 32, .alias_of = {-1, 0, -1, -1}, .pinned = pinned});
     CHECK(sentence(two) == "value 0 lies at offset 64 of pool 0 and is pinned to 80");
 }

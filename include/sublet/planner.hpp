@@ -102,6 +102,8 @@ std::optional<witness> objection(Placement const& placed, placement_problem cons
         w.value = plan.buffers[placed.buffer].root;
         w.begin = problem.buffers[placed.buffer].pinned;
         w.needed = plan.buffers[placed.buffer].alignment;
+        if (placed.pool < problem.pools.size())
+            w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
         break;
     case placement_status::pins_clash: {
         placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];

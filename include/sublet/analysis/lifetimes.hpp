@@ -100,10 +100,10 @@ std::optional<order_violation> moved_write(S const& p, std::vector<step_id> cons
     }
     sort_keyed(touches);
 
-    std::optional<order_violation> first;
-    auto moved = [&first](keyed const& write) {
-        if (first && first->position <= write.who) return;
-        first = order_violation{static_cast<value_id>(write.key), write.who, order_fault::write_moved};
+    std::optional<order_violation> found;
+    auto moved = [&found](keyed const& write) {
+        if (found && found->position <= write.who) return;
+        found = order_violation{static_cast<value_id>(write.key), write.who, order_fault::write_moved};
     };
     std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
     keyed const* last_write = nullptr;
@@ -122,7 +122,7 @@ std::optional<order_violation> moved_write(S const& p, std::vector<step_id> cons
         }
         if (latest < when) latest = when;
     }
-    return first;
+    return found;
 }
 
 } // namespace detail
@@ -130,7 +130,8 @@ std::optional<order_violation> moved_write(S const& p, std::vector<step_id> cons
 struct live_ranges {
     std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
     step_id positions = 0;
-    std::optional<order_violation> violation; ///< the first in time, then by value
+    /// The first in time, then by value; of moved writes, looked for if there is no other, any one.
+    std::optional<order_violation> violation;
 };
 
 struct lifetimes_options {
