@@ -30,6 +30,7 @@ using byte_count = std::uint64_t;
 
 inline constexpr node_id no_node = ~node_id{0};
 inline constexpr value_id no_value = ~value_id{0};
+inline constexpr step_id no_step = ~step_id{0};
 inline constexpr buffer_id no_buffer = ~buffer_id{0};
 inline constexpr slot_id no_slot = ~slot_id{0};
 inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
