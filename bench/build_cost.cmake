@@ -196,6 +196,22 @@ cost(reporting/names.hpp "
 void call(std::vector<char>& t, sublet::detail::own_id& n) { sublet::detail::read_name(t, n, 7); }")
 cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
 cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
+cost(reporting/why_peak.hpp "${program}${text}
+void call(text& out) { sublet::write_why_peak(out, sublet::why_peak(p, {})); }")
+
+cost(execution/memory.hpp "void* call(sublet::counted_memory& m) { return m.allocate(sublet::byte_count{8}, {1}); }")
+cost(execution/errors.hpp "void call(sublet::witness const& w) { throw sublet::unsound_plan(w); }")
+cost(execution/tape.hpp "${program}auto t = sublet::tape_of(p, {.bytes = 4096}, false);")
+cost(execution/poison.hpp "void call(std::span<std::byte> b) { sublet::detail::make_dead(b); }")
+cost(execution/storage.hpp "
+extern sublet::run_tape const tape;
+sublet::detail::value_storage<sublet::run_tape> s(tape, sublet::recycle{}, sublet::counted_memory{});")
+cost(execution/digest.hpp "auto call(std::span<std::byte const> b) { return sublet::digest(b); }")
+cost(execution/watch.hpp "void call(sublet::detail::run_watch<sublet::run_tape>& w) { w.before(0); }")
+cost(execution/synthetic.hpp "auto k = sublet::synthetic_kernel{};")
+set(run "{.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")
+cost(execution/cpu.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
+cost(execution.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")

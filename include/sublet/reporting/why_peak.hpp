@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_WHY_PEAK_HPP
+#define SUBLET_REPORTING_WHY_PEAK_HPP
+
+/// Why is the peak what it is? Who is alive there, since when, for whom, and what if it were not.
+///
+///     bytes ─┬───────────────────────────
+///     peak   │       ┌─┐ ◄ position          alive: a, b, c
+///            │ before│ │      ┌──┐           without b the peak is the highest of
+///            │  ┌────┘ └──┐   │  │ after         peak - bytes of b,
+///            │──┘    :    └───┘  └─             the level before b is born,
+///            └────[====b====)────────            the level after it has died
+///
+/// Every buffer in the list is alive at the peak, so inside its life no other level is above that one, and
+/// without it none is above what is left of that one. Outside its life nothing changes, and the highest
+/// levels up to and from each position answer for all buffers at once: nothing is planned or swept again.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/pressure.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/text.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+struct peak_buffer {
+    buffer_id buffer = no_buffer;
+    value_id root = no_value;
+    step_id producer = no_step;  ///< the first to define one of its values; `no_step`: it was given, an input
+    step_id last_user = no_step; ///< whose touch is the last; `no_step`: it is held beyond that, an output
+    live_range life;
+    byte_count bytes = 0;
+    byte_count peak_without = 0; ///< the pool's peak if only this buffer were not there
+};
+
+struct peak_reason {
+    pool_id pool = 0;
+    step_id position = 0;                ///< the first at which most bytes of the pool are alive
+    step_id positions = 0;               ///< how many there are
+    step_id as_high = 0;                 ///< how many later positions have as many
+    step_id step = no_step;              ///< the program's step at that position
+    byte_count bytes = 0;                ///< alive there
+    byte_count arena_bytes = 0;          ///< what the plan takes for them
+    std::vector<peak_buffer> alive = {}; ///< there; the largest first, equal ones by root
+};
+
+/// The peak of one pool of a plan, and who makes it up. The plan is taken as it is, sound or not.
+///
+/// Ensures:    `bytes` is the sum of those of `alive`; a pool without buffers has a peak of 0 bytes. Steps
+/// are
+///             the program's, positions those of `plan.order`. A buffer that is alive before its first def
+///             was given. `last_user` is nobody if the buffer lives longer than its touches ask for: then it
+///             is its role that holds it.
+/// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
+/// Throws:     precondition_error if the plan is one of another program, its order does not name every node
+///             once, or the bytes alive at once exceed 64 bits.
+template <std::same_as<snapshot> S>
+[[nodiscard]] peak_reason why_peak(S const& p, memory_plan const& plan, pool_id pool = 0)
+{
+    std::size_t const buffers = plan.buffers.size();
+    SUBLET_EXPECTS(plan.buffer_of.size() == p.values(), "sublet: the plan is of another program");
+    for (buffer_id b : plan.buffer_of)
+        SUBLET_EXPECTS(b == no_buffer || b < buffers,
+                       "sublet: the plan names a buffer that it does not have");
+
+    std::vector<step_id> const steps = steps_in_order(p, plan.order);
+    auto const positions = static_cast<step_id>(steps.size());
+    memory_pressure const levels = pressure(
+        buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
+        [&](auto b) { return plan.buffers[b].size; }, std::max(positions, step_id{1})); // inputs need no step
+
+    peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
+    reason.bytes = levels.peak;
+    for (std::size_t at = reason.position + std::size_t{1}; at < levels.live_bytes.size(); ++at)
+        if (levels.peak != 0 && levels.live_bytes[at] == levels.peak) ++reason.as_high;
+    if (positions != 0) reason.step = steps[reason.position];
+    if (pool < plan.arena_bytes.size()) reason.arena_bytes = plan.arena_bytes[pool];
+
+    std::size_t const ends = levels.live_bytes.size() + 1;
+    std::vector<byte_count> before(ends, 0),
+        from(ends, 0); // the highest level before a position, and from it
+    for (std::size_t at = 1; at != ends; ++at)
+        before[at] = std::max(before[at - 1], levels.live_bytes[at - 1]);
+    for (std::size_t at = ends - 1; at-- != 0;) from[at] = std::max(from[at + 1], levels.live_bytes[at]);
+
+    std::vector<keyed> largest;
+    for (std::size_t i = 0; i != buffers; ++i) {
+        placed_buffer const& b = plan.buffers[i];
+        if (b.pool == pool && b.size != 0 && contains(b.life, reason.position))
+            largest.push_back({falling(b.size), b.root, static_cast<buffer_id>(i)});
+    }
+    sort_keyed(largest);
+    std::vector<std::uint32_t> row_of(buffers, no_buffer);
+    for (keyed const& k : largest) {
+        placed_buffer const& b = plan.buffers[k.who];
+        row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
+        byte_count const outside = std::max(before[b.life.first], from[b.life.last]);
+        reason.alive.push_back({.buffer = k.who,
+                                .root = b.root,
+                                .life = b.life,
+                                .bytes = b.size,
+                                .peak_without = std::max(reason.bytes - b.size, outside)});
+    }
+
+    std::vector<step_id> position_of(steps.size());
+    std::vector<step_id> held_until(reason.alive.size(), 0); // by touches
+    auto touched = [&](touch t, step_id at) {
+        buffer_id const b = plan.buffer_of[t.value];
+        if (b == no_buffer || row_of[b] == no_buffer) return;
+        peak_buffer& row = reason.alive[row_of[b]];
+        step_id& until = held_until[row_of[b]];
+        if (until == 0 && t.kind == touch_kind::def && at <= row.life.first) row.producer = steps[at];
+        if (until <= at + 1) until = at + 1, row.last_user = steps[at];
+    };
+    for (step_id at = 0; at != positions; ++at) {
+        position_of[steps[at]] = at;
+        for (touch t : p.touches(steps[at])) // a step reads, then writes
+            if (t.kind != touch_kind::def) touched(t, at);
+        for (touch t : p.touches(steps[at]))
+            if (t.kind == touch_kind::def) touched(t, at);
+    }
+    for (edge_use u : p.edge_uses())
+        touched({u.value, touch_kind::use}, position_of[p.steps_of(u.pred).last - 1]);
+    for (std::size_t i = 0; i != reason.alive.size(); ++i)
+        if (reason.alive[i].life.last > held_until[i]) reason.alive[i].last_user = no_step;
+    return reason;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] peak_reason why_peak(P const& p, memory_plan const& plan, pool_id pool = 0)
+{
+    return why_peak(as_snapshot(p), plan, pool);
+}
+
+struct why_peak_options {
+    std::size_t rows = 20; ///< at most; the rest is summed up in one line
+};
+
+namespace detail {
+
+/// A field of a table, and how wide it is.
+struct table_cell {
+    std::vector<char> text;
+    std::size_t characters = 0;
+
+    void operator<<(char one) { text.push_back(one), ++characters; }
+    void operator<<(char const* ascii)
+    {
+        for (; *ascii != '\0'; ++ascii) *this << *ascii;
+    }
+};
+
+/// The name, or where that is long its end: the layers of a network share prefixes.
+template <name_function Names>
+void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
+{
+    constexpr std::size_t widest = 32;
+    std::vector<char> name;
+    read_name(name, name_of, id);
+    std::size_t const characters = keep_printable(name);
+    std::size_t const left_out = characters <= widest ? 0 : characters - (widest - 3);
+    if (left_out != 0) cell << "...";
+    std::size_t begun = 0;
+    for (char c : name) {
+        begun += (static_cast<unsigned char>(c) & 0xC0) == 0x80 ? 0 : 1;
+        if (begun > left_out) cell.text.push_back(c);
+    }
+    cell.characters += characters - left_out;
+}
+
+template <name_function Steps>
+void write_step(table_cell& cell, Steps& step_name, step_id s, char const* nobody)
+{
+    if (s == no_step) return cell << nobody;
+    if constexpr (std::same_as<Steps, own_id>) cell << "step ";
+    write_name(cell, step_name, s);
+}
+
+/// part / whole in hundredths of a percent, rounded.
+template <std::same_as<table_cell> Cell>
+void write_percent(Cell& cell, byte_count part, byte_count whole)
+{
+    for (; whole >> 49 != 0; whole >>= 1) part >>= 1; // room for the product
+    byte_count const count = whole == 0 ? 0 : (10'000 * part + whole / 2) / whole;
+    plain_text<Cell> digits{cell};
+    digits << count / 100 << '.' << count / 10 % 10 << count % 10;
+}
+
+} // namespace detail
+
+/// Write it as a table for people, one row a buffer.
+///
+///     192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B
+///       bytes      %  value  defined by  last used by  peak without it  saves
+///        96 B  50.00  b      blur        edges                   192 B    0 B
+///        64 B  33.33  a      load        sharpen                 160 B   32 B
+///       and 1 more: 32 B
+///
+/// Ensures:    columns are as wide as their widest field; a name of more than 32 characters shows its end.
+///             Control characters are left out and bytes that are not UTF-8 become '?'. Percents are of the
+///             peak, rounded to hundredths.
+/// Complexity: O(output); `name_of` is called once a row, `step_name` twice and once for the position.
+/// Throws:     whatever the stream and the names throw, std::bad_alloc.
+template <text_stream Stream, name_function Names = detail::own_id, name_function Steps = detail::own_id>
+Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {}, Steps step_name = {},
+                       why_peak_options options = {})
+{
+    using detail::table_cell;
+    detail::plain_text<Stream> text{out};
+    auto write_cell = [&](table_cell const& cell) {
+        for (char c : cell.text) text << c;
+    };
+    if (reason.pool != 0) text << "pool " << reason.pool << ": ";
+    detail::write_bytes(text, reason.bytes);
+    text << " alive at position " << reason.position << " of " << reason.positions;
+    if (reason.as_high != 0) text << " (and at " << reason.as_high << " more)";
+    if (reason.step != no_step) {
+        table_cell step;
+        detail::write_step(step, step_name, reason.step, "");
+        text << ", while ";
+        write_cell(step);
+        text << " runs";
+    }
+    text << "; arena ";
+    detail::write_bytes(text, reason.arena_bytes);
+    text << '\n';
+
+    enum column : std::size_t { bytes, percent, value, producer, last_user, without, saves, columns };
+    static constexpr char const* headings[] = {
+        "bytes", "%", "value", "defined by", "last used by", "peak without it", "saves"};
+    std::size_t const rows = std::min(options.rows, reason.alive.size());
+    std::vector<table_cell> cells(rows == 0 ? 0 : (rows + 1) * columns);
+    for (std::size_t c = 0; c != std::min<std::size_t>(cells.size(), columns); ++c) cells[c] << headings[c];
+    byte_count rest = reason.bytes;
+    for (std::size_t i = 0; i != rows; ++i) {
+        peak_buffer const& b = reason.alive[i];
+        table_cell* const row = &cells[(i + 1) * columns];
+        auto write_count = [&](column c, byte_count count) {
+            detail::plain_text<table_cell> digits{row[c]};
+            detail::write_bytes(digits, count);
+        };
+        write_count(bytes, b.bytes);
+        detail::write_percent(row[percent], b.bytes, reason.bytes);
+        detail::write_name(row[value], name_of, b.root);
+        detail::write_step(row[producer], step_name, b.producer, "(input)");
+        detail::write_step(row[last_user], step_name, b.last_user,
+                           b.life.last >= reason.positions ? "(output)" : "(nobody)");
+        write_count(without, b.peak_without);
+        write_count(saves, reason.bytes - b.peak_without);
+        rest -= b.bytes;
+    }
+
+    std::size_t width[columns] = {};
+    for (std::size_t i = 0; i != cells.size(); ++i)
+        width[i % columns] = std::max(width[i % columns], cells[i].characters);
+    for (std::size_t i = 0; i != cells.size(); ++i) {
+        std::size_t const c = i % columns;
+        bool const is_name = c == value || c == producer || c == last_user;
+        text << "  ";
+        if (is_name) write_cell(cells[i]);
+        for (std::size_t n = cells[i].characters; n != width[c]; ++n) text << ' ';
+        if (!is_name) write_cell(cells[i]);
+        if (c + 1 == columns) text << '\n';
+    }
+    if (rows != reason.alive.size()) {
+        text << "  and " << reason.alive.size() - rows << " more: ";
+        detail::write_bytes(text, rest);
+        text << '\n';
+    }
+    return out;
+}
+
+} // namespace sublet
+
+#endif
