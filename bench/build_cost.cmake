@@ -196,6 +196,8 @@ cost(reporting/names.hpp "
 void call(std::vector<char>& t, sublet::detail::own_id& n) { sublet::detail::read_name(t, n, 7); }")
 cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
 cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
+cost(reporting/dot.hpp "${program}${text}
+void call(text& out) { sublet::write_dot(out, p, [](auto v) { return v; }); }")
 cost(reporting/why_peak.hpp "${program}${text}
 void call(text& out) { sublet::write_why_peak(out, sublet::why_peak(p, {})); }")
 

@@ -59,6 +59,7 @@
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/why_peak.hpp>
 
 #endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_DOT_HPP
+#define SUBLET_REPORTING_DOT_HPP
+
+/// A program as a graph for Graphviz, its slots as colours.
+///
+///      (image)                given: an ellipse
+///         │
+///     ┌───▼──┐                a step: a box in the colours of the slots of what it defines
+///     │ conv │▒▒▒
+///     └───┬──┘
+///         ┃                   a value on its way to a user, in the colour of its slot;
+///     ┌───▼──┐                bold where the user may write its result over it
+///     │ relu │▒▒▒
+///     └──────┘                the same colour again: the slot has a new tenant
+///
+/// Which slot a value has is for the caller to say. After color_intervals over the buffers of a plan it is
+/// slots.slot_of[plan.buffer_of[v]], where the value has a buffer. Colours follow from the slot's number
+/// alone, by integers: hues a golden section apart, so that the next slot is never like the last one.
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/text.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct dot_options {
+    std::string_view title = "";
+    bool value_names = false; ///< written at the edges; else where the pointer rests on them
+    bool sideways = false;    ///< time from left to right, and not downwards
+};
+
+namespace detail {
+
+/// A colour of 24 bits for a slot: light enough for black text on it, or dark enough for a line on white.
+constexpr std::uint32_t slot_color(slot_id slot, bool dark)
+{
+    if (slot == no_slot) return dark ? 0x8b9098 : 0xffffff;
+    std::uint32_t const turn = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; the first is blue
+    std::uint32_t const hue = turn * 1536 >> 16;                         // along six edges of the colour cube
+    std::uint32_t const value = dark ? 180 : slot % 3 == 2 ? 215 : 250;
+    std::uint32_t const saturation = dark ? 190 : slot % 3 == 1 ? 115 : 85; // of 256
+    std::uint32_t color = 0;
+    for (std::uint32_t channel : {5u, 3u, 1u}) {
+        std::uint32_t const at = (channel * 256 + hue) % 1536;
+        std::uint32_t const up = at < 256 ? at : at < 768 ? 256 : at < 1024 ? 1024 - at : 0;
+        color = color << 8 | (value - (value * saturation * up >> 16));
+    }
+    return color;
+}
+
+/// Writes what the picture is made of: boxes, ellipses and edges.
+template <class Stream, class Names, class Steps>
+class dot_writer {
+public:
+    dot_writer(Stream& out, std::vector<slot_id> const& slot_of, Names& name_of, Steps& step_name)
+        : out_{out}, slot_of_(slot_of), name_of_(name_of), step_name_(step_name)
+    {
+    }
+
+    void write_step(step_id s, std::vector<value_id> const& defs)
+    {
+        std::vector<slot_id> slots;
+        for (value_id v : defs) slots.push_back(slot_of_[v]);
+        std::sort(slots.begin(), slots.end());
+        slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+
+        out_ << 's' << s << " [label=\"";
+        if constexpr (std::same_as<Steps, own_id>) out_ << "step ";
+        write_name(step_name_, s);
+        if (!defs.empty()) {
+            out_ << "\", tooltip=\"defines ";
+            for (value_id v : defs) {
+                if (v != defs.front()) out_ << ", ";
+                write_value(v);
+            }
+            out_ << "\", fillcolor=\"";
+            for (slot_id slot : slots) {
+                if (slot != slots.front()) out_ << ':';
+                write_color(slot, false);
+            }
+            if (slots.size() != 1) out_ << "\", style=\"striped";
+        }
+        out_ << "\"]\n";
+    }
+
+    void write_given(value_id v)
+    {
+        out_ << 'v' << v << " [label=\"";
+        write_name_of_value(v);
+        out_ << "\", shape=ellipse, tooltip=\"given: ";
+        write_value(v);
+        out_ << "\", fillcolor=\"";
+        write_color(slot_of_[v], false);
+        out_ << "\"]\n";
+    }
+
+    /// `from`: the step that defines v; `no_step`: it is given.
+    void write_edge(value_id v, step_id from, step_id to, bool is_named, char const* style)
+    {
+        if (from == no_step) out_ << 'v' << v;
+        else out_ << 's' << from;
+        out_ << " -> s" << to << " [color=\"";
+        write_color(slot_of_[v], true);
+        out_ << "\", tooltip=\"";
+        write_value(v);
+        if (is_named) {
+            out_ << "\", label=\"";
+            write_name_of_value(v);
+        }
+        out_ << '"' << style;
+        if (from != no_step && from >= to) out_ << ", constraint=false"; // back, in a loop
+        out_ << "]\n";
+    }
+
+    void write_turn(step_id from, step_id to)
+    {
+        out_ << 's' << from << " -> s" << to << " [style=dashed, color=gray60";
+        if (from >= to) out_ << ", constraint=false";
+        out_ << "]\n";
+    }
+
+    void write_legend(std::vector<slot_id> slots)
+    {
+        std::sort(slots.begin(), slots.end());
+        slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+        if (!slots.empty() && slots.back() == no_slot) slots.pop_back();
+        if (slots.empty()) return;
+        out_ << "subgraph cluster_slots {\nlabel=slots\n";
+        for (slot_id slot : slots) {
+            out_ << 'k' << slot << " [label=" << slot << ", width=0.4, fillcolor=\"";
+            write_color(slot, false);
+            out_ << "\"]\n";
+        }
+        for (std::size_t i = 1; i < slots.size(); ++i)
+            out_ << 'k' << slots[i - 1] << " -> k" << slots[i] << " [style=invis]\n";
+        out_ << "}\n";
+    }
+
+    /// Backslashes begin escapes in labels, and ampersands begin entities.
+    void write_text(std::vector<char>& printable)
+    {
+        keep_printable(printable);
+        for (char c : printable) {
+            if (c == '"' || c == '\\') out_ << '\\';
+            if (c == '&') out_ << "&amp;";
+            else out_ << c;
+        }
+    }
+
+private:
+    template <class Any>
+    void write_name(Any& names, std::uint32_t id)
+    {
+        read_name(name_, names, id);
+        write_text(name_);
+    }
+
+    void write_name_of_value(value_id v)
+    {
+        if constexpr (std::same_as<Names, own_id>) out_ << "value ";
+        write_name(name_of_, v);
+    }
+
+    void write_value(value_id v)
+    {
+        write_name_of_value(v);
+        if (slot_of_[v] == no_slot) out_ << " (no slot)";
+        else out_ << " (slot " << slot_of_[v] << ')';
+    }
+
+    void write_color(slot_id slot, bool dark)
+    {
+        std::uint32_t const color = slot_color(slot, dark);
+        out_ << '#';
+        for (unsigned shift = 24; shift != 0; shift -= 4)
+            out_ << "0123456789abcdef"[color >> (shift - 4) & 15];
+    }
+
+    plain_text<Stream> out_;
+    std::vector<slot_id> const& slot_of_;
+    Names& name_of_;
+    Steps& step_name_;
+    std::vector<char> name_;
+};
+
+} // namespace detail
+
+/// Draw the program: a complete file for `dot`.
+///
+/// Ensures:    one box for each step, a frame around those of a node that has several; dashed grey edges say
+/// who
+///             runs next, within nodes and along the edges between them. A value leads from the last def
+///             before a use, in the order of the steps, once to each step that uses it, dotted where it is
+///             used at the end of a predecessor. Where no def is before, but the graph has an edge back, it
+///             leads from the last def of all; else it is given. Bold: the step declares that it may write
+///             over it. Control characters in names are left out. Equal programs, slots and names give equal
+///             bytes.
+/// Complexity: O(output) time and memory, and O(k log k) for k uses at the ends of predecessors; `slot_of` is
+///             called once a value, `step_name` once a step, `name_of` at most twice an edge, def and given.
+/// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
+template <text_stream Stream, std::same_as<snapshot> S, class Slots, name_function Names = detail::own_id,
+          name_function Steps = detail::own_id>
+    requires std::invocable<Slots&, value_id> &&
+             id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
+Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
+                  dot_options options = {})
+{
+    std::vector<slot_id> slots(p.values());
+    for (std::size_t v = 0; v != slots.size(); ++v)
+        slots[v] = detail::as_id(detail::ask(slot_of, static_cast<value_id>(v)));
+    detail::dot_writer writer(out, slots, name_of, step_name);
+    detail::plain_text<Stream> text{out};
+    std::vector<char> title(options.title.begin(), options.title.end());
+    text << "digraph program {\nlabel=\"";
+    writer.write_text(title);
+    text << "\"; labelloc=t; rankdir=" << (options.sideways ? "LR" : "TB")
+         << "; ranksep=0.3; nodesep=0.2; color=gray60; fontname=Helvetica; fontsize=11\n"
+            "node [shape=box, style=filled, fillcolor=white, color=gray40, fontname=Helvetica, fontsize=11, "
+            "height=0.3, margin=\"0.12,0.05\"]\n"
+            "edge [penwidth=1.6, arrowsize=0.7, fontname=Helvetica, fontsize=9]\n";
+
+    bool has_edge_back = false;
+    std::vector<step_id> last_def(p.values(), no_step);
+    std::vector<slot_id> taken;
+    std::vector<value_id> defs;
+    for (std::size_t i = 0; i != p.nodes(); ++i) {
+        auto const n = static_cast<node_id>(i);
+        step_range const mine = p.steps_of(n);
+        bool const is_framed = mine.last - mine.first > 1;
+        if (is_framed) text << "subgraph cluster_" << n << " {\nlabel=\"node " << n << "\"\n";
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            defs.clear();
+            for (touch t : p.touches(s)) {
+                taken.push_back(slots[t.value]);
+                if (t.kind != touch_kind::def || last_def[t.value] == s) continue;
+                last_def[t.value] = s;
+                defs.push_back(t.value);
+            }
+            writer.write_step(s, defs);
+        }
+        for (step_id s = mine.first + 1; s != mine.last; ++s) writer.write_turn(s - 1, s);
+        if (is_framed) text << "}\n";
+        for (node_id next : p.successors(n)) has_edge_back = has_edge_back || next <= n;
+    }
+    for (edge_use u : p.edge_uses()) taken.push_back(slots[u.value]);
+    writer.write_legend(taken);
+
+    // Uses at the ends of predecessors, by predecessor, each once: key {pred, node}, who: value.
+    std::vector<keyed> at_ends;
+    for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
+    sort_keyed(at_ends);
+    auto arrival = at_ends.begin();
+
+    std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
+    std::vector<step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
+    std::vector<unsigned char> is_drawn(p.values(), 0);
+    auto lead = [&](value_id v, step_id to, char const* style) {
+        step_id from = latest_def[v];
+        if (from == no_step && has_edge_back) from = last_def[v];
+        if (from == no_step && !is_drawn[v]) {
+            is_drawn[v] = 1;
+            writer.write_given(v);
+        }
+        writer.write_edge(v, from, to, options.value_names, style);
+    };
+    for (std::size_t i = 0; i != p.nodes(); ++i) {
+        auto const n = static_cast<node_id>(i);
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def) defined_in[t.value] = s;
+            for (overwrite o : p.overwrites(s))
+                if (defined_in[o.out] == s) overwritten_in[o.in] = s;
+            for (touch t : p.touches(s)) { // a step reads, then writes
+                if (t.kind == touch_kind::def || used_in[t.value] == s) continue;
+                used_in[t.value] = s;
+                lead(t.value, s, overwritten_in[t.value] == s ? ", penwidth=3" : "");
+            }
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def) latest_def[t.value] = s;
+        }
+        for (; arrival != at_ends.end() && arrival->key == n; ++arrival)
+            if (arrival == at_ends.begin() || *(arrival - 1) < *arrival)
+                lead(arrival->who, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
+        for (node_id next : p.successors(n))
+            writer.write_turn(p.steps_of(n).last - 1, p.steps_of(next).first);
+    }
+    text << "}\n";
+    return out;
+}
+
+template <text_stream Stream, program P, class Slots, name_function Names = detail::own_id,
+          name_function Steps = detail::own_id>
+    requires(!std::same_as<P, snapshot>)
+Stream& write_dot(Stream& out, P const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
+                  dot_options options = {})
+{
+    return write_dot(out, as_snapshot(p), std::move(slot_of), std::move(name_of), std::move(step_name),
+                     options);
+}
+
+} // namespace sublet
+
+#endif
