@@ -67,7 +67,7 @@ function(budget_of header result)
     set(${result} 60 PARENT_SCOPE)
   elseif(header STREQUAL "planner.hpp")
     set(${result} 250 PARENT_SCOPE)
-  elseif(header STREQUAL "sublet.hpp")
+  elseif(header MATCHES "^(sublet|execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
   else()
     set(${result} 200 PARENT_SCOPE)
@@ -195,6 +195,20 @@ void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 
 cost(reporting/names.hpp "
 void call(std::vector<char>& t, sublet::detail::own_id& n) { sublet::detail::read_name(t, n, 7); }")
 cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {}); }")
+cost(reporting/svg_canvas.hpp "${text}
+void call(sublet::detail::svg_canvas<text>& c) { c.time_axis(100); }")
+cost(reporting/svg_profile.hpp "
+auto call(std::vector<sublet::placed_buffer const*> const& b) { return sublet::profile_of(b); }")
+cost(reporting/svg_kinds.hpp "
+auto call(std::vector<sublet::placed_buffer const*> const& b, sublet::detail::own_id& kind_of)
+{
+    return sublet::kinds_of(b, kind_of);
+}")
+cost(reporting/svg_map.hpp "
+auto call(sublet::memory_plan const& p, std::vector<sublet::placed_buffer const*> const& b)
+{
+    return sublet::detail::panel_of(p, b, 0);
+}")
 cost(reporting/svg.hpp "${text}void call(text& out) { sublet::write_svg(out, {}); }")
 cost(reporting/dot.hpp "${program}${text}
 void call(text& out) { sublet::write_dot(out, p, [](auto v) { return v; }); }")

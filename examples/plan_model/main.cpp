@@ -20,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <string>
 
 namespace {
 
@@ -74,10 +75,14 @@ int run(arguments const& asked)
 
     std::string const title = std::filesystem::path(asked.model).filename().string();
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
+    auto kind_of = [&](auto v) -> std::string {
+        auto const by = net.values[v].producer;
+        return by == sublet::no_node ? "input" : net.operations[by].type;
+    };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].life; };
     write_file(asked.csv, [&](auto& out) { sublet::write_csv(out, planned.plan, name_of); });
     write_file(asked.svg,
-               [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, {.title = title}); });
+               [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, kind_of, {.title = title}); });
     if (!asked.quiet)
         print(std::cout,
               {.model = asked.model,

@@ -24,6 +24,7 @@ struct input_error : std::runtime_error {
 
 struct operation {
     std::string label; ///< for people: "node 7 (Conv)"
+    std::string type;  ///< "Conv"
     std::vector<sublet::value_id> inputs;
     std::vector<sublet::value_id> outputs;      ///< `no_value`: an optional result that is not there
     std::vector<sublet::value_id> mutated;      ///< of the inputs: written as well

@@ -220,6 +220,7 @@ private:
         auto const& node = graph_.node(n);
         operation op;
         op.label = label_of(n);
+        op.type = node.op_type();
         for (auto const& name : node.input()) op.inputs.push_back(used_value(name, n));
         for (auto const& name : node.output())
             op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));

@@ -58,6 +58,10 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/svg_canvas.hpp>
+#include <sublet/reporting/svg_profile.hpp>
+#include <sublet/reporting/svg_kinds.hpp>
+#include <sublet/reporting/svg_map.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/why_peak.hpp>

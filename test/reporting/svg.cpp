@@ -2,6 +2,7 @@
 #include <sublet/reporting/svg.hpp>
 
 #include "../dice.hpp"
+#include "svg_reading.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,177 +13,80 @@
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace {
-
-/// A plan of buffers that are roots 0, 1, 2 ..., with arenas that just hold them.
-sublet::memory_plan plan_of(std::vector<sublet::placed_buffer> buffers)
-{
-    sublet::memory_plan plan;
-    plan.buffers = std::move(buffers);
-    for (std::size_t i = 0; i != plan.buffers.size(); ++i) {
-        auto& b = plan.buffers[i];
-        b.root = static_cast<sublet::value_id>(i);
-        if (plan.arena_bytes.size() <= b.pool) plan.arena_bytes.resize(b.pool + 1);
-        if (b.offset != sublet::no_offset)
-            plan.arena_bytes[b.pool] = std::max(plan.arena_bytes[b.pool], b.offset + b.size);
-    }
-    return plan;
-}
-
-sublet::placed_buffer placed(sublet::step_id first, sublet::step_id last, sublet::byte_count size,
-                             sublet::byte_count offset, sublet::pool_id pool = 0)
-{
-    return {.life = {first, last}, .size = size, .pool = pool, .offset = offset};
-}
-
-sublet::memory_plan five_buffers()
-{
-    return plan_of({placed(0, 2, 64, 0), placed(1, 3, 32, 64), placed(2, 5, 48, 0), placed(3, 6, 40, 64),
-                    placed(5, 7, 64, 0)});
-}
-
-std::size_t count(std::string_view text, std::string_view part)
-{
-    std::size_t found = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++found;
-    return found;
-}
-
-/// XML as far as this library writes it: elements that close in order, quoted attributes with different
-/// names, no bare '&' or '<', no control characters, one root.
-void check_well_formed(std::string_view text)
-{
-    std::vector<std::string_view> open;
-    std::size_t roots = 0;
-    auto const check_text = [&](std::string_view part, bool inside) {
-        bool good = inside || part.find_first_not_of('\n') == part.npos;
-        for (std::size_t i = 0; i != part.size(); ++i) {
-            auto const rest = part.substr(i);
-            good &= static_cast<unsigned char>(part[i]) >= 0x20 || part[i] == '\n';
-            good &= part[i] != '&' || rest.starts_with("&lt;") || rest.starts_with("&gt;") ||
-                    rest.starts_with("&amp;");
-        }
-        if (!good) FAIL_CHECK(part);
-    };
-    while (!text.empty()) {
-        auto const at = std::min(text.find('<'), text.size());
-        check_text(text.substr(0, at), !open.empty());
-        text.remove_prefix(at);
-        if (text.empty()) break;
-        auto const end = text.find('>');
-        REQUIRE(end != text.npos);
-        auto tag = text.substr(1, end - 1);
-        text.remove_prefix(end + 1);
-        if (tag.starts_with('/')) {
-            REQUIRE(!open.empty());
-            REQUIRE(open.back() == tag.substr(1));
-            open.pop_back();
-            continue;
-        }
-        bool const closes = tag.ends_with('/');
-        if (closes) tag.remove_suffix(1);
-        auto const name = tag.substr(0, tag.find(' '));
-        REQUIRE(!name.empty());
-        tag.remove_prefix(name.size());
-        std::vector<std::string_view> attributes;
-        while (!tag.empty()) {
-            REQUIRE(tag[0] == ' ');
-            auto const equals = tag.find("=\"");
-            REQUIRE(equals != tag.npos);
-            auto const attribute = tag.substr(1, equals - 1);
-            REQUIRE(std::find(attributes.begin(), attributes.end(), attribute) == attributes.end());
-            attributes.push_back(attribute);
-            auto const quote = tag.find('"', equals + 2);
-            REQUIRE(quote != tag.npos);
-            check_text(tag.substr(equals + 2, quote - equals - 2), true);
-            tag.remove_prefix(quote + 1);
-        }
-        if (open.empty()) ++roots;
-        if (!closes) open.push_back(name);
-    }
-    CHECK(open.empty());
-    CHECK(roots == 1);
-}
-
-template <class... Arguments>
-std::string svg(sublet::memory_plan const& plan, Arguments... arguments)
-{
-    std::ostringstream out;
-    CHECK(&sublet::write_svg(out, plan, arguments...) == &out);
-    check_well_formed(out.str());
-    return out.str();
-}
-
-struct rectangle {
-    double x, y, width, height;
-};
-
-double number_after(std::string_view text, std::string_view key)
-{
-    auto const at = text.find(key);
-    REQUIRE(at != text.npos);
-    std::size_t used = 0;
-    std::string const rest(text.substr(at + key.size(), 24));
-    double const number = std::stod(rest, &used);
-    auto const point = rest.substr(0, used).find('.');
-    if (point != rest.npos) CHECK(used - point <= 3); // two decimals
-    return number;
-}
-
-std::vector<rectangle> rectangles(std::string_view text)
-{
-    std::vector<rectangle> result;
-    for (auto at = text.find("<rect"); at != text.npos; at = text.find("<rect", at + 1)) {
-        auto const rect = text.substr(at, text.find('>', at) - at);
-        result.push_back({number_after(rect, " x=\""), number_after(rect, " y=\""),
-                          number_after(rect, " width=\""), number_after(rect, " height=\"")});
-    }
-    return result;
-}
-
-} // namespace
+using namespace reading;
 
 TEST_CASE("five buffers make this picture")
 {
     std::string const names[] = {"conv1", "bias", "relu", "pool", "softmax"};
+    std::string const kinds[] = {"Conv", "Conv", "Relu", "Pool", "Softmax"};
     std::string const text = svg(
-        five_buffers(), [&](auto v) -> auto& { return names[v]; },
-        sublet::svg_options{.width = 400, .height = 80, .title = "Five"});
+        five_buffers(), [&](auto v) -> auto& { return names[v]; }, [&](auto v) -> auto& { return kinds[v]; },
+        sublet::svg_options{.width = 400, .height = 80, .profile_height = 40, .title = "Five"});
     CHECK(
         text.substr(0, text.find("<style>")) ==
-        R"(<svg xmlns="http://www.w3.org/2000/svg" role="img" width="400" height="198" viewBox="0 0 400 198">
+        R"(<svg xmlns="http://www.w3.org/2000/svg" role="img" width="400" height="320" viewBox="0 0 400 320">
 <title>Five</title>
 <desc>5 buffers over 7 positions; pool 0: arena of 104 bytes, peak of 104 bytes at position 5</desc>
 )");
-    CHECK(text.substr(text.find("<path")) == R"(<path class="page" d="M0 0H400V198H0z"/>
+    CHECK(text.substr(text.find("<path")) == R"(<path class="page" d="M0 0H400V320H0z"/>
 <text class="title" x="72" y="27">Five</text>
 <text x="72" y="47">5 buffers in 104 B, equal to the lower bound</text>
 <path class="plot" d="M72 82H312V162H72z"/>
 <text class="e" x="65" y="166">0 B</text>
 <path class="grid" d="M72 112.77H312"/><text class="e" x="65" y="116.77">64 B</text>
-<path class="tick" d="M72 162v5"/><text class="m" x="72" y="180">0</text>
-<path class="tick" d="M243.42 162v5"/><text class="m" x="243.42" y="180">5</text>
-<text class="e" x="390" y="180">position</text>
+<path class="plot" d="M72 180H312V220H72z"/>
+<text class="e" x="65" y="224">0 B</text>
+<path class="grid" d="M72 195.39H312"/><text class="e" x="65" y="199.39">64 B</text>
+<path class="live" d="M72 220V195.39H106.28V183.08H140.57V189.24H174.85V186.16H243.42V180H277.71V195.39H312V220"/>
+<path class="arena" d="M72 180H312"/><path class="peak" d="M72 180H312"/><text class="b" x="320" y="204">live bytes</text>
+<path class="tick" d="M72 220v5"/><text class="m" x="72" y="238">0</text>
+<path class="tick" d="M243.42 220v5"/><text class="m" x="243.42" y="238">5</text>
+<text class="e" x="390" y="238">position</text>
 <g>
-<rect class="A s" x="72" y="112.77" width="68.57" height="49.23"><title>conv1: positions [0, 2), 64 bytes at 0</title></rect>
+<rect class="A s" x="72" y="112.77" width="68.57" height="49.23"><title>conv1 (Conv): positions [0, 2), 64 bytes at 0</title></rect>
 <text class="n" x="106.28" y="141.38">conv1</text>
-<rect class="F s" x="106.28" y="88.16" width="68.57" height="24.61"><title>bias: positions [1, 3), 32 bytes at 64</title></rect>
+<rect class="A s" x="106.28" y="88.16" width="68.57" height="24.61"><title>bias (Conv): positions [1, 3), 32 bytes at 64</title></rect>
 <text class="n" x="140.56" y="104.46">bias</text>
-<rect class="K s" x="140.57" y="125.08" width="102.85" height="36.92"><title>relu: positions [2, 5), 48 bytes at 0</title></rect>
+<rect class="B s" x="140.57" y="125.08" width="102.85" height="36.92"><title>relu (Relu): positions [2, 5), 48 bytes at 0</title></rect>
 <text class="n" x="191.99" y="147.54">relu</text>
-<rect class="D s" x="174.85" y="82" width="102.86" height="30.77"><title>pool: positions [3, 6), 40 bytes at 64</title></rect>
-<text class="n" x="226.28" y="101.38">pool</text>
-<rect class="I s" x="243.42" y="112.77" width="68.58" height="49.23"><title>softmax: positions [5, 7), 64 bytes at 0</title></rect>
-<text class="n" x="277.71" y="141.38">softmax</text>
+<rect class="D s" x="174.85" y="82" width="102.86" height="30.77"><title>pool (Pool): positions [3, 6), 40 bytes at 64</title></rect>
+<text class="n" x="217.7" y="101.38">pool</text>
+<rect class="C s" x="243.42" y="112.77" width="68.58" height="49.23"><title>softmax (Softmax): positions [5, 7), 64 bytes at 0</title></rect>
 </g>
 <path class="arena" d="M72 82H318"/><text class="a" x="320" y="65">arena</text><text class="a" x="320" y="78">104 B</text>
 <path class="peak" d="M72 82H318"/><text class="p" x="320" y="93">lower bound</text><text class="p" x="320" y="106">104 B</text>
-<path class="peak" d="M260.56 78V162"/><path class="mark" d="M260.56 80l-4.5 -7h9z"/><text class="h e" x="260.56" y="68">peak 104 B at 5</text>
+<path class="peak" d="M260.56 78V220"/><path class="mark" d="M260.56 80l-4.5 -7h9z"/><text class="h e" x="260.56" y="68">peak 104 B at 5</text>
+<text class="b" x="72" y="262">kind and its share of bytes × positions</text>
+<path class="A" d="M72 278h10v10h-10z"/><text class="k" x="88" y="287">Conv <tspan class="b">32.9 %</tspan></text>
+<path class="B" d="M196.8 278h10v10h-10z"/><text class="k" x="212.8" y="287">Relu <tspan class="b">24.7 %</tspan></text>
+<path class="C" d="M72 296h10v10h-10z"/><text class="k" x="88" y="305">Softmax <tspan class="b">21.9 %</tspan></text>
+<path class="D" d="M196.8 296h10v10h-10z"/><text class="k" x="212.8" y="305">Pool <tspan class="b">20.5 %</tspan></text>
 </svg>
 )");
+}
+
+TEST_CASE("without kinds there is no legend, without a profile only the map")
+{
+    auto const tall = svg(five_buffers(), sublet::svg_options{.height = 80, .profile_height = 40});
+    CHECK(count(tall, "share of bytes") == 0);
+    CHECK(count(tall, "class=\"live\"") == 1);
+    auto const low = svg(five_buffers(), sublet::svg_options{.height = 80, .profile_height = 0});
+    CHECK(count(low, "class=\"live\"") == 0);
+    CHECK(count(low, "live bytes") == 0);
+    CHECK(count(low, "class=\"plot\"") == 1);
+    CHECK(number_after(tall, " height=\"") == number_after(low, " height=\"") + 18 + 40);
+}
+
+TEST_CASE("the profile has the scale of the larger of arena and peak, and shows both")
+{
+    auto plan = plan_of({placed(0, 2, 64, 0), placed(1, 2, 64, 32)}); // not sound: a peak above the arena
+    auto const text = svg(plan, sublet::svg_options{.height = 60, .profile_height = 128});
+    // From y = 160 down to 288.
+    CHECK(count(text, "<path class=\"live\" d=\"M72 288V224H492V160H912V288\"/>") == 1);
+    CHECK(count(text, "<path class=\"arena\" d=\"M72 192H912\"/>") == 1);
+    CHECK(count(text, "<path class=\"peak\" d=\"M72 160H912\"/>") == 1);
 }
 
 TEST_CASE("an empty plan is a picture that says so")
@@ -191,6 +95,7 @@ TEST_CASE("an empty plan is a picture that says so")
     CHECK(count(text, "<rect") == 0);
     CHECK(count(text, "Nothing to draw") == 1);
     CHECK(text == svg(plan_of({placed(0, 3, 0, 0), placed(0, 3, 8, sublet::no_offset)})));
+    CHECK(text == svg({}, sublet::detail::own_id{}, sublet::detail::own_id{}));
 }
 
 TEST_CASE("buffers without bytes or without an offset are not drawn")
@@ -208,6 +113,9 @@ TEST_CASE("names and title cannot break the document")
         svg(five_buffers(), [&](auto) -> auto& { return name; }, sublet::svg_options{.title = "a < b & c\t"});
     CHECK(count(text, "<title>&lt;a href=\"x\"&gt;&amp;'?: positions") == 5);
     CHECK(count(text, "<title>a &lt; b &amp; c</title>") == 1);
+    std::string const kinds = svg(
+        five_buffers(), sublet::detail::own_id{}, [&](auto) -> auto& { return name; }, sublet::svg_options{});
+    CHECK(count(kinds, ">&lt;a href=\"x\"&gt;&amp;'? <tspan class=\"b\">100 %</tspan>") == 1);
 }
 
 TEST_CASE("a name that does not fit shows its end, cut between characters")
@@ -221,7 +129,8 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
     auto const label = text.find("…");
     REQUIRE(label != text.npos);
     auto const shown = text.substr(label + 3, text.find("</text>", label) - label - 3);
-    CHECK(shown == "ääääääääääääääääääend"); // 22 characters fit, and one of them is the ellipsis
+    CHECK(shown ==
+          "ääääääääääääääend"); // 18 characters fit beside the peak's line, and one of them is the ellipsis
 }
 
 TEST_CASE("a name stands in wide buffers, is turned in tall ones and left out of small ones")
@@ -366,7 +275,7 @@ TEST_CASE("ticks are few, whatever the scale")
         auto const size = std::max<std::uint64_t>(draw.wide(), 2) - 1;
         sublet::step_id const last = 1 + static_cast<sublet::step_id>(draw.wide() >> 33);
         auto const text = svg(plan_of({placed(0, last, size, 0)}));
-        CHECK(count(text, "class=\"grid\"") <= 7);
+        CHECK(count(text, "class=\"grid\"") <= 7 + 2);
         CHECK(count(text, "class=\"tick\"") <= 11);
         CHECK(count(text, "class=\"tick\"") >= 2);
     }
@@ -378,30 +287,47 @@ TEST_CASE("options out of their limits are a broken precondition")
     CHECK_THROWS_AS(sublet::write_svg(out, {}, {.width = 319}), sublet::precondition_error);
     CHECK_THROWS_AS(sublet::write_svg(out, {}, {.width = 40000}), sublet::precondition_error);
     CHECK_THROWS_AS(sublet::write_svg(out, {}, {.height = 0}), sublet::precondition_error);
-    CHECK_NOTHROW(sublet::write_svg(out, five_buffers(), {.width = 320, .height = 60}));
+    CHECK_THROWS_AS(sublet::write_svg(out, {}, {.profile_height = 39}), sublet::precondition_error);
+    CHECK_THROWS_AS(sublet::write_svg(out, {}, {.profile_height = 32769}), sublet::precondition_error);
+    CHECK_NOTHROW(sublet::write_svg(out, five_buffers(), {.width = 320, .height = 60, .profile_height = 40}));
     auto const whole = sublet::no_offset - 1;
     auto const twice = plan_of({placed(0, 1, whole, 0), placed(0, 1, whole, 0)});
     CHECK_THROWS_AS(sublet::write_svg(out, twice), sublet::precondition_error);
 }
 
+namespace {
+
+sublet::memory_plan many(std::size_t n)
+{
+    dice draw{std::mt19937(7)};
+    std::vector<sublet::placed_buffer> buffers;
+    for (std::size_t i = 0; i != n; ++i) {
+        sublet::step_id const first = draw.below(100000);
+        sublet::step_id const length = 1 + draw.below(100);
+        sublet::byte_count const size = 1 + draw.below(4096);
+        buffers.push_back(placed(first, first + length, size, draw.below(10000000)));
+    }
+    return plan_of(buffers);
+}
+
+} // namespace
+
 TEST_CASE("the same plan gives the same bytes, and the size grows with the number of buffers")
 {
-    auto const many = [](std::size_t n) {
-        dice draw{std::mt19937(7)};
-        std::vector<sublet::placed_buffer> buffers;
-        for (std::size_t i = 0; i != n; ++i) {
-            sublet::step_id const first = draw.below(100000);
-            sublet::step_id const length = 1 + draw.below(100);
-            sublet::byte_count const size = 1 + draw.below(4096);
-            buffers.push_back(placed(first, first + length, size, draw.below(10000000)));
-        }
-        return plan_of(buffers);
-    };
+    auto const kind_of = [](auto v) { return v % 20; };
     std::ostringstream few_out, many_out, again_out;
-    sublet::write_svg(few_out, many(1000));
-    sublet::write_svg(many_out, many(60000));
-    sublet::write_svg(again_out, many(60000));
+    sublet::write_svg(few_out, many(1000), sublet::detail::own_id{}, kind_of);
+    sublet::write_svg(many_out, many(60000), sublet::detail::own_id{}, kind_of);
+    sublet::write_svg(again_out, many(60000), sublet::detail::own_id{}, kind_of);
     CHECK(many_out.str() == again_out.str());
     CHECK(count(many_out.str(), "<rect") == 60000);
     CHECK(many_out.str().size() < 62 * few_out.str().size());
+}
+
+TEST_CASE("the curve of 100000 buffers takes less than 20 KB")
+{
+    std::ostringstream with, without;
+    sublet::write_svg(with, many(100000));
+    sublet::write_svg(without, many(100000), {.profile_height = 0});
+    CHECK(with.str().size() - without.str().size() < 20000);
 }
