@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_SVG_PROFILE_HPP
+#define SUBLET_REPORTING_SVG_PROFILE_HPP
+
+/// How many bytes are alive at each position, as a curve below the memory map.
+///
+///     arena ──────────────────────      a plan's address space
+///     peak  ╌╌╌┌─┐╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌      the most that is alive at once
+///            ┌─┘▒│  ┌────┐
+///           ┌┘▒▒▒└──┘▒▒▒▒└─┐            everything between curve and arena is room that nobody uses
+///           ┴──────────────┴─────
+///
+/// A level is noted where it changes and nowhere else, so a profile is no longer than two notes a buffer,
+/// however long the time. A picture has fewer columns of pixels than a large program has changes: a column
+/// then shows the highest of its levels, and the peak is never lost.
+
+#include <sublet/keyed.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/reporting/svg_canvas.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// From this position on to that of the next level so many bytes are alive.
+struct live_level {
+    step_id position;
+    byte_count bytes;
+    friend bool operator==(live_level const&, live_level const&) = default;
+};
+
+struct live_profile {
+    std::vector<live_level> levels; ///< neighbours differ; the last is of 0 bytes
+    byte_count peak = 0;
+    step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
+};
+
+/// The live bytes of these buffers over time.
+///
+/// Requires:   no offset; only lives and sizes are read.
+/// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
+/// Complexity: O(n log n) time, O(n) memory, n = buffers.
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
+template <std::same_as<placed_buffer const*> Buffer>
+[[nodiscard]] live_profile profile_of(std::vector<Buffer> const& buffers)
+{
+    // What ends at a position comes before what begins there: no sum exceeds what is alive.
+    std::vector<keyed> changes;
+    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+        live_range const life = buffers[i]->life;
+        if (is_empty(life)) continue;
+        changes.push_back({.key = life.first, .tie = 1, .who = i});
+        changes.push_back({.key = life.last, .tie = 0, .who = i});
+    }
+    sort_keyed(changes);
+
+    live_profile result;
+    byte_count alive = 0, noted = 0;
+    for (std::size_t c = 0; c != changes.size(); ++c) {
+        byte_count const size = buffers[changes[c].who]->size;
+        alive = changes[c].tie == 0 ? alive - size : checked_add(alive, size);
+        if (c + 1 != changes.size() && changes[c + 1].key == changes[c].key) continue;
+        if (alive == noted) continue;
+        auto const position = static_cast<step_id>(changes[c].key);
+        result.levels.push_back({position, noted = alive});
+        if (alive > result.peak) result.peak = alive, result.peak_position = position;
+    }
+    return result;
+}
+
+/// The profile in `columns` columns: each has the highest level of the positions that begin in it. The
+/// "positions" of the result are columns.
+///
+/// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
+/// Ensures:    the peak is that of the profile. Neighbours differ; at most 1 + `columns` levels.
+/// Complexity: O(levels + columns).
+template <std::same_as<live_level> Level>
+[[nodiscard]] std::vector<Level> highest_by_column(std::vector<Level> const& levels, std::uint32_t columns,
+                                                   step_id positions)
+{
+    std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+        std::uint64_t const last = detail::portion(columns, levels[i + 1].position - 1, positions);
+        for (auto c = detail::portion(columns, levels[i].position, positions); c <= last; ++c)
+            if (highest[c] < levels[i].bytes) highest[c] = levels[i].bytes;
+    }
+    std::vector<Level> result;
+    for (std::uint32_t c = 0; c <= columns; ++c)
+        if (highest[c] != (result.empty() ? 0 : result.back().bytes)) result.push_back({c, highest[c]});
+    return result;
+}
+
+namespace detail {
+
+/// The curve, filled down to the ground of its plot.
+template <class Stream>
+void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<live_level> const& levels)
+{
+    using px = hundredths;
+    auto const columns = static_cast<std::uint32_t>(canvas.width / 100);
+    bool const merged = levels.size() > columns;
+    std::vector<live_level> const few =
+        merged ? highest_by_column(levels, columns, canvas.positions) : levels;
+    if (few.empty()) return;
+    canvas.out << "<path class=\"live\" d=\"";
+    std::uint64_t drawn = plot.bottom();
+    for (live_level const& level : few) {
+        std::uint64_t const y = plot.y_of(level.bytes);
+        if (y == drawn) continue; // a change of bytes, but of no pixel
+        std::uint64_t const x =
+            merged ? canvas.left + 100 * std::uint64_t{level.position} : canvas.x_of(level.position);
+        if (drawn == plot.bottom()) canvas.out << 'M' << px{x} << ' ' << px{drawn};
+        else canvas.out << 'H' << px{x};
+        canvas.out << 'V' << px{drawn = y};
+    }
+    canvas.out << "\"/>\n";
+}
+
+} // namespace detail
+} // namespace sublet
+
+#endif
