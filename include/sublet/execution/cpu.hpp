@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_CPU_HPP
+#define SUBLET_EXECUTION_CPU_HPP
+
+/// Run a program on this machine, one step after the other, in one of three memory modes.
+///
+///     auto kernel = [&](sublet::cpu_call const& call) {
+///         auto x = sublet::as<float>(call.in(0));
+///         auto y = sublet::as<float>(call.out(0));
+///         my_operation(ir.operations[call.step], x, y);
+///     };
+///     sublet::cpu_executor run{program, options, sublet::arena{plan}, kernel};
+///     read_image(sublet::as<float>(run.input(image)));
+///     run();
+///     show(sublet::as<float>(run.output(result)));
+///
+/// One functor is the kernel of the whole program: it knows your operations, the executor knows where their
+/// operands lie. This is the reference executor: it proves a plan before it runs it, and can watch it.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/pressure.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/memory.hpp>
+#include <sublet/execution/poison.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/execution/tape.hpp>
+#include <sublet/execution/watch.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Bytes as objects of a type that needs no constructor.
+/// Throws: precondition_error if they do not begin at a multiple of its alignment or are no whole number of
+///         objects.
+template <class T, class B>
+    requires std::is_trivially_copyable_v<T> && std::same_as<std::remove_const_t<B>, std::byte>
+[[nodiscard]] auto as(std::span<B> bytes)
+{
+    using object = std::conditional_t<std::is_const_v<B>, T const, T>;
+    SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0,
+                   "sublet: a value is not aligned as its type needs it; plan it with that alignment");
+    SUBLET_EXPECTS(bytes.size() % sizeof(T) == 0, "sublet: a value is no whole number of such objects");
+    return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
+}
+
+/// One step, as its kernel sees it. Spans are valid until the kernel returns.
+///
+/// Operands are counted in the order in which the program names them; one that is not there (`no_value`) does
+/// not count. A result may lie over an operand only where the program allows it: there, read before you
+/// write.
+///
+/// Throws: precondition_error for an operand that the step does not have.
+class cpu_call {
+public:
+    using storage = detail::value_storage<run_tape>;
+    cpu_call(run_tape const& tape, storage const& values) : tape_(&tape), values_(&values) {}
+
+    step_id step = 0;     ///< of the program
+    step_id position = 0; ///< in the order of this run
+
+    [[nodiscard]] std::span<value_id const> uses() const { return tape_->uses[position]; }
+    [[nodiscard]] std::span<value_id const> defs() const { return tape_->defs[position]; }
+    [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
+    [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs(), j); }
+
+    /// Result j is a view of what was there before: the step need not write it.
+    [[nodiscard]] bool is_view(std::size_t j) const
+    {
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
+        return tape_->is_view(defs()[j], position);
+    }
+
+    /// Room to work in, as `executor_options::scratch` names it.
+    [[nodiscard]] std::size_t scratch_count() const { return tape_->scratch[position].size(); }
+    [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
+    {
+        return nth(tape_->scratch[position], k);
+    }
+
+private:
+    std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
+    {
+        SUBLET_EXPECTS(i < values.size(), "sublet: a kernel asks for an operand that its step does not have");
+        return values_->shown_by(*tape_, values[i]);
+    }
+
+    run_tape const* tape_;
+    storage const* values_;
+};
+
+/// Semantics:     writes all of each result that is no view, and nothing else; keeps no span.
+/// Ordinary models: [&](sublet::cpu_call const& call) { ... };   synthetic_kernel.
+template <class K>
+concept cpu_kernel = std::invocable<K&, cpu_call const&>;
+
+struct executor_options {
+    check_level check = check_level::plan;
+    bool prove = true;               ///< false: at any level, run even what the plan check would refuse
+    byte_count limit = no_limit;     ///< of what is allocated at once
+    memory_source upstream = {};     ///< a pointer to any std::pmr::memory_resource
+    per_value<bool> scratch = false; ///< defined by one step and used by none
+};
+
+struct run_report {
+    memory_use run;             ///< while running; peaks count what was there before as well
+    byte_count reserved = 0;    ///< held from run to run: the arenas
+    byte_count plan_bytes = 0;  ///< what the plan says; 0 without one
+    byte_count lower_bound = 0; ///< what no plan in this order goes below
+    std::size_t steps = 0;
+};
+
+/// Runs a program, again and again.
+///
+///     external, state, not eligible, of unknown size     bind() your storage once
+///     input                                              input() before every run, and fill it
+///     output                                             output() after a run, until the next input()
+///
+/// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed.
+template <cpu_kernel Kernel>
+class cpu_executor {
+public:
+    /// Nothing of program, options and mode is kept but what was copied.
+    ///
+    /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
+    /// Complexity: O(nodes + steps + values + touches), and check_plan() from check_level::plan on.
+    /// Throws:     unsound_plan if the plan does not hold, or the order; a place outside of its arena is
+    /// always
+    ///             refused. allocation_error if there is no memory for the arenas. precondition_error where
+    ///             a requirement is broken.
+    template <program P, memory_mode Mode>
+    cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+                 executor_options const& how = {})
+        : tape_(tape_of(as_snapshot(p), options, how.scratch)),
+          values_(tape_, prove(p, options, mode, how), counted_memory(how.upstream, how.limit)),
+          kernel_(std::move(kernel)), check_(how.check), lower_bound_(live_peak(tape_)),
+          is_given_(tape_.holds.size(), 0), is_bound_(tape_.holds.size(), 0)
+    {
+        if constexpr (std::same_as<Mode, arena>)
+            for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
+    }
+
+    /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
+    /// where they lie.
+    ///
+    /// Throws: precondition_error if v is no input or its storage is to be bound; allocation_error.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte> input(V const& v)
+    {
+        value_id const value = checked(v);
+        buffer_id const b = tape_.table.buffer_of[value];
+        buffer const& its = tape_.table.buffers[b];
+        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        SUBLET_EXPECTS(has_role(its.role, value_role::input), "sublet: input() is asked for no input");
+        SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
+        has_results_ = false;
+        if (its.is_planned()) {
+            values_.provide(tape_, b);
+            detail::make_usable(values_.bytes_of(b));
+        }
+        is_given_[b] = 1;
+        return values_.shown_by(tape_, value);
+    }
+
+    /// The bytes of an output after a run.
+    ///
+    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
+    /// been
+    ///         given since.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte const> output(V const& v) const
+    {
+        value_id const value = checked(v);
+        SUBLET_EXPECTS(has_role(tape_.table.buffers[tape_.table.buffer_of[value]].role, value_role::output),
+                       "sublet: output() is asked for no output");
+        if (!has_results_)
+            throw unusable_value(value, "is an output: it is there after a run, until the next input()");
+        return values_.shown_by(tape_, value);
+    }
+
+    /// The caller's storage for a value that is external, state, not eligible or of unknown size, and for all
+    /// views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one.
+    /// Throws:   precondition_error if v has storage of the executor's, or the bytes are too few or
+    /// misaligned.
+    template <id_like V>
+    void bind(V const& v, std::span<std::byte> bytes)
+    {
+        buffer_id const b = tape_.table.buffer_of[checked(v)];
+        buffer const& its = tape_.table.buffers[b];
+        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
+        SUBLET_EXPECTS(its.size == no_size || bytes.size() >= its.size,
+                       "sublet: the storage that is bound for a value is too small");
+        SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment == 0,
+                       "sublet: the storage that is bound for a value is not aligned as it asks");
+        values_.bind(b, bytes);
+        is_bound_[b] = 1;
+    }
+    /// The same for what no step writes.
+    template <id_like V>
+    void bind(V const& v, std::span<std::byte const> bytes)
+    {
+        SUBLET_EXPECTS(tape_.first_write[tape_.table.buffer_of[checked(v)]] == no_step,
+                       "sublet: constant storage is bound for a value that a step writes");
+        bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
+    }
+
+    /// Runs every step once.
+    ///
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back, inputs have to
+    /// be
+    ///          given again, and it may run again; what state values hold may be half updated.
+    /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
+    ///          run_error (allocation_error, clobbered_value) with its step.
+    run_report run()
+    {
+        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        expect_storage();
+        struct ending { // whatever happens
+            cpu_executor& mine;
+            bool is_done = false;
+            ~ending()
+            {
+                mine.is_running_ = false;
+                mine.has_results_ = is_done;
+                std::fill(mine.is_given_.begin(), mine.is_given_.end(), static_cast<unsigned char>(0));
+                if (is_done) mine.values_.end(mine.tape_);
+                else mine.values_.release_all(mine.tape_);
+            }
+        } end{*this};
+        is_running_ = true;
+        has_results_ = false;
+        values_.begin(tape_);
+        values_.memory().mark();
+        if (check_ < check_level::paint) {
+            run_steps([](auto) {}, [](auto) {});
+        } else {
+            detail::run_watch<run_tape> watch(tape_, values_, check_ == check_level::digest);
+            run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
+            watch.finish();
+        }
+        end.is_done = true;
+        run_report report{.run = values_.memory().use_since_mark(),
+                          .plan_bytes = plan_bytes_,
+                          .lower_bound = lower_bound_,
+                          .steps = tape_.step_at.size()};
+        for (auto const& block : values_.arenas()) report.reserved += block.size;
+        return report;
+    }
+
+    /// What has been allocated since this executor was made.
+    [[nodiscard]] memory_use const& memory() const { return values_.memory().use(); }
+
+private:
+    template <class P, class Mode>
+    static Mode const& prove(P const& p, plan_options const& options, Mode const& mode,
+                             executor_options const& how)
+    {
+        if constexpr (std::same_as<Mode, arena>)
+            if (how.prove && how.check != check_level::off)
+                if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
+        return mode;
+    }
+
+    template <class V>
+    value_id checked(V const& v) const
+    {
+        value_id const value = detail::as_id(v);
+        SUBLET_EXPECTS(value < tape_.bytes.size(),
+                       "sublet: an executor is asked for a value that does not exist");
+        return value;
+    }
+
+    void expect_storage() const
+    {
+        for (std::size_t b = 0; b != tape_.holds.size(); ++b) {
+            buffer const& its = tape_.table.buffers[b];
+            if (tape_.holds[b] == 0 || its.size == 0) continue;
+            if (!its.is_planned() && !is_bound_[b])
+                throw unusable_value(its.root, "has storage of the caller's, and none is bound");
+            if (its.is_planned() && has_role(its.role, value_role::input) && !is_given_[b])
+                throw unusable_value(its.root, "is an input, and was not given since the last run");
+        }
+    }
+
+    template <class Before, class After>
+    void run_steps(Before before, After after)
+    {
+        cpu_call call(tape_, values_);
+        for (step_id at = 0; at != tape_.positions(); ++at) {
+            call.position = at;
+            call.step = tape_.step_at[at];
+            values_.before(tape_, at);
+            before(at);
+            try {
+                kernel_(std::as_const(call));
+            } catch (...) {
+                throw run_error(call.step, std::current_exception());
+            }
+            after(at);
+            values_.after(tape_, at);
+        }
+    }
+
+    run_tape tape_;
+    detail::value_storage<run_tape> values_;
+    Kernel kernel_;
+    check_level check_;
+    byte_count lower_bound_;
+    byte_count plan_bytes_ = 0;
+    std::vector<unsigned char> is_given_, is_bound_; // by buffer
+    bool is_running_ = false;
+    bool has_results_ = false;
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_DIGEST_HPP
+#define SUBLET_EXECUTION_DIGEST_HPP
+
+/// 64 bits that stand for many bytes.
+///
+///     digest(bytes) = length + Σ mix(word[k] ^ mix(k + 1))    mod 2^64, over words of 8 bytes, zero padded
+///
+/// A sum, so words may be taken in any order, in parts, by many threads at once, and the result is the same
+/// on every machine of one byte order. `mix` is a bijection: a change within one word always changes the
+/// digest, any other change goes unseen with a chance of about 2^-64.
+///
+/// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
+/// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace sublet {
+
+/// A bijection of 64 bits in which every bit of the argument counts for every bit of the result.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/// What a sequence of numbers comes to; the order counts.
+[[nodiscard]] constexpr std::uint64_t fold(std::uint64_t sum, std::uint64_t next) noexcept
+{
+    return mix(sum * 0x9e3779b97f4a7c15u + next);
+}
+
+/// Complexity: O(bytes), no allocation.
+template <std::same_as<std::byte const> B>
+[[nodiscard]] std::uint64_t digest(std::span<B> bytes) noexcept
+{
+    std::uint64_t sum = bytes.size(), k = 0;
+    std::size_t at = 0;
+    for (; bytes.size() - at >= 8; at += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, bytes.data() + at, 8);
+        sum += mix(word ^ mix(++k));
+    }
+    if (at != bytes.size()) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, bytes.size() - at);
+        sum += mix(word ^ mix(++k));
+    }
+    return sum;
+}
+template <std::same_as<std::byte> B>
+[[nodiscard]] std::uint64_t digest(std::span<B> bytes) noexcept
+{
+    return digest(std::span<std::byte const>(bytes));
+}
+
+/// Bytes that look like noise and are the same for the same seed and length.
+template <std::same_as<std::byte> B>
+void fill_noise(std::span<B> bytes, std::uint64_t seed) noexcept
+{
+    std::uint64_t const key = mix(seed);
+    std::uint64_t k = 0;
+    std::size_t at = 0;
+    for (; bytes.size() - at >= 8; at += 8) {
+        std::uint64_t const word = mix(key ^ mix(k++));
+        std::memcpy(bytes.data() + at, &word, 8);
+    }
+    std::uint64_t const word = mix(key ^ mix(k));
+    if (at != bytes.size()) std::memcpy(bytes.data() + at, &word, bytes.size() - at);
+}
+
+} // namespace sublet
+
+#endif

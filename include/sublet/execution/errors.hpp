@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_ERRORS_HPP
+#define SUBLET_EXECUTION_ERRORS_HPP
+
+/// What can go wrong when a plan is run, each with the ids that tell where.
+///
+///     before a run   unsound_plan      a broken precondition: the plan, or the order, does not hold (a
+///     witness)
+///                    unusable_value    a broken precondition: storage that the caller owes is not there
+///     in a run       run_error         a kernel threw: at which step, and what
+///                    allocation_error  a run_error: how many bytes could not be had
+///                    clobbered_value   a run_error: whose bytes changed, who found out, who lies over them
+
+#include <sublet/checking/witness.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+
+namespace sublet {
+
+namespace detail {
+
+/// A sentence of bounded length: an exception is copied without allocating. What does not fit is left out.
+class sentence {
+public:
+    char const* text() const noexcept { return text_; }
+
+    sentence& operator<<(char one) noexcept
+    {
+        if (length_ + 1 < sizeof text_) text_[length_++] = one;
+        return *this;
+    }
+    sentence& operator<<(char const* more) noexcept
+    {
+        for (; *more != '\0'; ++more) *this << *more;
+        return *this;
+    }
+    template <std::unsigned_integral N>
+    sentence& operator<<(N number) noexcept
+    {
+        char digits[24];
+        char* first = digits + 23;
+        *first = '\0';
+        do *--first = static_cast<char>('0' + number % 10);
+        while ((number /= 10) != 0);
+        return *this << first;
+    }
+
+private:
+    char text_[320] = {};
+    std::size_t length_ = 0;
+};
+
+/// The words of an exception, if it has any.
+template <std::same_as<std::exception_ptr> Pointer>
+void write_cause(sentence& out, Pointer const& cause)
+{
+    if (!cause) return;
+    try {
+        std::rethrow_exception(cause);
+    } catch (std::exception const& e) {
+        out << ": " << e.what();
+    } catch (...) {
+        out << ": something that is no std::exception";
+    }
+}
+
+} // namespace detail
+
+/// Something that no executor can run: the witness says what is wrong with the plan or the order.
+class unsound_plan : public precondition_error {
+public:
+    explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
+    {
+        text_ << precondition_error::what() << ": " << why;
+    }
+    char const* what() const noexcept override { return text_.text(); }
+    [[nodiscard]] witness const& why() const noexcept { return why_; }
+
+private:
+    witness why_;
+    detail::sentence text_;
+};
+
+/// The caller owes storage for a value, or its contents.
+class unusable_value : public precondition_error {
+public:
+    unusable_value(value_id v, char const* what_is_wrong) : precondition_error(what_is_wrong), value_(v)
+    {
+        text_ << "sublet: value " << v << ' ' << what_is_wrong;
+    }
+    char const* what() const noexcept override { return text_.text(); }
+    [[nodiscard]] value_id value() const noexcept { return value_; }
+
+private:
+    value_id value_;
+    detail::sentence text_;
+};
+
+/// A run ended at a step. All storage of the run has been given back, and the executor may run again; what
+/// state values hold may be half updated.
+class run_error : public std::exception {
+public:
+    run_error(step_id at, std::exception_ptr cause)
+        : run_error(at, cause, detail::sentence() << "a kernel threw")
+    {
+    }
+    char const* what() const noexcept override { return text_.text(); }
+
+    /// The program's step; `no_step`: before the first or after the last.
+    [[nodiscard]] step_id step() const noexcept { return step_; }
+    /// What was thrown; null where nothing was.
+    [[nodiscard]] std::exception_ptr cause() const noexcept { return cause_; }
+
+protected:
+    run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened)
+        : step_(at), cause_(cause)
+    {
+        text_ << "sublet: ";
+        if (at == no_step) text_ << "outside of all steps, ";
+        else text_ << "at step " << at << ", ";
+        text_ << what_happened.text();
+        detail::write_cause(text_, cause);
+    }
+    detail::sentence text_;
+
+private:
+    step_id step_;
+    std::exception_ptr cause_;
+};
+
+class allocation_error : public run_error {
+public:
+    allocation_error(step_id at, byte_count bytes, std::exception_ptr cause)
+        : run_error(at, cause, detail::sentence() << bytes << " bytes could not be had"), bytes_(bytes)
+    {
+    }
+    /// That were asked for.
+    [[nodiscard]] byte_count bytes() const noexcept { return bytes_; }
+
+private:
+    byte_count bytes_;
+};
+
+/// The bytes of a value are not what its producer left there.
+struct clobbering {
+    value_id value = no_value;
+    step_id producer = no_step; ///< `no_step`: it was given
+    step_id reader = no_step;   ///< the first to touch it since; `no_step`: found at the end, it is an output
+    value_id culprit = no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
+    step_id culprit_step = no_step; ///< that writes it, or during which it happened
+    friend bool operator==(clobbering const&, clobbering const&) = default;
+};
+
+class clobbered_value : public run_error {
+public:
+    explicit clobbered_value(clobbering const& what) : run_error(what.reader, nullptr, {}), what_(what)
+    {
+        text_ = {};
+        text_ << "sublet: value " << what.value;
+        if (what.producer == no_step) text_ << ", which was given,";
+        else text_ << ", made by step " << what.producer << ',';
+        text_ << " is not what it was when ";
+        if (what.reader == no_step) text_ << "the run ends";
+        else text_ << "step " << what.reader << " needs it";
+        if (what.culprit != no_value) text_ << ": value " << what.culprit << " lies over it";
+        else text_ << ": nothing is planned over it, so a kernel wrote beyond its results";
+        if (what.culprit_step != no_step) text_ << ", since step " << what.culprit_step;
+    }
+    [[nodiscard]] clobbering const& details() const noexcept { return what_; }
+
+private:
+    clobbering what_;
+};
+
+} // namespace sublet
+
+#endif

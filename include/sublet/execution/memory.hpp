@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_MEMORY_HPP
+#define SUBLET_EXECUTION_MEMORY_HPP
+
+/// Where storage comes from, how much of it there may be, and what was taken.
+///
+///     your memory resource ──► counted_memory ──► storage of values
+///     new and delete               │
+///                                  └─ refuses what would exceed the limit; live, peak, total
+///
+/// Any `std::pmr::memory_resource` will do, and so will every type with its two members: <memory_resource>
+/// is therefore not included here.
+
+#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace sublet {
+
+/// Semantics:       as of std::pmr::memory_resource; alignments are powers of two.
+/// Ordinary models: every std::pmr::memory_resource.
+template <class R>
+concept memory_resource_like = requires(R& resource, void* block, std::size_t count) {
+    { resource.allocate(count, count) } -> std::convertible_to<void*>;
+    resource.deallocate(block, count, count);
+};
+
+/// Refers to a memory resource of any type; without one it is the free store.
+class memory_source {
+public:
+    constexpr memory_source() noexcept = default;
+
+    /// Requires: the resource outlives everything that was allocated from it.
+    /// Throws:   precondition_error for a null pointer.
+    template <memory_resource_like R>
+    memory_source(R* resource) : resource_(resource), actions_(&actions_of<R>)
+    {
+        SUBLET_EXPECTS(resource != nullptr, "sublet: a memory resource is a null pointer");
+    }
+
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const
+    {
+        return actions_->allocate(resource_, bytes, alignment);
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment) const
+    {
+        actions_->deallocate(resource_, block, bytes, alignment);
+    }
+
+private:
+    struct actions {
+        void* (*allocate)(void*, std::size_t, std::size_t);
+        void (*deallocate)(void*, void*, std::size_t, std::size_t);
+    };
+    template <class R>
+    static constexpr actions actions_of{[](void* r, std::size_t bytes, std::size_t alignment) -> void* {
+                                            return static_cast<R*>(r)->allocate(bytes, alignment);
+                                        },
+                                        [](void* r, void* block, std::size_t bytes, std::size_t alignment) {
+                                            static_cast<R*>(r)->deallocate(block, bytes, alignment);
+                                        }};
+    static constexpr actions free_store{[](void*, std::size_t bytes, std::size_t alignment) -> void* {
+                                            return ::operator new(bytes, std::align_val_t{alignment});
+                                        },
+                                        [](void*, void* block, std::size_t, std::size_t alignment) {
+                                            ::operator delete(block, std::align_val_t{alignment});
+                                        }};
+
+    void* resource_ = nullptr;
+    actions const* actions_ = &free_store;
+};
+
+/// What was refused because it would have exceeded the limit; nothing was asked of the resource.
+class out_of_budget : public std::bad_alloc {
+public:
+    out_of_budget(byte_count asked, byte_count live, byte_count limit) noexcept
+        : asked_(asked), live_(live), limit_(limit)
+    {
+    }
+    char const* what() const noexcept override { return "sublet: an allocation would exceed the limit"; }
+    [[nodiscard]] byte_count asked() const noexcept { return asked_; }
+    [[nodiscard]] byte_count live() const noexcept { return live_; }
+    [[nodiscard]] byte_count limit() const noexcept { return limit_; }
+
+private:
+    byte_count asked_, live_, limit_;
+};
+
+struct counter {
+    std::uint64_t live = 0;  ///< now
+    std::uint64_t peak = 0;  ///< most at any time
+    std::uint64_t total = 0; ///< all that ever came
+    friend bool operator==(counter const&, counter const&) = default;
+
+    constexpr void add(std::uint64_t amount) noexcept
+    {
+        live += amount;
+        total += amount;
+        peak = std::max(peak, live);
+    }
+    constexpr void remove(std::uint64_t amount) noexcept { live -= amount; }
+};
+
+struct memory_use {
+    counter bytes;
+    counter allocations;
+    friend bool operator==(memory_use const&, memory_use const&) = default;
+};
+
+/// Allocates from a source, within a limit, and counts.
+class counted_memory {
+public:
+    explicit counted_memory(memory_source source = {}, byte_count limit = no_limit)
+        : source_(source), limit_(limit)
+    {
+    }
+
+    /// Requires: a power of two as alignment.
+    /// Throws:   out_of_budget if more than the limit would be live; whatever the source throws. Then nothing
+    ///           has changed.
+    template <std::same_as<byte_count> Bytes>
+    [[nodiscard]] void* allocate(Bytes bytes, Bytes alignment)
+    {
+        if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
+            throw out_of_budget(bytes, use_.bytes.live, limit_);
+        if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
+        void* const block =
+            source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+        for (memory_use* use : {&use_, &since_mark_}) {
+            use->bytes.add(bytes);
+            use->allocations.add(1);
+        }
+        return block;
+    }
+    void deallocate(void* block, byte_count bytes, byte_count alignment)
+    {
+        source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+        for (memory_use* use : {&use_, &since_mark_}) {
+            use->bytes.remove(bytes);
+            use->allocations.remove(1);
+        }
+    }
+
+    /// Since it was made.
+    [[nodiscard]] memory_use const& use() const noexcept { return use_; }
+    /// Since the last mark; what was live then counts for the peaks.
+    [[nodiscard]] memory_use const& use_since_mark() const noexcept { return since_mark_; }
+    void mark() noexcept
+    {
+        std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
+        since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
+    }
+
+private:
+    memory_source source_;
+    byte_count limit_;
+    memory_use use_, since_mark_;
+};
+
+} // namespace sublet
+
+#endif
