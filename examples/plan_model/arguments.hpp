@@ -13,7 +13,7 @@ namespace plan_model {
 
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order FILE] [--align N] [--in-place on|off]\n"
-    "                  [--svg FILE] [--csv FILE] [--json] [--quiet]\n"
+    "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
     "\n"
     "Plans where the values of a neural network lie in memory, proves the plan, and prints what it needs.\n"
     "\n"
@@ -21,7 +21,9 @@ inline constexpr char usage[] =
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
     "  --svg FILE         draw the plan: time from left to right, addresses upwards\n"
+    "  --dot FILE         draw the network for Graphviz: results of one colour can share an allocation\n"
     "  --csv FILE         write the plan: one row a buffer, id,lower,upper,size,offset\n"
+    "  --why-peak FILE    write who is alive where most bytes are, for whom, and the peak without it\n"
     "  --json             print one JSON object instead of lines\n"
     "  --quiet            print nothing but errors\n"
     "\n"
@@ -29,7 +31,7 @@ inline constexpr char usage[] =
 
 struct arguments {
     std::string model;
-    std::string order, svg, csv; ///< files; empty: not asked for
+    std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
     sublet::byte_count alignment = 1;
     bool in_place = true;
     bool json = false;
@@ -52,7 +54,9 @@ inline arguments read_arguments(int count, char const* const* words)
         if (word == "--help" || word == "-h") asked.help = true;
         else if (word == "--order") asked.order = operand();
         else if (word == "--svg") asked.svg = operand();
+        else if (word == "--dot") asked.dot = operand();
         else if (word == "--csv") asked.csv = operand();
+        else if (word == "--why-peak") asked.why_peak = operand();
         else if (word == "--json") asked.json = true;
         else if (word == "--quiet") asked.quiet = true;
         else if (word == "--in-place") {

@@ -3,6 +3,7 @@
 # EXIT, the exit status; STDOUT and STDERR, regular expressions for all that is printed (default: nothing);
 # JSON: what is printed is an object about the model of that name.
 # CSV, SVG: the file of that name holds the plan; one row of it matches CSV_ROW, the picture SVG_TEXT.
+# FILE: the file of that name matches FILE_TEXT.
 # Bad input and usage (exit status 2) are one sentence on stderr and nothing on stdout.
 cmake_minimum_required(VERSION 3.25)
 separate_arguments(ARGS UNIX_COMMAND "${ARGS}")
@@ -85,6 +86,13 @@ if(CSV)
   list(LENGTH rows found)
   if(NOT found EQUAL 1)
     message(FATAL_ERROR "${found} rows are ${CSV_ROW}")
+  endif()
+endif()
+
+if(FILE)
+  file(READ ${WORK}/${FILE} text)
+  if(NOT text MATCHES "${FILE_TEXT}")
+    message(FATAL_ERROR "${FILE} holds no ${FILE_TEXT}:\n${text}")
   endif()
 endif()
 

@@ -12,7 +12,9 @@
 #include "timed_plan.hpp"
 
 #include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
 #include <exception>
@@ -83,6 +85,18 @@ int run(arguments const& asked)
     write_file(asked.csv, [&](auto& out) { sublet::write_csv(out, planned.plan, name_of); });
     write_file(asked.svg,
                [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, kind_of, {.title = title}); });
+    auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
+    sublet::slot_plan const slots = sublet::color_intervals(planned.plan.buffers.size(), life_of);
+    auto slot_of = [&](auto v) {
+        auto const b = planned.plan.buffer_of[v];
+        return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
+    };
+    write_file(asked.dot, [&](auto& out) {
+        sublet::write_dot(out, as_program(net), slot_of, name_of, label_of, {.title = title});
+    });
+    write_file(asked.why_peak, [&](auto& out) {
+        sublet::write_why_peak(out, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
+    });
     if (!asked.quiet)
         print(std::cout,
               {.model = asked.model,
@@ -94,7 +108,7 @@ int run(arguments const& asked)
                .arena_bytes = planned.report.arena_bytes,
                .planning_ms = timed.milliseconds,
                .verified = timed.is_verified(),
-               .slots = sublet::color_intervals(planned.plan.buffers.size(), life_of).slots},
+               .slots = slots.slots},
               asked.json);
     if (!std::cout.flush()) throw input_error("standard output cannot be written");
     return timed.is_verified() ? 0 : 1;

@@ -163,22 +163,25 @@ struct table_cell {
     }
 };
 
-/// The name, or where that is long its end: the layers of a network share prefixes.
+/// The name, a long one without its middle: "node 107 (max" says which, "backward)" what it is.
 template <name_function Names>
 void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
 {
-    constexpr std::size_t widest = 32;
+    constexpr std::size_t widest = 40, front = 13, back = widest - front - 3;
     std::vector<char> name;
     read_name(name, name_of, id);
     std::size_t const characters = keep_printable(name);
-    std::size_t const left_out = characters <= widest ? 0 : characters - (widest - 3);
-    if (left_out != 0) cell << "...";
     std::size_t begun = 0;
     for (char c : name) {
-        begun += (static_cast<unsigned char>(c) & 0xC0) == 0x80 ? 0 : 1;
-        if (begun > left_out) cell.text.push_back(c);
+        bool const begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+        begun += begins ? 1 : 0;
+        if (characters > widest && begun > front && begun <= characters - back) {
+            if (begins && begun == front + 1) cell << "...";
+            continue;
+        }
+        cell.text.push_back(c);
+        cell.characters += begins ? 1 : 0;
     }
-    cell.characters += characters - left_out;
 }
 
 template <name_function Steps>
@@ -209,7 +212,7 @@ void write_percent(Cell& cell, byte_count part, byte_count whole)
 ///        64 B  33.33  a      load        sharpen                 160 B   32 B
 ///       and 1 more: 32 B
 ///
-/// Ensures:    columns are as wide as their widest field; a name of more than 32 characters shows its end.
+/// Ensures:    columns are as wide as their widest field; a name of more than 40 characters lacks its middle.
 ///             Control characters are left out and bytes that are not UTF-8 become '?'. Percents are of the
 ///             peak, rounded to hundredths.
 /// Complexity: O(output); `name_of` is called once a row, `step_name` twice and once for the position.
