@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+// A small audio effect runs three times: every value in memory of its own, memory recycled by counting
+// references, and at the offsets of a plan. Prints what each costs, and that all sound the same. Then the
+// plan is spoilt: the executor refuses it, and where it is told to run it all the same, says whose bytes were
+// lost.
+
+#include <sublet/execution.hpp>
+#include <sublet/sublet.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+enum class kind { delay, gain, mix, clip };
+struct operation {
+    kind what;
+    std::vector<int> in;
+    int out;
+};
+
+int main()
+{
+    enum { dry, late, loud, both, echo, wet }; // values: 4096 samples each
+    std::vector<operation> const effect = {{kind::delay, {dry}, late},
+                                           {kind::gain, {dry}, loud},
+                                           {kind::mix, {loud, late}, both},
+                                           {kind::delay, {both}, echo},
+                                           {kind::clip, {echo}, wet}};
+    auto const program = sublet::sequence(
+        effect.size(), 6, [&](auto step) -> auto& { return effect[step].in; },
+        [&](auto step) { return std::vector{effect[step].out}; });
+    using enum sublet::value_role;
+    sublet::plan_options const options{
+        .bytes = 4096 * sizeof(float),
+        .alignment = alignof(float),
+        .role = {input, intermediate, intermediate, intermediate, intermediate, output}};
+
+    // One kernel for the whole program.
+    auto kernel = [&](sublet::cpu_call const& call) {
+        operation const& op = effect[call.step];
+        auto const x = sublet::as<float>(call.in(0)), z = sublet::as<float>(call.in(op.in.size() - 1));
+        auto const y = sublet::as<float>(call.out(0));
+        for (std::size_t i = 0; i != y.size(); ++i)
+            y[i] = op.what == kind::delay  ? (i < 100 ? 0 : x[i - 100])
+                   : op.what == kind::gain ? 2 * x[i]
+                   : op.what == kind::mix  ? x[i] + z[i]
+                                           : std::clamp(x[i], -1.f, 1.f);
+    };
+
+    auto play = [&](auto mode, sublet::executor_options const& how) {
+        sublet::cpu_executor executor{program, options, mode, kernel, how};
+        auto const samples = sublet::as<float>(executor.input(dry));
+        for (std::size_t i = 0; i != samples.size(); ++i) samples[i] = static_cast<float>(i % 7) / 8;
+        auto const report = executor.run();
+        std::cout << report.run.bytes.peak / 1024 << " KiB at most, allocated "
+                  << executor.memory().allocations.total << " times\n";
+        return sublet::digest(executor.output(wet));
+    };
+
+    auto plan = sublet::plan_memory(program, options).plan;
+    std::cout << "without a plan: ";
+    auto const expected = play(sublet::no_plan{}, {});
+    std::cout << "recycled:       ";
+    bool is_same = play(sublet::recycle{}, {}) == expected;
+    std::cout << "planned:        ";
+    is_same = play(sublet::arena{plan}, {.check = sublet::check_level::paint}) == expected && is_same;
+    std::cout << (is_same ? "all three sound the same\n\n" : "they differ\n\n");
+
+    plan.buffers[plan.buffer_of[loud]].offset = plan.offset_of(late);
+    try {
+        play(sublet::arena{plan}, {});
+    } catch (sublet::unsound_plan const& refusal) {
+        std::cout << refusal.what() << '\n';
+    }
+    try {
+        play(sublet::arena{plan}, {.check = sublet::check_level::digest, .prove = false});
+    } catch (sublet::clobbered_value const& loss) {
+        std::cout << loss.what() << '\n';
+    }
+}
