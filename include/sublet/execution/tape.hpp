@@ -20,6 +20,7 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
@@ -82,12 +83,22 @@ public:
     tape_writer(S const& program, run_tape& tape, bool in_place)
         : program_(program), tape_(tape), in_place_(in_place)
     {
-        leaving_.resize(tape.step_at.size());
         std::vector<step_id> position_of(tape.step_at.size());
         for (std::size_t at = 0; at != position_of.size(); ++at)
             position_of[tape.step_at[at]] = static_cast<step_id>(at);
         for (edge_use u : program.edge_uses())
-            leaving_[position_of[program.steps_of(u.pred).last - 1]].push_back(tape.table.buffer_of[u.value]);
+            leaving_.push_back(
+                {position_of[program.steps_of(u.pred).last - 1], 0, tape.table.buffer_of[u.value]});
+
+        // An input that nobody needs leaves with the first step.
+        std::vector<unsigned char> is_needed(tape.table.buffers.size(), 0);
+        for (keyed const& u : leaving_) is_needed[u.who] = 1;
+        for (step_id s : tape.step_at)
+            for (touch t : program.touches(s)) is_needed[tape.table.buffer_of[t.value]] = 1;
+        for (std::size_t b = 0; b != is_needed.size(); ++b)
+            if (!is_needed[b] && has_role(tape.table.buffers[b].role, value_role::input))
+                leaving_.push_back({0, 0, static_cast<buffer_id>(b)});
+        sort_keyed(leaving_);
     }
 
     void write(std::vector<unsigned char> const& is_scratch)
@@ -123,11 +134,8 @@ private:
             touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch_kind::use_early);
             if (defines && tape_.first_write[b] == no_step) tape_.first_write[b] = at;
         }
-        for (buffer_id b : leaving_[at]) touch_buffer(b, at, no_value, false);
-        if (at == 0) // an input that nobody needs leaves with the first step
-            for (std::size_t b = 0; b != seen_.size(); ++b)
-                if (has_role(tape_.table.buffers[b].role, value_role::input))
-                    touch_buffer(static_cast<buffer_id>(b), at, no_value, false);
+        for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)
+            touch_buffer(leaving_[left_].who, at, no_value, false);
 
         for (buffer_id b : touched_)
             if (seen_[b].is_early) tape_.yields.push_back({b, no_buffer});
@@ -159,8 +167,9 @@ private:
     S const& program_;
     run_tape& tape_;
     bool in_place_;
-    std::vector<std::vector<buffer_id>> leaving_; // by position: read where its node ends
-    std::vector<seen> seen_;                      // by buffer
+    std::vector<keyed> leaving_; // {position, 0, buffer}: needed when its step has written
+    std::size_t left_ = 0;       // of those, how many have been seen
+    std::vector<seen> seen_;     // by buffer
     std::vector<buffer_id> touched_;
 };
 
