@@ -264,7 +264,10 @@ TEST_CASE("a plan that is not sound is drawn as it is")
     plan.arena_bytes[0] = 40;
     auto const drawn = rectangles(svg(plan));
     REQUIRE(drawn.size() == 3);
-    for (auto r : drawn) CHECK(r.y >= 80);
+    for (auto r : drawn) {
+        CHECK(r.y >= 80);
+        CHECK(r.height <= 420);
+    }
 }
 
 TEST_CASE("ticks are few, whatever the scale")

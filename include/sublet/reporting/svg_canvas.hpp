@@ -126,7 +126,7 @@ inline constexpr char const* svg_style =
     ".page{fill:#fff}.plot{fill:#f3f3ef}.grid{stroke:#dededa}.tick{stroke:#8b9098}.live{fill:#a9b4c4}\n"
     ".n{fill:#1d2126;pointer-events:none}.s,.t{stroke:#fff;stroke-width:.8}.t{stroke-width:.25}\n"
     ".arena,.peak{fill:none;stroke:#3b4048;stroke-width:1.3;pointer-events:none}\n"
-    ".peak{stroke:#b3261e;stroke-dasharray:5 3}.mark,.p,.h{fill:#b3261e}.h{font-weight:600}\n"
+    ".peak{stroke:#b3261e;stroke-dasharray:5 4}.mark,.p,.h{fill:#b3261e}.h{font-weight:600}\n"
     ".A{fill:#a1b2f9}.B{fill:#f3d786}.C{fill:#80984f}.D{fill:#e68f98}.E{fill:#5c93cd}.F{fill:#7addff}\n"
     ".G{fill:#49b9c4}.H{fill:#c3ad5c}.I{fill:#b58098}.J{fill:#f5b392}.K{fill:#b4eabf}.O{fill:#c5c8cc}\n"
     "@media (prefers-color-scheme:dark){.page{fill:#16181c}.plot{fill:#22252b}.grid{stroke:#363a42}\n"

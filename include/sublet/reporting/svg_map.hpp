@@ -58,7 +58,7 @@ svg_panel panel_of(memory_plan const& plan, std::vector<Buffer> const& drawn, st
     return panel;
 }
 
-/// Writes the panels below each other.
+/// Writes the panels, each where the plots say.
 template <class Stream, class Names>
 struct svg_painter {
     static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;

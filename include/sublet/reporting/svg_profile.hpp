@@ -42,7 +42,6 @@ struct live_profile {
 
 /// The live bytes of these buffers over time.
 ///
-/// Requires:   no offset; only lives and sizes are read.
 /// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
@@ -77,7 +76,7 @@ template <std::same_as<placed_buffer const*> Buffer>
 /// "positions" of the result are columns.
 ///
 /// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
-/// Ensures:    the peak is that of the profile. Neighbours differ; at most 1 + `columns` levels.
+/// Ensures:    the most bytes are those of the profile. Neighbours differ; at most 1 + `columns` levels.
 /// Complexity: O(levels + columns).
 template <std::same_as<live_level> Level>
 [[nodiscard]] std::vector<Level> highest_by_column(std::vector<Level> const& levels, std::uint32_t columns,
