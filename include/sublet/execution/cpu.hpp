@@ -145,16 +145,23 @@ public:
     /// always
     ///             refused. allocation_error if there is no memory for the arenas. precondition_error where
     ///             a requirement is broken.
-    template <program P, memory_mode Mode>
-    cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+    template <std::same_as<snapshot> S, memory_mode Mode>
+    cpu_executor(S const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
-        : tape_(tape_of(as_snapshot(p), options, how.scratch)),
+        : tape_(tape_of(p, options, how.scratch)),
           values_(tape_, prove(p, options, mode, how), counted_memory(how.upstream, how.limit)),
           kernel_(std::move(kernel)), check_(how.check), lower_bound_(live_peak(tape_)),
           is_given_(tape_.holds.size(), 0), is_bound_(tape_.holds.size(), 0)
     {
         if constexpr (std::same_as<Mode, arena>)
             for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
+    }
+    template <program P, memory_mode Mode>
+        requires(!std::same_as<P, snapshot>)
+    cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+                 executor_options const& how = {})
+        : cpu_executor(as_snapshot(p), options, mode, std::move(kernel), how)
+    {
     }
 
     /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
@@ -271,8 +278,8 @@ public:
     [[nodiscard]] memory_use const& memory() const { return values_.memory().use(); }
 
 private:
-    template <class P, class Mode>
-    static Mode const& prove(P const& p, plan_options const& options, Mode const& mode,
+    template <class Mode>
+    static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
                              executor_options const& how)
     {
         if constexpr (std::same_as<Mode, arena>)
