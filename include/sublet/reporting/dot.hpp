@@ -118,7 +118,7 @@ public:
         out_ << "\", tooltip=\"";
         write_value(v);
         if (is_named) {
-            out_ << "\", label=\"";
+            out_ << "\", label=\" "; // a space from the line
             write_name_of_value(v);
         }
         out_ << '"' << style;
