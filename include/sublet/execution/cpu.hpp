@@ -141,26 +141,13 @@ public:
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
     /// Complexity: O(nodes + steps + values + touches), and check_plan() from check_level::plan on.
-    /// Throws:     unsound_plan if the plan does not hold, or the order; a place outside of its arena is
-    /// always
-    ///             refused. allocation_error if there is no memory for the arenas. precondition_error where
+    /// Throws:     unsound_plan if the plan or the order does not hold (at any level, if a place is outside of
+    ///             its arena); allocation_error if there is no memory for the arenas; precondition_error where
     ///             a requirement is broken.
-    template <std::same_as<snapshot> S, memory_mode Mode>
-    cpu_executor(S const& p, plan_options const& options, Mode const& mode, Kernel kernel,
-                 executor_options const& how = {})
-        : tape_(tape_of(p, options, how.scratch)),
-          values_(tape_, prove(p, options, mode, how), counted_memory(how.upstream, how.limit)),
-          kernel_(std::move(kernel)), check_(how.check), lower_bound_(live_peak(tape_)),
-          is_given_(tape_.holds.size(), 0), is_bound_(tape_.holds.size(), 0)
-    {
-        if constexpr (std::same_as<Mode, arena>)
-            for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
-    }
     template <program P, memory_mode Mode>
-        requires(!std::same_as<P, snapshot>)
     cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
-        : cpu_executor(as_snapshot(p), options, mode, std::move(kernel), how)
+        : cpu_executor(std::move(kernel), as_snapshot(p), options, mode, how)
     {
     }
 
@@ -188,8 +175,7 @@ public:
 
     /// The bytes of an output after a run.
     ///
-    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
-    /// been
+    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has been
     ///         given since.
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v) const
@@ -206,8 +192,8 @@ public:
     /// views of it. It stays bound.
     ///
     /// Requires: the bytes outlive all runs, and nothing else changes them during one.
-    /// Throws:   precondition_error if v has storage of the executor's, or the bytes are too few or
-    /// misaligned.
+    /// Throws:   precondition_error if v has storage of the executor's, or if the bytes are too few or do not
+    ///           begin at its alignment.
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
@@ -233,9 +219,8 @@ public:
 
     /// Runs every step once.
     ///
-    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back, inputs have to
-    /// be
-    ///          given again, and it may run again; what state values hold may be half updated.
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have to
+    ///          be given again, then it may run again; what state values hold may be half updated.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
     ///          run_error (allocation_error, clobbered_value) with its step.
     run_report run()
@@ -278,6 +263,18 @@ public:
     [[nodiscard]] memory_use const& memory() const { return values_.memory().use(); }
 
 private:
+    template <class Mode>
+    cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
+                 executor_options const& how)
+        : tape_(tape_of(p, options, how.scratch)),
+          values_(tape_, prove(p, options, mode, how), counted_memory(how.upstream, how.limit)),
+          kernel_(std::move(kernel)), check_(how.check), lower_bound_(live_peak(tape_)),
+          is_given_(tape_.holds.size(), 0), is_bound_(tape_.holds.size(), 0)
+    {
+        if constexpr (std::same_as<Mode, arena>)
+            for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
+    }
+
     template <class Mode>
     static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
                              executor_options const& how)
