@@ -141,9 +141,9 @@ public:
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
     /// Complexity: O(nodes + steps + values + touches), and check_plan() from check_level::plan on.
-    /// Throws:     unsound_plan if the plan or the order does not hold (at any level, if a place is outside of
-    ///             its arena); allocation_error if there is no memory for the arenas; precondition_error where
-    ///             a requirement is broken.
+    /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is outside
+    ///             of its arena); allocation_error if there is no memory for the arenas; precondition_error
+    ///             where a requirement is broken.
     template <program P, memory_mode Mode>
     cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
@@ -175,8 +175,8 @@ public:
 
     /// The bytes of an output after a run.
     ///
-    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has been
-    ///         given since.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
+    ///         been given since.
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v) const
     {
@@ -219,8 +219,8 @@ public:
 
     /// Runs every step once.
     ///
-    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have to
-    ///          be given again, then it may run again; what state values hold may be half updated.
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
+    ///          to be given again, then it may run again; what state values hold may be half updated.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
     ///          run_error (allocation_error, clobbered_value) with its step.
     run_report run()
