@@ -4,16 +4,24 @@
 
 #include "network.hpp"
 
+#include <sublet/execution/watch.hpp>
 #include <sublet/units.hpp>
 
+#include <bit>
 #include <charconv>
 #include <string>
+#include <system_error>
+#include <utility>
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
 
 namespace plan_model {
 
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order FILE] [--align N] [--in-place on|off]\n"
     "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
+    "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
     "Plans where the values of a neural network lie in memory, proves the plan, and prints what it needs.\n"
     "\n"
@@ -24,26 +32,65 @@ inline constexpr char usage[] =
     "  --dot FILE         draw the network for Graphviz: results of one colour can share an allocation\n"
     "  --csv FILE         write the plan: one row a buffer, id,lower,upper,size,offset\n"
     "  --why-peak FILE    write who is alive where most bytes are, for whom, and the peak without it\n"
+    "  --run              run it with synthetic kernels in three modes, without a plan (no_plan), counting\n"
+    "                     references (recycle), as planned (arena): is the same left at the end?\n"
+    "  --check LEVEL      how closely these runs are watched: off, plan, paint or digest (plan)\n"
+    "  --limit BYTES      what a run may take (half of this machine's memory); no_plan is left out where it\n"
+    "                     needs more\n"
     "  --json             print one JSON object instead of lines\n"
     "  --quiet            print nothing but errors\n"
     "\n"
-    "Exit status: 0; 1 if the plan could not be verified; 2 for bad input or usage.\n";
+    "Exit status: 0; 1 if the plan could not be verified or the runs differ; 2 for bad input or usage.\n";
+
+/// Of this machine, or no limit where it does not say.
+inline sublet::byte_count half_of_memory()
+{
+#if __has_include(<unistd.h>)
+    long const pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && bytes > 0)
+        return static_cast<sublet::byte_count>(pages) / 2 * static_cast<sublet::byte_count>(bytes);
+#endif
+    return sublet::no_limit;
+}
 
 struct arguments {
     std::string model;
     std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
     sublet::byte_count alignment = 1;
     bool in_place = true;
+    bool run = false;
+    sublet::check_level check = sublet::check_level::plan;
+    sublet::byte_count limit = half_of_memory();
     bool json = false;
     bool quiet = false;
     bool help = false;
 };
 
 /// Throws: input_error.
+inline sublet::byte_count read_byte_count(std::string const& option, std::string const& number)
+{
+    sublet::byte_count bytes = 0;
+    auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), bytes);
+    if (error != std::errc{} || end != number.data() + number.size() || bytes == 0)
+        throw input_error("option " + option + " is a number of bytes from 1 on, not " + quoted(number));
+    return bytes;
+}
+
+/// Throws: input_error.
+inline sublet::check_level read_check_level(std::string const& word)
+{
+    using enum sublet::check_level;
+    for (auto [name, level] : {std::pair{"off", off}, {"plan", plan}, {"paint", paint}, {"digest", digest}})
+        if (word == name) return level;
+    throw input_error("option --check is off, plan, paint or digest, not " + quoted(word));
+}
+
+/// Throws: input_error.
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments asked;
     bool has_model = false;
+    std::string only_with_run; // the last option of that kind
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
@@ -57,6 +104,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--dot") asked.dot = operand();
         else if (word == "--csv") asked.csv = operand();
         else if (word == "--why-peak") asked.why_peak = operand();
+        else if (word == "--run") asked.run = true;
         else if (word == "--json") asked.json = true;
         else if (word == "--quiet") asked.quiet = true;
         else if (word == "--in-place") {
@@ -65,11 +113,13 @@ inline arguments read_arguments(int count, char const* const* words)
                 throw input_error("option --in-place is on or off, not " + quoted(choice));
             asked.in_place = choice == "on";
         } else if (word == "--align") {
-            std::string const number = operand();
-            auto const [end, error] =
-                std::from_chars(number.data(), number.data() + number.size(), asked.alignment);
-            if (error != std::errc{} || end != number.data() + number.size() || asked.alignment == 0)
-                throw input_error("option --align is a number of bytes from 1 on, not " + quoted(number));
+            asked.alignment = read_byte_count(word, operand());
+        } else if (word == "--limit") {
+            asked.limit = read_byte_count(word, operand());
+            only_with_run = word;
+        } else if (word == "--check") {
+            asked.check = read_check_level(operand());
+            only_with_run = word;
         } else if (word.size() > 1 && word[0] == '-') {
             throw input_error("unknown option " + quoted(word) + " (see --help)");
         } else if (has_model) {
@@ -80,6 +130,11 @@ inline arguments read_arguments(int count, char const* const* words)
         }
     }
     if (!has_model && !asked.help) throw input_error("no model is given (see --help)");
+    if (!asked.run && !only_with_run.empty())
+        throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
+    if (asked.run && !std::has_single_bit(asked.alignment))
+        throw input_error("option --run needs an alignment that is a power of two, not " +
+                          std::to_string(asked.alignment));
     return asked;
 }
 

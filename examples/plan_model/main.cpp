@@ -2,12 +2,13 @@
 
 // plan_model MODEL.onnx: where do the values of a neural network lie in memory?
 // Reads the file, plans, lets the library's opponent check the plan, prints what it needs,
-// and draws it if asked.
+// and draws it or runs it if asked.
 
 #include "arguments.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
 #include "read_order.hpp"
+#include "run_modes.hpp"
 #include "summary.hpp"
 #include "timed_plan.hpp"
 
@@ -17,10 +18,12 @@
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -55,13 +58,23 @@ void write_file(std::string const& file, Write write)
     if (!out) throw input_error(file + ": cannot be written");
 }
 
+/// Without a verified plan the comparison stays empty: nothing unsound is run.
+std::optional<mode_comparison> run_if_asked(arguments const& asked, network const& net, wishes const& wanted,
+                                            timed_plan const& timed)
+{
+    if (!asked.run) return std::nullopt;
+    if (!timed.is_verified()) return mode_comparison{};
+    return compare_modes(net, wanted, timed.planned.plan, {.check = asked.check, .limit = asked.limit});
+}
+
 int run(arguments const& asked)
 {
     network const net = read_onnx(asked.model);
     std::vector<sublet::node_id> order;
     if (!asked.order.empty()) order = read_order(asked.order, net);
 
-    timed_plan const timed = plan(net, {asked.alignment, asked.in_place, order});
+    wishes const wanted{asked.alignment, asked.in_place, order};
+    timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;
 
     if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
@@ -70,10 +83,15 @@ int run(arguments const& asked)
                           explain(*planned.refuted, net, order));
     if (planned.report.naive_bytes == sublet::no_size - 1)
         throw input_error(asked.model + ": its values take more bytes together than 64 bits can count");
+    std::optional<mode_comparison> const ran = run_if_asked(asked, net, wanted, timed);
     if (!asked.quiet)
         for (std::string const& remark : net.remarks) std::cerr << "plan_model: " << remark << '\n';
-    if (planned.refuted)
-        std::cerr << "plan_model: " << asked.model << ": " << explain(*planned.refuted, net, order) << '\n';
+    auto say = [&](std::string const& what) {
+        std::cerr << "plan_model: " << asked.model << ": " << what << '\n';
+    };
+    if (planned.refuted) say(explain(*planned.refuted, net, order));
+    if (ran && !asked.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
+    if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
 
     std::string const title = std::filesystem::path(asked.model).filename().string();
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
@@ -97,21 +115,20 @@ int run(arguments const& asked)
     write_file(asked.why_peak, [&](auto& out) {
         sublet::write_why_peak(out, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
     });
-    if (!asked.quiet)
-        print(std::cout,
-              {.model = asked.model,
-               .operations = net.operations.size(),
-               .values = net.results,
-               .buffers = planned.plan.buffers.size(),
-               .naive_bytes = planned.report.naive_bytes,
-               .lower_bound_bytes = planned.report.lower_bound_bytes,
-               .arena_bytes = planned.report.arena_bytes,
-               .planning_ms = timed.milliseconds,
-               .verified = timed.is_verified(),
-               .slots = slots.slots},
-              asked.json);
+    summary const s{.model = asked.model,
+                    .operations = net.operations.size(),
+                    .values = net.results,
+                    .buffers = planned.plan.buffers.size(),
+                    .naive_bytes = planned.report.naive_bytes,
+                    .lower_bound_bytes = planned.report.lower_bound_bytes,
+                    .arena_bytes = planned.report.arena_bytes,
+                    .planning_ms = timed.milliseconds,
+                    .verified = timed.is_verified(),
+                    .slots = slots.slots,
+                    .run = ran};
+    if (!asked.quiet) print(std::cout, s, asked.json);
     if (!std::cout.flush()) throw input_error("standard output cannot be written");
-    return timed.is_verified() ? 0 : 1;
+    return s.is_good() ? 0 : 1;
 }
 
 } // namespace
@@ -129,7 +146,7 @@ int main(int count, char** words)
         return run(asked);
     } catch (input_error const& e) {
         std::cerr << "plan_model: " << e.what() << '\n';
-    } catch (std::exception const& e) { // a broken promise of ours, sizes beyond 64 bits, no memory
+    } catch (std::exception const& e) { // a broken promise of ours, sizes beyond 64 bits, too little memory
         std::cerr << "plan_model: " << about << e.what() << '\n';
     }
     return 2;

@@ -9,23 +9,26 @@
 
 #include <sublet/execution.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace plan_model {
 
-/// The caller's side of a run: weights and other external storage. What no operation writes is a window of
-/// one block of noise, as large as the largest of them; what is written (a weight that is trained) has its
-/// own.
+/// The caller's side of a run: weights and other external storage, in one block. What no operation writes is
+/// a window of the same noise, as long as the largest of them; what is written (a weight that is trained) has
+/// bytes of its own.
 class external_storage {
 public:
-    explicit external_storage(network const& net)
+    /// Nothing is allocated before storage is bound.
+    external_storage(network const& net, sublet::byte_count alignment) : alignment_(alignment)
     {
         std::vector<bool> written(net.values.size());
         auto write = [&](sublet::value_id v) {
@@ -35,52 +38,60 @@ public:
             for (auto v : op.mutated) write(v);
             for (auto v : op.outputs) write(v);
         }
-        std::size_t largest = 0;
         for (sublet::value_id v = 0; v != net.values.size(); ++v) {
             if (!has_role(net.values[v].role, sublet::value_role::external)) continue;
             bool const is_sized = net.values[v].bytes != sublet::no_size;
-            auto const bytes = is_sized ? static_cast<std::size_t>(net.values[v].bytes) : 64;
-            if (written[v]) written_[v].resize(bytes);
-            else largest = std::max(largest, bytes), constant_.push_back({v, bytes});
+            windows_.push_back({v, 0, is_sized ? net.values[v].bytes : 64, written[v]});
+            if (!written[v]) end_ = std::max(end_, windows_.back().size);
         }
-        noise_.resize(largest);
-        sublet::fill_noise(std::span(noise_), ~std::uint64_t{0});
+        for (window& w : windows_) {
+            if (!w.is_written) continue;
+            w.begin = sublet::align_up(end_, alignment);
+            end_ = sublet::checked_add(w.begin, w.size);
+        }
     }
 
     /// Binds all of it, with what it holds before a first run.
     template <class Executor>
     void bind(Executor& run)
     {
-        for (auto [v, bytes] : constant_) run.bind(v, std::span<std::byte const>(noise_).first(bytes));
-        for (auto& [v, bytes] : written_) {
-            sublet::fill_noise(std::span(bytes), v);
-            run.bind(v, std::span(bytes));
+        if (block_.empty()) block_.resize(static_cast<std::size_t>(total_bytes()));
+        sublet::fill_noise(bytes(0, end_), ~std::uint64_t{0});
+        for (window const& w : windows_) {
+            if (w.is_written) run.bind(w.value, bytes(w.begin, w.size));
+            else run.bind(w.value, std::span<std::byte const>(bytes(w.begin, w.size)));
         }
     }
 
     /// What runs have left there, as one number.
-    std::uint64_t left_behind() const
+    std::uint64_t left_behind()
     {
         std::uint64_t sum = 0;
-        for (auto& [v, bytes] : written_) sum = sublet::fold(sum, sublet::digest(std::span(bytes)));
+        for (window const& w : windows_)
+            if (w.is_written) sum = sublet::fold(sum, sublet::digest(bytes(w.begin, w.size)));
         return sum;
     }
 
-    sublet::byte_count total_bytes() const
-    {
-        sublet::byte_count sum = noise_.size();
-        for (auto& [v, bytes] : written_) sum += bytes.size();
-        return sum;
-    }
+    sublet::byte_count total_bytes() const { return sublet::checked_add(end_, alignment_ - 1); }
 
 private:
     struct window {
         sublet::value_id value;
-        std::size_t bytes;
+        sublet::byte_count begin, size;
+        bool is_written;
     };
-    std::vector<std::byte> noise_;
-    std::vector<window> constant_;
-    std::map<sublet::value_id, std::vector<std::byte>> written_;
+
+    std::span<std::byte> bytes(sublet::byte_count begin, sublet::byte_count size)
+    {
+        void* first = block_.data();
+        std::size_t room = block_.size();
+        std::align(static_cast<std::size_t>(alignment_), static_cast<std::size_t>(end_), first, room);
+        return {static_cast<std::byte*>(first) + begin, static_cast<std::size_t>(size)};
+    }
+
+    sublet::byte_count alignment_, end_ = 0;
+    std::vector<window> windows_;
+    std::vector<std::byte> block_;
 };
 
 /// What a run in one memory mode came to.

@@ -2,12 +2,16 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 
-/// What is printed about a plan, as lines or as one JSON object with the same keys.
+/// What is printed about a plan and its runs, as lines or as one JSON object with the same keys.
+
+#include "run_modes.hpp"
+#include "run_network.hpp"
 
 #include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdio>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -25,6 +29,9 @@ struct summary {
     bool verified = false;
     std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
 
+    std::optional<mode_comparison> run = {}; ///< if it was asked for
+
+    bool is_good() const { return verified && (!run || run->is_identical()); }
     double overhead_percent() const
     {
         if (lower_bound_bytes == 0) return 0;
@@ -58,7 +65,7 @@ inline std::string json_string(std::string const& text)
 inline void print(std::ostream& out, summary const& s, bool as_json)
 {
     char const* before = as_json ? "{" : "";
-    auto line = [&](char const* key, std::string const& text) {
+    auto line = [&](std::string const& key, std::string const& text) {
         if (as_json) out << before << '"' << key << "\": " << text;
         else out << key << ": " << text << '\n';
         before = ", ";
@@ -75,6 +82,20 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     line("planning_ms", with_decimals(s.planning_ms, 3));
     line("verified", words(s.verified ? "yes" : "no"));
     line("slots", std::to_string(s.slots));
+    if (s.run) {
+        std::string const nothing = as_json ? "null" : "not run";
+        line("run", !s.run->is_run() ? nothing : words(s.run->is_identical() ? "identical" : "DIFFERENT"));
+        auto each_mode = [&](std::string const& key, auto mode_run::* figure) {
+            auto mode = [&](char const* name, std::optional<mode_run> const& its) {
+                line(key + name, its ? std::to_string((*its).*figure) : nothing);
+            };
+            mode("_no_plan", s.run->no_plan);
+            mode("_recycle", s.run->recycle);
+            mode("_arena", s.run->arena);
+        };
+        each_mode("peak_bytes", &mode_run::peak_bytes);
+        each_mode("allocations", &mode_run::allocations);
+    }
     if (as_json) out << "}\n";
 }
 

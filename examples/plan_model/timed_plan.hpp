@@ -25,14 +25,20 @@ struct wishes {
     std::vector<sublet::node_id> order = {};
 };
 
-inline timed_plan plan(network const& net, wishes const& asked)
+/// The options refer to the network.
+inline sublet::plan_options as_options(network const& net, wishes const& asked)
 {
-    auto const start = std::chrono::steady_clock::now();
     sublet::plan_options options = as_options(net);
     options.alignment = asked.alignment;
     options.in_place = asked.in_place;
     options.order = asked.order;
-    sublet::planned_memory planned = sublet::plan_memory(as_program(net), options);
+    return options;
+}
+
+inline timed_plan plan(network const& net, wishes const& asked)
+{
+    auto const start = std::chrono::steady_clock::now();
+    sublet::planned_memory planned = sublet::plan_memory(as_program(net), as_options(net, asked));
     std::chrono::duration<double, std::milli> const took = std::chrono::steady_clock::now() - start;
     return {std::move(planned), took.count()};
 }

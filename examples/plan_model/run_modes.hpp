@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_RUN_MODES_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_RUN_MODES_HPP
+
+/// Runs a network without a plan, by counting references, and as planned: does it come to the same?
+///
+///     no_plan   every value has bytes of its own: the oracle ──► digest ─┐
+///     recycle   freed after the last use ──────────────────────► digest ─┼─► identical or DIFFERENT
+///     arena     where the plan says ───────────────────────────► digest ─┘
+
+#include "network.hpp"
+#include "run_network.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/execution.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/planner.hpp>
+#include <sublet/units.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace plan_model {
+
+struct mode_comparison {
+    std::optional<mode_run> no_plan, recycle, arena; ///< nothing: not run, or not to its end
+    std::vector<std::string> remarks;                ///< what was left out
+    std::vector<std::string> faults;                 ///< what went wrong
+
+    bool is_run() const { return recycle || arena || !faults.empty(); }
+    bool is_identical() const { return is_run() && faults.empty(); }
+};
+
+struct limit_exceeded : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What was clobbered, in the words of the model.
+inline std::string explain(sublet::clobbering const& what, network const& net)
+{
+    auto value = [&](auto v) { return "value " + quoted(net.values[v].name); };
+    std::string text = value(what.value);
+    if (what.producer != sublet::no_step) text += ", made by " + net.operations[what.producer].label + ',';
+    text += " is not what it was when ";
+    if (what.reader == sublet::no_step) text += "the run ends";
+    else text += net.operations[what.reader].label + " needs it";
+    if (what.culprit != sublet::no_value) text += ": " + value(what.culprit) + " lies over it";
+    return text;
+}
+
+/// The three modes one after the other, so that no two of them need memory at once. Without a plan the
+/// network is not run where that would take more than the limit.
+///
+/// Requires: the plan is one of this network with these wishes. (It may be unsound if `how` says that it need
+///           not be proved.)
+/// Throws:   limit_exceeded if the plan needs more than the limit as well; allocation_error.
+inline mode_comparison compare_modes(network const& net, wishes const& asked, sublet::memory_plan const& plan,
+                                     sublet::executor_options how = {})
+{
+    sublet::snapshot const program = as_program(net);
+    sublet::plan_options const options = as_options(net, asked);
+    external_storage external(net, asked.alignment);
+
+    auto with_external = [&](sublet::byte_count bytes) {
+        sublet::byte_count const more = external.total_bytes();
+        return sublet::sum_fits(bytes, more) ? bytes + more : sublet::no_limit;
+    };
+    std::string const limit = std::to_string(how.limit);
+    sublet::byte_count arenas = 0;
+    for (sublet::byte_count bytes : plan.arena_bytes) arenas = sublet::checked_add(arenas, bytes);
+    if (with_external(arenas) > how.limit)
+        throw limit_exceeded("even with its plan a run needs " + std::to_string(with_external(arenas)) +
+                             " bytes, more than the limit of " + limit);
+
+    mode_comparison result;
+    sublet::plan_options apart = options;
+    apart.in_place = apart.check = false;
+    sublet::byte_count const unplanned =
+        with_external(sublet::plan_memory(program, apart).report.naive_bytes);
+    bool const fits = unplanned <= how.limit;
+    if (!fits)
+        result.remarks.push_back("a run without a plan needs " + std::to_string(unplanned) +
+                                 " bytes, more than the limit of " + limit +
+                                 "; the planned modes are compared with each other");
+
+    if (how.limit != sublet::no_limit) how.limit -= external.total_bytes();
+    auto attempt = [&](char const* name, auto const& mode) -> std::optional<mode_run> {
+        try {
+            return run(net, program, options, mode, external, how);
+        } catch (sublet::clobbered_value const& e) {
+            result.faults.push_back(std::string("in mode ") + name + ", " + explain(e.details(), net));
+            return std::nullopt;
+        }
+    };
+    if (fits) result.no_plan = attempt("no_plan", sublet::no_plan{});
+    result.recycle = attempt("recycle", sublet::recycle{});
+    result.arena = attempt("arena", sublet::arena{plan});
+
+    auto compare = [&](char const* name, auto const& mine, char const* other, auto const& theirs) {
+        if (mine && theirs && mine->outputs != theirs->outputs)
+            result.faults.push_back(std::string("in mode ") + name + " other results are left than in mode " +
+                                    other);
+    };
+    compare("recycle", result.recycle, "no_plan", result.no_plan);
+    compare("arena", result.arena, "no_plan", result.no_plan);
+    if (!result.no_plan) compare("arena", result.arena, "recycle", result.recycle);
+    return result;
+}
+
+} // namespace plan_model
+
+#endif
