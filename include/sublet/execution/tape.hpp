@@ -137,8 +137,10 @@ private:
         for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)
             touch_buffer(leaving_[left_].who, at, no_value, false);
 
-        for (buffer_id b : touched_)
-            if (seen_[b].is_early) tape_.yields.push_back({b, no_buffer});
+        for (buffer_id b : touched_) { // an input lives [0, 1) at least
+            bool const holds_on = at == 0 && has_role(tape_.table.buffers[b].role, value_role::input);
+            if (seen_[b].is_early && !holds_on) tape_.yields.push_back({b, no_buffer});
+        }
         for (overwrite pair : program_.overwrites(step)) {
             buffer_id const from = tape_.table.buffer_of[pair.in], to = tape_.table.buffer_of[pair.out];
             bool const is_read = seen_[from].at == at && seen_[from].only == pair.in;
@@ -233,6 +235,7 @@ template <std::same_as<run_tape> Tape>
     };
     for (std::size_t b = 0; b != left.size(); ++b)
         if (has_role(tape.table.buffers[b].role, value_role::input)) enter(static_cast<buffer_id>(b));
+    peak = live;
     for (step_id at = 0; at != tape.positions(); ++at) {
         for (yielded y : tape.yields_at(at)) {
             if (left[y.from] != 1) continue;

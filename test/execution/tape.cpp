@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/tape.hpp>
+
+#include "../random_program.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+std::vector<std::uint32_t> list(std::span<std::uint32_t const> row) { return {row.begin(), row.end()}; }
+using lists = std::vector<std::vector<std::uint32_t>>;
+lists rows_of(csr_rows const& rows)
+{
+    lists all;
+    for (std::size_t r = 0; r != rows.rows(); ++r) all.push_back(list(rows[r]));
+    return all;
+}
+
+run_tape taped(random_program const& p, bool in_place = true)
+{
+    return tape_of(p.program(), p.options(in_place), p.is_scratch);
+}
+
+/// What is done to a class at a position, told from the lists of the program alone.
+struct class_touch {
+    std::set<value_id> read, read_early, written;
+    bool leaves = false, is_given_up = false; // an input that nobody needs leaves with the first step
+    bool is_early() const { return read.empty() && written.empty() && !leaves && !is_given_up; }
+    bool only_reads(value_id v) const
+    {
+        std::set<value_id> all = read;
+        all.insert(read_early.begin(), read_early.end());
+        return written.empty() && !leaves && !is_given_up && all == std::set<value_id>{v};
+    }
+};
+/// By root, by position.
+using history = std::map<value_id, std::map<step_id, class_touch>>;
+
+history history_of(random_program const& p)
+{
+    history touches;
+    step_id at = 0;
+    for (auto const& turn : p.turns()) {
+        for (value_id v : turn.what->uses) touches[p.root(v)][at].read.insert(v);
+        for (value_id v : turn.what->early) touches[p.root(v)][at].read_early.insert(v);
+        for (value_id v : turn.what->defs) touches[p.root(v)][at].written.insert(v);
+        for (value_id v : turn.what->scratch) touches[p.root(v)][at].written.insert(v);
+        for (value_id v : turn.leaving) touches[p.root(v)][at].leaves = true;
+        ++at;
+    }
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(p.role[v], value_role::input) && touches.count(p.root(v)) == 0)
+            touches[p.root(v)][0].is_given_up = true;
+    return touches;
+}
+
+/// Lives are summed at each position; a class that is written over in place leaves where its heir comes.
+byte_count slow_live_peak(random_program const& p, bool in_place)
+{
+    history const touches = history_of(p);
+    auto const turns = p.turns();
+    auto is_planned = [&](value_id r) {
+        bool wanted = p.bytes[r] != 0 && p.bytes[r] != no_size && touches.count(r) != 0;
+        for (value_id v = 0; v != p.values(); ++v) wanted = wanted && (p.root(v) != r || p.eligible[v]);
+        return wanted && !has_role(p.class_role(r), value_role::external);
+    };
+    auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
+    auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
+    auto first_write = [&](value_id r) {
+        for (auto const& [at, how] : touches.at(r))
+            if (!how.written.empty()) return at;
+        return no_step;
+    };
+    std::map<value_id, live_range> life;
+    for (auto const& [r, its] : touches) {
+        if (!is_planned(r)) continue;
+        auto const& [last, how] = *its.rbegin();
+        life[r] = {is_input(r) ? 0 : first_write(r), how.is_early() ? last : last + 1};
+        if (is_output(r)) life[r].last = static_cast<step_id>(turns.size());
+        if (is_input(r)) life[r].last = std::max(life[r].last, step_id{1});
+    }
+    for (step_id at = 0; in_place && at != turns.size(); ++at)
+        for (auto const& [in, out] : turns[at].what->pairs) {
+            value_id const from = p.root(in), to = p.root(out);
+            if (life.count(from) == 0 || life.count(to) == 0 || touches.at(from).count(at) == 0) continue;
+            if (p.pool[from] != p.pool[to] || p.bytes[from] != p.bytes[to]) continue;
+            bool const dies = life[from].last == at + 1 && touches.at(from).at(at).only_reads(in) &&
+                              touches.at(from).rbegin()->first == at && !is_output(from);
+            if (!dies || first_write(to) != at || is_input(to) || life[to].first != at) continue;
+            life[from].last = at;
+            // An heir has one block only; whoever else would be its predecessor stays to the end of the step.
+            life[to].first = at + no_step / 2;
+        }
+    std::map<pool_id, byte_count> peak;
+    for (step_id at = 0; at != turns.size(); ++at) {
+        std::map<pool_id, byte_count> live;
+        for (auto const& [r, range] : life) {
+            step_id const first = range.first < no_step / 2 ? range.first : range.first - no_step / 2;
+            if (first <= at && at < range.last) live[p.pool[r]] += p.bytes[r];
+        }
+        for (auto const& [pool, bytes] : live) peak[pool] = std::max(peak[pool], bytes);
+    }
+    byte_count sum = 0;
+    for (auto const& [pool, bytes] : peak) sum += bytes;
+    return sum;
+}
+
+} // namespace
+
+TEST_CASE("the picture in the header")
+{
+    enum : value_id { a, b, c, w };
+    // the node that runs first is the last
+    auto const p = flow(
+        3, 4, [](node_id) { return std::vector<node_id>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.use(a), s.def(b), s.def(c), s.def(w);
+            if (n == 1) s.use(b), s.use(c);
+            if (n == 2) s.def(a);
+        });
+    plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}, .order = {2, 0, 1}};
+    run_tape const tape = tape_of(p, options, [](value_id v) { return v == w; });
+    CHECK(tape.step_at == std::vector<step_id>{2, 0, 1});
+    CHECK(rows_of(tape.uses) == lists{{}, {a}, {b, c}});
+    CHECK(rows_of(tape.defs) == lists{{a}, {b, c}, {}});
+    CHECK(rows_of(tape.scratch) == lists{{}, {w}, {}});
+    CHECK(rows_of(tape.touched) == lists{{0}, {0, 1, 2}, {0, 1}});
+    CHECK(tape.holds == std::vector<std::uint32_t>{3, 2, 1});
+    CHECK(tape.first_write == std::vector<step_id>{0, 1, 1});
+    CHECK(tape.bytes == std::vector<byte_count>{8, 4, 6, 2});
+    CHECK(tape.is_view(b, 1));
+    CHECK(!tape.is_view(a, 0));
+    CHECK(!tape.is_view(c, 1));
+    CHECK(live_peak(tape) == 16);
+}
+
+TEST_CASE("a view shows no more bytes than there are, and of an input it is one from the start")
+{
+    auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
+    run_tape const tape =
+        tape_of(p, {.bytes = {8, 100}, .role = {value_role::input, {}}, .alias_of = {-1, 0}}, false);
+    CHECK(tape.bytes == std::vector<byte_count>{8, 8});
+    CHECK(tape.is_view(1, 0));
+}
+
+TEST_CASE("an order that no step can follow is refused with a witness")
+{
+    auto const p = sequence(3, 2, [](auto step, effect_sink& s) {
+        if (step == 1) s.use(0);
+        else s.def(0);
+        s.def(1);
+    });
+    auto fault_of = [&p](plan_options const& options) {
+        try {
+            (void)tape_of(p, options, false);
+        } catch (unsound_plan const& e) {
+            return e.why();
+        }
+        return witness{.what = fault::needless};
+    };
+    CHECK(fault_of({.bytes = 8, .order = {1, 0, 2}}) ==
+          witness{.what = fault::used_undefined, .value = 0, .other = 0, .position = 0});
+    CHECK(fault_of({.bytes = 8, .order = {0, 2, 1}}) ==
+          witness{.what = fault::write_moved, .value = 0, .position = 1});
+    CHECK(fault_of({.bytes = 8}).what == fault::needless);
+    auto const nobody = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
+    CHECK_THROWS_AS((void)tape_of(nobody, {.bytes = 8}, false), unsound_plan);
+}
+
+TEST_CASE("scratch is defined by one step, used by none, and no output")
+{
+    auto with_scratch = [](auto effects, value_role role = value_role::intermediate) {
+        auto const p = sequence(2, 1, effects);
+        (void)tape_of(p, {.bytes = 8, .role = role}, true);
+    };
+    auto once = [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+    };
+    with_scratch(once);
+    CHECK_THROWS_WITH_AS(with_scratch(once, value_role::output),
+                         "sublet: scratch is touched by one step only, and is no output", precondition_error);
+    CHECK_THROWS_WITH_AS(with_scratch([](auto, effect_sink& s) { s.def(0); }),
+                         "sublet: scratch is touched by one step only, and is no output", precondition_error);
+    CHECK_THROWS_WITH_AS(with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use(0); }),
+                         "sublet: scratch is read by no step", precondition_error);
+    CHECK_THROWS_WITH_AS(
+        with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use_early(0); }),
+        "sublet: scratch is read by no step", precondition_error);
+}
+
+TEST_CASE("an empty program, one without values, and one whose inputs nobody reads")
+{
+    CHECK(live_peak(tape_of(snapshot{}, {.bytes = 8}, false)) == 0);
+    CHECK(tape_of(snapshot{}, {.bytes = 8}, false).positions() == 0);
+    auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
+    CHECK(tape_of(idle, {.bytes = 8}, false).positions() == 3);
+    auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
+    run_tape const tape = tape_of(unread, {.bytes = 8, .role = value_role::input}, false);
+    CHECK(rows_of(tape.touched) == lists{{0, 1}, {}});
+    CHECK(live_peak(tape) == 16);
+    auto const given = sequence(0, 2, [](auto, effect_sink&) {});
+    plan_options const inputs{.bytes = 8, .role = value_role::input};
+    CHECK(live_peak(tape_of(given, inputs, false)) == plan_memory(given, inputs).report.lower_bound_bytes);
+}
+
+TEST_CASE("more bytes alive than 64 bits can count are refused")
+{
+    auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(0), s.def(1); });
+    run_tape const tape = tape_of(p, {.bytes = byte_count{1} << 63}, false);
+    CHECK_THROWS_AS((void)live_peak(tape), precondition_error);
+}
+
+TEST_CASE("the tape of a random program says what its lists say")
+{
+    std::size_t pairs = 0, early = 0, views = 0;
+    for (unsigned seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick);
+        bool const in_place = pick.below(4) != 0;
+        run_tape const tape = taped(p, in_place);
+        history const touches = history_of(p);
+        auto const turns = p.turns();
+        REQUIRE(tape.positions() == turns.size());
+        auto class_at = [&](value_id root) { return tape.table.buffer_of[root]; };
+
+        std::map<value_id, step_id> first_write;
+        std::map<value_id, std::uint32_t> holds;
+        for (auto const& [r, its] : touches)
+            for (auto const& [at, how] : its) {
+                ++holds[r];
+                if (!how.written.empty()) first_write.try_emplace(r, at);
+            }
+        for (value_id v = 0; v != p.values(); ++v) {
+            value_id const r = p.root(v);
+            CHECK(tape.bytes[v] == std::min(p.bytes[v], p.bytes[r]));
+            CHECK(tape.table.buffers[class_at(v)].root == r);
+            if (v != r) continue;
+            CHECK(tape.holds[class_at(r)] == holds[r] + has_role(p.class_role(r), value_role::output));
+            CHECK(tape.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
+        }
+        for (step_id at = 0; at != turns.size(); ++at) {
+            auto const& [id, what, leaving] = turns[at];
+            CHECK(tape.step_at[at] == id);
+            random_program::ids uses = what->uses;
+            uses.insert(uses.end(), what->early.begin(), what->early.end());
+            CHECK(list(tape.uses[at]) == uses);
+            CHECK(list(tape.defs[at]) == what->defs);
+            CHECK(list(tape.scratch[at]) == what->scratch);
+
+            std::vector<std::pair<buffer_id, buffer_id>> yields, expected;
+            std::vector<buffer_id> touched, is_touched = list(tape.touched[at]);
+            for (auto const& [r, its] : touches) {
+                if (its.count(at) == 0) continue;
+                touched.push_back(class_at(r));
+                bool const holds_on = at == 0 && has_role(p.class_role(r), value_role::input);
+                if (its.at(at).is_early() && !holds_on) expected.push_back({class_at(r), no_buffer});
+            }
+            early += expected.size();
+            for (auto const& [in, out] : what->pairs) {
+                auto const& its = touches.at(p.root(in));
+                if (!in_place || its.count(at) == 0 || !its.at(at).only_reads(in)) continue;
+                if (first_write.count(p.root(out)) != 0 && first_write[p.root(out)] == at)
+                    expected.push_back({class_at(p.root(in)), class_at(p.root(out))}), ++pairs;
+            }
+            for (yielded y : tape.yields_at(at)) yields.push_back({y.from, y.to});
+            for (auto* both : {&yields, &expected}) std::sort(both->begin(), both->end());
+            CHECK(yields == expected);
+            for (auto* both : {&touched, &is_touched}) std::sort(both->begin(), both->end());
+            CHECK(is_touched == touched);
+
+            for (value_id v : what->defs) {
+                bool const there = is_given(p.class_role(p.root(v))) || first_write[p.root(v)] < at;
+                CHECK(tape.is_view(v, at) == (v != p.root(v) && there));
+                views += tape.is_view(v, at);
+            }
+        }
+    }
+    CHECK(pairs > 300);
+    CHECK(early > 300);
+    CHECK(views > 300);
+}
+
+TEST_CASE("the most bytes alive are the sum over lives, and what the planner says that no plan goes below")
+{
+    std::size_t saved = 0;
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 8);
+        byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));
+        CHECK(apart == slow_live_peak(p, false));
+        CHECK(in_place == slow_live_peak(p, true));
+        CHECK(in_place == plan_memory(p.program(), p.options()).report.lower_bound_bytes);
+        CHECK(apart == plan_memory(p.program(), p.options(false)).report.lower_bound_bytes);
+        saved += in_place < apart;
+    }
+    CHECK(saved > 100);
+}

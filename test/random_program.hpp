@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_RANDOM_PROGRAM_HPP
+#define SUBLET_TEST_RANDOM_PROGRAM_HPP
+
+/// Random programs with everything at once, kept as they were drawn: an oracle reads these lists and never
+/// what the library makes of them.
+
+#include "dice.hpp"
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan_options.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+struct random_program {
+    using ids = std::vector<sublet::value_id>;
+    struct step {
+        ids uses, early, defs, scratch;
+        std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs; // in, out
+    };
+    struct node {
+        std::vector<step> steps;
+        ids leaving; // used where the node ends
+    };
+    std::vector<node> nodes; // each leads to the next
+    std::vector<sublet::byte_count> bytes, alignment;
+    std::vector<sublet::value_role> role;
+    ids alias_of;
+    std::vector<sublet::pool_id> pool;
+    std::vector<bool> eligible, is_scratch;
+    std::vector<sublet::node_id> order;
+
+    std::size_t values() const { return bytes.size(); }
+
+    sublet::snapshot program() const
+    {
+        using sublet::node_id;
+        return sublet::flow(
+            nodes.size(), values(),
+            [this](node_id n) {
+                return n + 1 < nodes.size() ? std::vector<node_id>{n + 1} : std::vector<node_id>{};
+            },
+            [this](node_id n, sublet::effect_sink& s) {
+                for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
+                    if (i != 0) s.next_step();
+                    step const& its = nodes[n].steps[i];
+                    for (auto v : its.uses) s.use(v);
+                    for (auto v : its.early) s.use_early(v);
+                    for (auto v : its.defs) s.def(v);
+                    for (auto v : its.scratch) s.def(v);
+                    for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+                }
+                if (n != 0)
+                    for (auto v : nodes[n - 1].leaving) s.use_at_end_of(n - 1, v);
+            });
+    }
+    sublet::plan_options options(bool in_place = true) const
+    {
+        return {.bytes = bytes,
+                .alignment = alignment,
+                .role = role,
+                .alias_of = alias_of,
+                .pool = pool,
+                .eligible = eligible,
+                .order = order,
+                .in_place = in_place};
+    }
+
+    /// The steps by position.
+    struct turn {
+        sublet::step_id id;
+        step const* what;
+        ids leaving;
+    };
+    std::vector<turn> turns() const
+    {
+        std::vector<std::vector<turn>> of_node;
+        sublet::step_id next = 0;
+        for (node const& n : nodes) {
+            of_node.emplace_back();
+            for (step const& s : n.steps) of_node.back().push_back({next++, &s, {}});
+            of_node.back().back().leaving = n.leaving;
+        }
+        std::vector<turn> all;
+        for (std::size_t i = 0; i != nodes.size(); ++i)
+            for (turn const& t : of_node[order.empty() ? i : order[i]]) all.push_back(t);
+        return all;
+    }
+
+    /// A class is a value with all its views; it goes by the name of its root.
+    sublet::value_id root(sublet::value_id v) const
+    {
+        while (alias_of[v] != sublet::no_value) v = alias_of[v];
+        return v;
+    }
+    sublet::value_role class_role(sublet::value_id of_root) const
+    {
+        auto all = sublet::value_role::intermediate;
+        for (sublet::value_id v = 0; v != values(); ++v)
+            if (root(v) == of_root) all = all | role[v];
+        return all;
+    }
+};
+
+/// Up to `most` nodes of one to three steps. Every class can be bound to 64 bytes that begin at a multiple
+/// of 64.
+inline random_program draw_program(dice& pick, std::uint32_t most = 6)
+{
+    using namespace sublet;
+    random_program p;
+    bool const has_pools = pick.below(3) == 0;
+    auto value = [&](value_id alias) {
+        byte_count const sizes[] = {5, 8, 8, 16, 16, 24, 40, 1 + pick.below(48)};
+        byte_count const size = sizes[pick.below(8)];
+        bool const is_odd = pick.below(12) == 0, is_empty = pick.below(2) == 0;
+        p.bytes.push_back(is_odd ? is_empty ? 0 : no_size : size);
+        p.alignment.push_back(byte_count{1} << pick.below(pick.below(3) == 0 ? 7 : 1));
+        p.role.push_back(value_role::intermediate);
+        p.alias_of.push_back(alias);
+        p.pool.push_back(has_pools ? pick.below(3) : 0);
+        p.eligible.push_back(pick.below(20) != 0);
+        p.is_scratch.push_back(false);
+        return static_cast<value_id>(p.values() - 1);
+    };
+    auto any = [&] {
+        value_id v = 0;
+        do v = pick.below(static_cast<std::uint32_t>(p.values()));
+        while (p.is_scratch[v]);
+        return v;
+    };
+    value_role const given[] = {value_role::input, value_role::input, value_role::external,
+                                value_role::state};
+    for (std::uint32_t i = 0, n = 1 + pick.below(3); i != n; ++i)
+        p.role[value(no_value)] = given[pick.below(4)];
+
+    p.nodes.resize(1 + pick.below(most));
+    for (auto& node : p.nodes) {
+        node.steps.resize(pick.below(3) == 0 ? 1 + pick.below(3) : 1);
+        for (auto& step : node.steps) {
+            for (std::uint32_t k = 0, n = pick.below(4); k != n; ++k)
+                (pick.below(6) == 0 ? step.early : step.uses).push_back(any());
+            for (std::uint32_t k = 0, n = pick.below(3); k != n; ++k) {
+                bool const is_view = pick.below(4) == 0 && !step.uses.empty();
+                value_id const out = value(is_view ? step.uses[0] : no_value);
+                step.defs.push_back(out);
+                if (pick.below(6) == 0) p.role[out] = value_role::output;
+                for (random_program::ids const* operands : {&step.uses, &step.early})
+                    for (value_id in : *operands) {
+                        if (pick.below(2) == 0) continue;
+                        step.pairs.push_back({in, out});
+                        if (pick.below(2) == 0) p.bytes[out] = p.bytes[in], p.pool[out] = p.pool[in];
+                    }
+            }
+            if (pick.below(8) == 0) step.defs.push_back(any()); // written again, perhaps as it is read
+            if (pick.below(8) == 0) {
+                value_id const room = value(no_value);
+                p.is_scratch[room] = true;
+                step.scratch.push_back(room);
+            }
+        }
+        if (&node != &p.nodes.back() && pick.below(4) == 0) node.leaving.push_back(any());
+    }
+
+    // Neighbours change places where the data allows it.
+    if (pick.below(2) == 0) {
+        snapshot const program = p.program();
+        std::vector<node_id> order;
+        for (node_id n = 0; n != p.nodes.size(); ++n) order.push_back(n);
+        for (std::uint32_t i = 0; i != 20 && order.size() > 1; ++i) {
+            std::vector<node_id> other = order;
+            std::uint32_t const at = pick.below(static_cast<std::uint32_t>(order.size() - 1));
+            std::swap(other[at], other[at + 1]);
+            if (!lifetimes(program, {.role = p.role, .order = other}).violation) order = other;
+        }
+        p.order = order;
+    }
+    return p;
+}
+
+#endif
