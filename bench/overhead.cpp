@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// overhead [--smoke] [--csv] [--most N]: what the executor itself costs, per step and when it is made.
+// The kernel does next to nothing: it writes one more than the sum of the first bytes of its operands. Next
+// to it the same by hand, over a table of raw pointers into one arena; both must leave the same byte.
+//
+//     chain       a step reads what the step before it made
+//     branching   and up to two more of the twenty before it
+//
+//     make ms     constructing the executor, the plan trusted; "proved": and check_plan()
+//     ns a step   by hand, and at each level of checks: medians, "spread" is that of the loop by hand
+//
+// overhead --count MODE LEVEL KIND N RUNS does only that many runs of one executor. Instructions are the same
+// on a busy machine: count them for two numbers of runs, the difference is what N steps a run cost.
+//
+//     for runs in 10 20; do
+//         valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count arena off chain
+//         1000 $runs
+//     done
+
+#include "measure.hpp"
+
+#include <sublet/execution.hpp>
+#include <sublet/planner.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+char const* const kinds[] = {"chain", "branching"};
+char const* const modes[] = {"no_plan", "recycle", "arena"};
+char const* const levels[] = {"off", "plan", "paint", "digest"};
+
+/// Step i makes value i of inputs[begin[i]] ... inputs[begin[i + 1] - 1].
+struct workload {
+    std::vector<std::uint32_t> begin{0}, inputs;
+    snapshot program;
+    plan_options options;
+    memory_plan plan;
+
+    workload(std::size_t n, bool branches) : options{.bytes = 64, .alignment = 64}
+    {
+        std::mt19937 pick(7);
+        for (std::size_t i = 0; i != n; ++i) {
+            if (i != 0) inputs.push_back(static_cast<std::uint32_t>(i - 1));
+            for (std::size_t more = branches && i != 0 ? pick() % 3 : 0; more != 0; --more)
+                inputs.push_back(static_cast<std::uint32_t>(i - 1 - pick() % std::min<std::size_t>(i, 20)));
+            begin.push_back(static_cast<std::uint32_t>(inputs.size()));
+        }
+        program = sequence(n, n, [&](step_id s, effect_sink& sink) {
+            sink.def(s);
+            for (std::uint32_t u = begin[s]; u != begin[s + 1]; ++u) sink.use(inputs[u]);
+        });
+        options.role = [n](auto v) { return v + 1 == n ? value_role::output : value_role::intermediate; };
+        plan = plan_memory(program, options).plan;
+    }
+    std::size_t steps() const { return begin.size() - 1; }
+};
+
+/// The same program without the library: where each value lies, and a loop.
+class by_hand {
+public:
+    explicit by_hand(workload const& w) : w_(w), arena_(w.plan.arena_bytes.at(0))
+    {
+        for (value_id v = 0; v != w.steps(); ++v) where_.push_back(arena_.data() + w.plan.offset_of(v));
+    }
+    void run()
+    {
+        for (std::size_t i = 0; i != where_.size(); ++i) {
+            unsigned sum = 1;
+            for (std::uint32_t u = w_.begin[i]; u != w_.begin[i + 1]; ++u)
+                sum += std::to_integer<unsigned>(*where_[w_.inputs[u]]);
+            *where_[i] = static_cast<std::byte>(sum);
+        }
+    }
+    std::byte result() const { return *where_.back(); }
+
+private:
+    workload const& w_;
+    std::vector<std::byte> arena_;
+    std::vector<std::byte*> where_;
+};
+
+struct add_up {
+    void operator()(cpu_call const& call) const
+    {
+        unsigned sum = 1;
+        for (std::size_t i = 0; i != call.uses().size(); ++i) sum += std::to_integer<unsigned>(call.in(i)[0]);
+        call.out(0)[0] = static_cast<std::byte>(sum);
+    }
+};
+
+/// Calls `see` with a function that makes an executor for a level.
+template <class See>
+void with_mode(std::string const& mode, workload const& w, See see)
+{
+    auto with = [&](auto const& chosen) {
+        see([&](check_level level) {
+            return cpu_executor(w.program, w.options, chosen, add_up{}, {.check = level});
+        });
+    };
+    if (mode == "no_plan") with(no_plan{});
+    else if (mode == "recycle") with(recycle{});
+    else if (mode == "arena") with(arena{w.plan});
+    else throw std::runtime_error("no such mode: " + mode);
+}
+
+void expect_same(std::byte a, std::byte b)
+{
+    if (a != b) throw std::runtime_error("the executor and the loop by hand differ");
+}
+
+/// One row: all levels of checks, in turn with the loop by hand.
+void measure(char const* kind, char const* mode, workload const& w, int samples, bool as_csv)
+{
+    int const runs = samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, 500'000 / w.steps()));
+    auto steps = static_cast<double>(w.steps());
+    std::vector<double> make[2], hand, level_times[4];
+    by_hand other(w);
+    with_mode(mode, w, [&](auto make_executor) {
+        for (std::size_t level = 0; level != 4; ++level) {
+            auto const check = static_cast<check_level>(level);
+            for (int sample = 0; level < 2 && sample != samples; ++sample)
+                make[level].push_back(bench::milliseconds([&] { (void)make_executor(check); }));
+            auto run = make_executor(check);
+            run.run(); // the first is apart
+            for (int sample = 0; sample != samples; ++sample) {
+                auto nanoseconds = [&](auto work) {
+                    auto all = [&] {
+                        for (int i = 0; i != runs; ++i) work();
+                    };
+                    return 1e6 * bench::milliseconds(all) / (steps * runs);
+                };
+                hand.push_back(nanoseconds([&] { other.run(); }));
+                level_times[level].push_back(nanoseconds([&] { run.run(); }));
+            }
+            expect_same(run.output(w.steps() - 1)[0], other.result());
+        }
+    });
+    bench::timing const reference = bench::timing_of(hand);
+    auto median = [](std::vector<double> const& times) { return bench::timing_of(times).median; };
+    std::printf(as_csv ? "%zu,%s,%s,%.4f,%.4f,%.3f,%.0f,%.3f,%.3f,%.3f,%.3f\n"
+                       : "%8zu %-10s %-8s %10.3f %10.3f %8.2f %8.0f %8.2f %8.2f %8.2f %8.2f\n",
+                w.steps(), kind, mode, median(make[0]), median(make[1]), reference.median,
+                100 * reference.spread(), median(level_times[0]), median(level_times[1]),
+                median(level_times[2]), median(level_times[3]));
+    std::fflush(stdout);
+}
+
+std::size_t index_of(std::string const& word, char const* const* names, std::size_t count)
+{
+    for (std::size_t i = 0; i != count; ++i)
+        if (word == names[i]) return i;
+    throw std::runtime_error("no such thing to count: " + word);
+}
+
+/// For a counter of instructions to look at.
+void only_run(char const* const* words)
+{
+    std::string const mode = words[0];
+    auto const level = static_cast<check_level>(index_of(words[1], levels, 4));
+    workload const w(std::stoull(words[3]), index_of(words[2], kinds, 2) == 1);
+    int const runs = std::stoi(words[4]);
+    by_hand other(w);
+    if (mode == "by_hand") {
+        for (int i = 0; i != runs; ++i) other.run();
+        std::printf("%u\n", std::to_integer<unsigned>(other.result()));
+        return;
+    }
+    other.run();
+    with_mode(mode, w, [&](auto make_executor) {
+        auto run = make_executor(level);
+        for (int i = 0; i != runs; ++i) run.run();
+        expect_same(run.output(w.steps() - 1)[0], other.result());
+    });
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    std::size_t most = 1'000'000;
+    int samples = 7;
+    bool as_csv = false;
+    try {
+        if (count == 7 && std::strcmp(words[1], "--count") == 0) return only_run(words + 2), 0;
+        for (int i = 1; i != count; ++i) {
+            if (std::strcmp(words[i], "--smoke") == 0) {
+                most = 1000;
+                samples = 1;
+            } else if (std::strcmp(words[i], "--csv") == 0) {
+                as_csv = true;
+            } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
+                most = std::strtoull(words[++i], nullptr, 10);
+            } else {
+                std::fputs("usage: overhead [--smoke] [--csv] [--most N]\n"
+                           "       overhead --count MODE LEVEL KIND N RUNS\n",
+                           stderr);
+                return 2;
+            }
+        }
+        std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                           : "%8s %-10s %-8s %10s %10s %8s %8s %8s %8s %8s %8s\n",
+                    "steps", "kind", "mode", "make ms", "proved ms", "by hand", "spread %", "off", "plan",
+                    "paint", "digest");
+        for (std::size_t const n : {1000, 10'000, 100'000, 1'000'000}) {
+            if (n > most) continue;
+            for (std::size_t kind = 0; kind != 2; ++kind) {
+                workload const w(n, kind == 1);
+                for (char const* mode : modes) measure(kinds[kind], mode, w, samples, as_csv);
+            }
+        }
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "overhead: %s\n", e.what());
+        return 2;
+    }
+}
