@@ -55,6 +55,8 @@ public:
         borders_.push_back({0, 0, 0});
         borders_.push_back({end, 0, 0});
         sort_keyed(borders_);
+        auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+        borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
         owner_.assign(borders_.size(), no_buffer);
     }
 
@@ -78,7 +80,7 @@ private:
         return static_cast<std::size_t>(at - borders_.begin());
     }
 
-    std::vector<keyed> borders_; // ascending; equal ones have empty stretches between them
+    std::vector<keyed> borders_; // ascending, each once: many buffers begin where one ends
     std::vector<Owner> owner_;   // of the stretch that begins at a border
 };
 
@@ -245,8 +247,7 @@ private:
     {
         std::byte* const arena = values_.arenas()[pool].bytes;
         owners_[pool].each(begin, end, [&](byte_count first, byte_count last, buffer_id who) {
-            if (who != owner || first == last) return;
-            make_dead(std::span(arena + first, static_cast<std::size_t>(last - first)));
+            if (who == owner) make_dead(std::span(arena + first, static_cast<std::size_t>(last - first)));
         });
     }
 
