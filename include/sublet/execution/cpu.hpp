@@ -169,7 +169,7 @@ public:
             values_.provide(tape_, b);
             detail::make_usable(values_.bytes_of(b));
         }
-        is_given_[b] = 1;
+        is_there_[b] = 1;
         return values_.shown_by(tape_, value);
     }
 
@@ -206,7 +206,7 @@ public:
         SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment == 0,
                        "sublet: the storage that is bound for a value is not aligned as it asks");
         values_.bind(b, bytes);
-        is_bound_[b] = 1;
+        is_there_[b] = 1;
     }
     /// The same for what no step writes.
     template <id_like V>
@@ -234,7 +234,8 @@ public:
             {
                 mine.is_running_ = false;
                 mine.has_results_ = is_done;
-                std::fill(mine.is_given_.begin(), mine.is_given_.end(), static_cast<unsigned char>(0));
+                for (buffer_id b : mine.owed_)
+                    if (mine.tape_.table.buffers[b].is_planned()) mine.is_there_[b] = 0;
                 if (is_done) mine.values_.end(mine.tape_);
                 else mine.values_.release_all(mine.tape_);
             }
@@ -269,8 +270,13 @@ private:
         : tape_(tape_of(p, options, how.scratch)),
           values_(tape_, prove(p, options, mode, how), counted_memory(how.upstream, how.limit)),
           kernel_(std::move(kernel)), check_(how.check), lower_bound_(live_peak(tape_)),
-          is_given_(tape_.holds.size(), 0), is_bound_(tape_.holds.size(), 0)
+          is_there_(tape_.holds.size(), 0)
     {
+        for (std::size_t b = 0; b != tape_.holds.size(); ++b) {
+            buffer const& its = tape_.table.buffers[b];
+            bool const is_owed = !its.is_planned() || has_role(its.role, value_role::input);
+            if (is_owed && tape_.holds[b] != 0 && its.size != 0) owed_.push_back(static_cast<buffer_id>(b));
+        }
         if constexpr (std::same_as<Mode, arena>)
             for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
     }
@@ -296,13 +302,12 @@ private:
 
     void expect_storage() const
     {
-        for (std::size_t b = 0; b != tape_.holds.size(); ++b) {
+        for (buffer_id b : owed_) {
+            if (is_there_[b]) continue;
             buffer const& its = tape_.table.buffers[b];
-            if (tape_.holds[b] == 0 || its.size == 0) continue;
-            if (!its.is_planned() && !is_bound_[b])
-                throw unusable_value(its.root, "has storage of the caller's, and none is bound");
-            if (its.is_planned() && has_role(its.role, value_role::input) && !is_given_[b])
-                throw unusable_value(its.root, "is an input, and was not given since the last run");
+            throw unusable_value(its.root, its.is_planned()
+                                               ? "is an input, and was not given since the last run"
+                                               : "has storage of the caller's, and none is bound");
         }
     }
 
@@ -331,7 +336,8 @@ private:
     check_level check_;
     byte_count lower_bound_;
     byte_count plan_bytes_ = 0;
-    std::vector<unsigned char> is_given_, is_bound_; // by buffer
+    std::vector<buffer_id> owed_;         // the caller's to bind once, or to give before every run
+    std::vector<unsigned char> is_there_; // by buffer: bound or given
     bool is_running_ = false;
     bool has_results_ = false;
 };

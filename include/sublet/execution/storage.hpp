@@ -149,6 +149,7 @@ public:
     /// After a run, all but what the caller may still read.
     void end(Tape const& tape)
     {
+        if (has_arena_) return;
         for (std::size_t b = 0; b != where_.size(); ++b)
             if (!has_role(tape.table.buffers[b].role, value_role::output))
                 release(tape, static_cast<buffer_id>(b));
