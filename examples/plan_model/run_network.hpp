@@ -32,7 +32,7 @@ public:
     {
         std::vector<bool> written(net.values.size());
         auto write = [&](sublet::value_id v) {
-            for (; v != sublet::no_value; v = net.values[v].alias_of) written[v] = true;
+            for (; v != sublet::no_value && !written[v]; v = net.values[v].alias_of) written[v] = true;
         };
         for (operation const& op : net.operations) {
             for (auto v : op.mutated) write(v);

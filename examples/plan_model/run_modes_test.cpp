@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "run_modes.hpp"
+#include "summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace plan_model;
+
+/// x -> a -> b, y = a + b and z = f(x): 64 bytes each; x is given, y and z are to be had at the end.
+network diamond()
+{
+    auto operation_of = [](std::string type, std::vector<sublet::value_id> from, sublet::value_id to) {
+        return operation{"node " + std::to_string(to - 1) + " (" + type + ')', type, from, {to}, {}, {}};
+    };
+    using enum sublet::value_role;
+    network net;
+    for (auto [name, role] :
+         {std::pair{"x", external}, {"a", intermediate}, {"b", intermediate}, {"y", output}, {"z", output}}) {
+        auto const number = static_cast<sublet::node_id>(net.values.size());
+        net.values.push_back({name, 64, role, sublet::no_value, number == 0 ? sublet::no_node : number - 1});
+    }
+    net.operations = {operation_of("Relu", {0}, 1), operation_of("Relu", {1}, 2),
+                      operation_of("Add", {1, 2}, 3), operation_of("Tanh", {0}, 4)};
+    net.results = 4;
+    return net;
+}
+
+sublet::memory_plan plan_of(network const& net) { return plan(net, {}).planned.plan; }
+
+/// The plan, with one value moved to where another lies.
+sublet::memory_plan spoilt(network const& net, sublet::value_id moved, sublet::value_id over)
+{
+    sublet::memory_plan plan = plan_of(net);
+    plan.buffers[plan.buffer_of[moved]].offset = plan.offset_of(over);
+    return plan;
+}
+
+std::string printed(mode_comparison const& run, bool as_json)
+{
+    std::ostringstream out;
+    print(out, {.verified = true, .run = run}, as_json);
+    std::string const text = out.str();
+    return text.substr(text.find(as_json ? "\"run\"" : "run: "));
+}
+
+constexpr auto off = sublet::check_level::off;
+
+} // namespace
+
+TEST_CASE("three runs of one network leave the same")
+{
+    network const net = diamond();
+    auto const all = compare_modes(net, {}, plan_of(net));
+    CHECK(all.is_identical());
+    CHECK(printed(all, false) == "run: identical\n"
+                                 "peak_bytes_no_plan: 256\npeak_bytes_recycle: 192\npeak_bytes_arena: 192\n"
+                                 "allocations_no_plan: 4\nallocations_recycle: 4\nallocations_arena: 1\n");
+}
+
+TEST_CASE("what is left depends on weights, and on what is written outside of the arena")
+{
+    network const net = diamond();
+    network longer = net;
+    longer.values[0].bytes = 65;
+    CHECK(compare_modes(net, {}, plan_of(net)).arena->outputs !=
+          compare_modes(longer, {}, plan_of(longer)).arena->outputs);
+    network state = net;
+    state.operations[3].mutated = {0};
+    auto const all = compare_modes(state, {}, plan_of(state));
+    CHECK(all.is_identical());
+    CHECK(all.arena->outputs != compare_modes(net, {}, plan_of(net)).arena->outputs);
+}
+
+TEST_CASE("a value that lies over another makes a difference")
+{
+    network const net = diamond();
+    auto const all = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off});
+    REQUIRE(all.faults.size() == 1);
+    CHECK(all.faults[0] == "in mode arena other results are left than in mode no_plan");
+    CHECK(!all.is_identical());
+    CHECK(printed(all, false).substr(0, 15) == "run: DIFFERENT\n");
+    CHECK(printed(all, true).substr(0, 19) == "\"run\": \"DIFFERENT\",");
+}
+
+TEST_CASE("the planned modes differ from each other where there is no room without a plan")
+{
+    network const net = diamond();
+    sublet::byte_count const room = 255 + 64; // x is the caller's, and counts for the limit
+    CHECK(compare_modes(net, {}, plan_of(net), {.limit = room + 1}).no_plan);
+    auto const same = compare_modes(net, {}, plan_of(net), {.limit = room});
+    CHECK(same.is_identical());
+    REQUIRE(same.remarks.size() == 1);
+    CHECK(same.remarks[0] == "a run without a plan needs 320 bytes, more than the limit of 319; the planned "
+                             "modes are compared with each other");
+    CHECK(printed(same, true) == "\"run\": \"identical\", "
+                                 "\"peak_bytes_no_plan\": null, \"peak_bytes_recycle\": 192, "
+                                 "\"peak_bytes_arena\": 192, \"allocations_no_plan\": null, "
+                                 "\"allocations_recycle\": 4, \"allocations_arena\": 1}\n");
+
+    auto const other = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off, .limit = room});
+    REQUIRE(other.faults.size() == 1);
+    CHECK(other.faults[0] == "in mode arena other results are left than in mode recycle");
+}
+
+TEST_CASE("a limit below what the plan needs is refused")
+{
+    network const net = diamond();
+    CHECK(compare_modes(net, {}, plan_of(net), {.limit = 192 + 64}).is_identical());
+    CHECK_THROWS_WITH_AS(compare_modes(net, {}, plan_of(net), {.limit = 192 + 63}),
+                         "even with its plan a run needs 256 bytes, more than the limit of 255",
+                         limit_exceeded);
+}
+
+TEST_CASE("counting references may need more than the plan, and more than the limit")
+{
+    network const net = diamond();
+    sublet::memory_plan small = plan_of(net);
+    for (auto& b : small.buffers) b.offset = 0;
+    small.arena_bytes = {64};
+    CHECK_THROWS_AS(compare_modes(net, {}, small, {.check = off, .limit = 192 + 63}),
+                    sublet::allocation_error);
+}
+
+TEST_CASE("a plan that is unsound is not run unless that is wanted")
+{
+    network const net = diamond();
+    CHECK_THROWS_AS(compare_modes(net, {}, spoilt(net, 2, 1)), sublet::unsound_plan);
+}
+
+TEST_CASE("what is clobbered is said in the words of the model")
+{
+    network const net = diamond();
+    sublet::executor_options const watched{.check = sublet::check_level::digest, .prove = false};
+    auto const read = compare_modes(net, {}, spoilt(net, 2, 1), watched);
+    REQUIRE(read.faults.size() == 1);
+    CHECK(read.faults[0] == "in mode arena, value 'a', made by node 0 (Relu), is not what it was when "
+                            "node 1 (Relu) needs it: value 'b' lies over it");
+    CHECK(!read.arena);
+    CHECK(read.no_plan->outputs == read.recycle->outputs);
+    CHECK(printed(read, false) ==
+          "run: DIFFERENT\n"
+          "peak_bytes_no_plan: 256\npeak_bytes_recycle: 192\npeak_bytes_arena: not run\n"
+          "allocations_no_plan: 4\nallocations_recycle: 4\nallocations_arena: not run\n");
+
+    auto const left = compare_modes(net, {}, spoilt(net, 4, 3), watched);
+    REQUIRE(left.faults.size() == 1);
+    CHECK(left.faults[0] == "in mode arena, value 'y', made by node 2 (Add), is not what it was when the run "
+                            "ends: value 'z' lies over it");
+}
+
+TEST_CASE("external storage begins where the alignment asks for it")
+{
+    network net = diamond();
+    net.operations[3].mutated = {0};
+    net.values.push_back({"w", 3, sublet::value_role::external, sublet::no_value, sublet::no_node});
+    net.operations[0].inputs.push_back(5);
+    for (sublet::byte_count alignment : {1, 2, 64, 4096}) {
+        CAPTURE(alignment);
+        wishes const asked{.alignment = alignment};
+        CHECK(compare_modes(net, asked, plan(net, asked).planned.plan).is_identical());
+    }
+}
+
+TEST_CASE("only a verified plan is good, and if runs were asked for, they are identical")
+{
+    network const net = diamond();
+    mode_comparison const nothing, same = compare_modes(net, {}, plan_of(net)),
+                                   other = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off});
+    CHECK(summary{.verified = true}.is_good());
+    CHECK(!summary{.verified = false}.is_good());
+    CHECK(summary{.verified = true, .run = same}.is_good());
+    CHECK(!summary{.verified = true, .run = other}.is_good());
+    CHECK(!summary{.verified = false, .run = nothing}.is_good());
+    CHECK(printed(nothing, false).substr(0, 13) == "run: not run\n");
+    CHECK(printed(nothing, true).substr(0, 12) == "\"run\": null,");
+}
