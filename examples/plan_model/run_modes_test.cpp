@@ -160,7 +160,7 @@ TEST_CASE("external storage begins where the alignment asks for it")
     net.operations[3].mutated = {0};
     net.values.push_back({"w", 3, sublet::value_role::external, sublet::no_value, sublet::no_node});
     net.operations[0].inputs.push_back(5);
-    for (sublet::byte_count alignment : {1, 2, 64, 4096}) {
+    for (sublet::byte_count alignment : {1u, 2u, 64u, 4096u}) {
         CAPTURE(alignment);
         wishes const asked{.alignment = alignment};
         CHECK(compare_modes(net, asked, plan(net, asked).planned.plan).is_identical());

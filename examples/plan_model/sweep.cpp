@@ -140,9 +140,8 @@ struct run_sweep {
         for (bool in_place : {false, true}) {
             wishes const asked{.in_place = in_place};
             sublet::memory_plan const planned = plan(net, asked).planned.plan;
-            auto const pools = static_cast<std::uint64_t>(
-                planned.arena_bytes.size() -
-                std::count(planned.arena_bytes.begin(), planned.arena_bytes.end(), 0u));
+            std::uint64_t pools = 0;
+            for (sublet::byte_count bytes : planned.arena_bytes) pools += bytes != 0;
             auto const level = in_place ? sublet::check_level::digest : sublet::check_level::plan;
             mode_comparison const all = compare_modes(net, asked, planned, {.check = level});
             for (auto const& mode : {all.no_plan, all.recycle, all.arena}) {
