@@ -12,6 +12,8 @@
 #include <sublet/plan_options.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -103,7 +105,68 @@ struct random_program {
             if (root(v) == of_root) all = all | role[v];
         return all;
     }
+    /// The position at which a class with such touches is written first.
+    template <class Touches>
+    static sublet::step_id first_write(Touches const& its)
+    {
+        for (auto const& [at, how] : its)
+            if (!how.written.empty()) return at;
+        return sublet::no_step;
+    }
 };
+
+/// What is done to a class at a position.
+struct class_touch {
+    std::set<sublet::value_id> read, read_early, written;
+    bool leaves = false, is_given_up = false; // an input that nobody needs leaves with the first step
+    bool is_early() const { return read.empty() && written.empty() && !leaves && !is_given_up; }
+    bool only_reads(sublet::value_id v) const
+    {
+        std::set<sublet::value_id> all = read;
+        all.insert(read_early.begin(), read_early.end());
+        return written.empty() && !leaves && !is_given_up && all == std::set<sublet::value_id>{v};
+    }
+};
+/// By root, by position.
+using class_history = std::map<sublet::value_id, std::map<sublet::step_id, class_touch>>;
+
+inline class_history history_of(random_program const& p)
+{
+    class_history touches;
+    sublet::step_id at = 0;
+    for (auto const& turn : p.turns()) {
+        for (auto v : turn.what->uses) touches[p.root(v)][at].read.insert(v);
+        for (auto v : turn.what->early) touches[p.root(v)][at].read_early.insert(v);
+        for (auto v : turn.what->defs) touches[p.root(v)][at].written.insert(v);
+        for (auto v : turn.what->scratch) touches[p.root(v)][at].written.insert(v);
+        for (auto v : turn.leaving) touches[p.root(v)][at].leaves = true;
+        ++at;
+    }
+    for (sublet::value_id v = 0; v != p.values(); ++v)
+        if (has_role(p.role[v], sublet::value_role::input) && touches.count(p.root(v)) == 0)
+            touches[p.root(v)][0].is_given_up = true;
+    return touches;
+}
+
+/// The classes that need storage of a plan's, and when.
+inline std::map<sublet::value_id, sublet::live_range> lives_of(random_program const& p)
+{
+    std::map<sublet::value_id, sublet::live_range> lives;
+    for (auto const& [r, its] : history_of(p)) {
+        bool is_planned = p.bytes[r] != 0 && p.bytes[r] != sublet::no_size &&
+                          !has_role(p.class_role(r), sublet::value_role::external);
+        for (sublet::value_id v = 0; v != p.values(); ++v)
+            is_planned = is_planned && (p.root(v) != r || p.eligible[v]);
+        if (!is_planned) continue;
+        auto const& [last, how] = *its.rbegin();
+        sublet::live_range life{p.first_write(its), how.is_early() ? last : last + 1};
+        if (has_role(p.class_role(r), sublet::value_role::output))
+            life.last = static_cast<sublet::step_id>(p.turns().size());
+        if (has_role(p.class_role(r), sublet::value_role::input)) life = {0, std::max(life.last, 1u)};
+        lives[r] = life;
+    }
+    return lives;
+}
 
 /// Up to `most` nodes of one to three steps. Every class can be bound to 64 bytes that begin at a multiple
 /// of 64.

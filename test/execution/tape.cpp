@@ -29,83 +29,31 @@ run_tape taped(random_program const& p, bool in_place = true)
     return tape_of(p.program(), p.options(in_place), p.is_scratch);
 }
 
-/// What is done to a class at a position, told from the lists of the program alone.
-struct class_touch {
-    std::set<value_id> read, read_early, written;
-    bool leaves = false, is_given_up = false; // an input that nobody needs leaves with the first step
-    bool is_early() const { return read.empty() && written.empty() && !leaves && !is_given_up; }
-    bool only_reads(value_id v) const
-    {
-        std::set<value_id> all = read;
-        all.insert(read_early.begin(), read_early.end());
-        return written.empty() && !leaves && !is_given_up && all == std::set<value_id>{v};
-    }
-};
-/// By root, by position.
-using history = std::map<value_id, std::map<step_id, class_touch>>;
-
-history history_of(random_program const& p)
-{
-    history touches;
-    step_id at = 0;
-    for (auto const& turn : p.turns()) {
-        for (value_id v : turn.what->uses) touches[p.root(v)][at].read.insert(v);
-        for (value_id v : turn.what->early) touches[p.root(v)][at].read_early.insert(v);
-        for (value_id v : turn.what->defs) touches[p.root(v)][at].written.insert(v);
-        for (value_id v : turn.what->scratch) touches[p.root(v)][at].written.insert(v);
-        for (value_id v : turn.leaving) touches[p.root(v)][at].leaves = true;
-        ++at;
-    }
-    for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(p.role[v], value_role::input) && touches.count(p.root(v)) == 0)
-            touches[p.root(v)][0].is_given_up = true;
-    return touches;
-}
-
 /// Lives are summed at each position; a class that is written over in place leaves where its heir comes.
 byte_count slow_live_peak(random_program const& p, bool in_place)
 {
-    history const touches = history_of(p);
+    class_history const touches = history_of(p);
     auto const turns = p.turns();
-    auto is_planned = [&](value_id r) {
-        bool wanted = p.bytes[r] != 0 && p.bytes[r] != no_size && touches.count(r) != 0;
-        for (value_id v = 0; v != p.values(); ++v) wanted = wanted && (p.root(v) != r || p.eligible[v]);
-        return wanted && !has_role(p.class_role(r), value_role::external);
-    };
-    auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
-    auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
-    auto first_write = [&](value_id r) {
-        for (auto const& [at, how] : touches.at(r))
-            if (!how.written.empty()) return at;
-        return no_step;
-    };
-    std::map<value_id, live_range> life;
-    for (auto const& [r, its] : touches) {
-        if (!is_planned(r)) continue;
-        auto const& [last, how] = *its.rbegin();
-        life[r] = {is_input(r) ? 0 : first_write(r), how.is_early() ? last : last + 1};
-        if (is_output(r)) life[r].last = static_cast<step_id>(turns.size());
-        if (is_input(r)) life[r].last = std::max(life[r].last, step_id{1});
-    }
+    std::map<value_id, live_range> life = lives_of(p);
+    std::set<value_id> heirs; // of one predecessor each
     for (step_id at = 0; in_place && at != turns.size(); ++at)
         for (auto const& [in, out] : turns[at].what->pairs) {
             value_id const from = p.root(in), to = p.root(out);
             if (life.count(from) == 0 || life.count(to) == 0 || touches.at(from).count(at) == 0) continue;
             if (p.pool[from] != p.pool[to] || p.bytes[from] != p.bytes[to]) continue;
             bool const dies = life[from].last == at + 1 && touches.at(from).at(at).only_reads(in) &&
-                              touches.at(from).rbegin()->first == at && !is_output(from);
-            if (!dies || first_write(to) != at || is_input(to) || life[to].first != at) continue;
-            life[from].last = at;
-            // An heir has one block only; whoever else would be its predecessor stays to the end of the step.
-            life[to].first = at + no_step / 2;
+                              touches.at(from).rbegin()->first == at &&
+                              !has_role(p.class_role(from), value_role::output);
+            if (!dies || p.first_write(touches.at(to)) != at || life[to].first != at ||
+                has_role(p.class_role(to), value_role::input))
+                continue;
+            if (heirs.insert(to).second) life[from].last = at;
         }
     std::map<pool_id, byte_count> peak;
     for (step_id at = 0; at != turns.size(); ++at) {
         std::map<pool_id, byte_count> live;
-        for (auto const& [r, range] : life) {
-            step_id const first = range.first < no_step / 2 ? range.first : range.first - no_step / 2;
-            if (first <= at && at < range.last) live[p.pool[r]] += p.bytes[r];
-        }
+        for (auto const& [r, range] : life)
+            if (contains(range, at)) live[p.pool[r]] += p.bytes[r];
         for (auto const& [pool, bytes] : live) peak[pool] = std::max(peak[pool], bytes);
     }
     byte_count sum = 0;
@@ -227,7 +175,7 @@ TEST_CASE("the tape of a random program says what its lists say")
         random_program const p = draw_program(pick);
         bool const in_place = pick.below(4) != 0;
         run_tape const tape = taped(p, in_place);
-        history const touches = history_of(p);
+        class_history const touches = history_of(p);
         auto const turns = p.turns();
         REQUIRE(tape.positions() == turns.size());
         auto class_at = [&](value_id root) { return tape.table.buffer_of[root]; };

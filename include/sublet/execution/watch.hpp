@@ -20,6 +20,7 @@
 #include <sublet/execution/poison.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/tape.hpp>
+#include <sublet/graph/csr_graph.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
@@ -125,6 +126,13 @@ public:
             if (values_.has_arena()) claim(b);
             else if (!is_in_place(b, at)) paint(values_.bytes_of(b));
         }
+        // If two that it writes share bytes, whoever is needed later will be missed: it is to be found
+        // beneath.
+        for (csr_rows const* rows : {&tape_.defs, &tape_.scratch})
+            for (value_id v : (*rows)[at]) {
+                buffer_id const b = tape_.table.buffer_of[v];
+                if (left_[b] == 1 && is_ours(b)) claim(b);
+            }
     }
 
     /// After the kernel, before any storage is given back.

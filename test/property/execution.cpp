@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs in every memory mode, at every level of watching: they compute what each value alone in its
+// own storage would. And unsound plans: the plan check finds each, and a watched run each that it exercises.
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/synthetic.hpp>
+
+#include "../random_program.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
+using executor = cpu_executor<kernel>;
+using bytes_of_class = std::map<value_id, std::vector<std::byte>>;
+
+std::uint64_t noise_for(unsigned run, value_id root) { return 1000 * run + root; }
+/// How much the caller binds for a class that is the caller's.
+std::size_t room(random_program const& p, value_id root)
+{
+    return p.bytes[root] == no_size ? 40 : p.bytes[root];
+}
+
+/// What a run comes to: what each step wrote, and what is there when it is over.
+struct outcome {
+    std::vector<std::uint64_t> written, left;
+    friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+/// The synthetic kernel by its definition, each class in storage of its own.
+outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
+{
+    outcome result;
+    auto shown = [&](value_id v) {
+        auto& all = of[p.root(v)];
+        return std::span(all).first(static_cast<std::size_t>(std::min<byte_count>(p.bytes[v], all.size())));
+    };
+    for (value_id v = 0; v != p.values(); ++v) {
+        auto const role = p.class_role(p.root(v));
+        if (p.root(v) != v) continue;
+        bool const is_first = of.count(v) == 0;
+        of[v].resize(room(p, v));
+        if (has_role(role, value_role::external) ? is_first : has_role(role, value_role::input))
+            fill_noise(std::span(of[v]), noise_for(run, v));
+    }
+    std::set<value_id> there; // roots
+    for (auto const& turn : p.turns()) {
+        std::uint64_t sum = fold(run, turn.id), written = 0;
+        for (value_id v : turn.what->uses) sum = fold(sum, digest(shown(v)));
+        for (value_id v : turn.what->early) sum = fold(sum, digest(shown(v)));
+        for (std::size_t j = 0; j != turn.what->defs.size(); ++j) {
+            value_id const v = turn.what->defs[j], root = p.root(v);
+            bool const is_view = v != root && (there.count(root) != 0 || is_given(p.class_role(root)));
+            if (!is_view) fill_noise(shown(v), fold(sum, j));
+        }
+        for (value_id v : turn.what->defs) {
+            written = fold(written, digest(shown(v)));
+            there.insert(p.root(v));
+        }
+        result.written.push_back(written);
+    }
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(p.role[v], value_role::output) ||
+            has_role(p.class_role(p.root(v)), value_role::external))
+            result.left.push_back(digest(shown(v)));
+    return result;
+}
+
+/// Everything that a program needs around it to be run.
+struct bench {
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+    random_program const& p;
+    std::map<value_id, block> bound;
+    std::vector<std::uint64_t> written;
+    synthetic_kernel compute;
+
+    executor make(auto const& mode, executor_options how, bool in_place)
+    {
+        how.scratch = p.is_scratch;
+        kernel const traced = [this](cpu_call const& call) {
+            compute(call);
+            std::uint64_t sum = 0;
+            for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold(sum, digest(call.out(j)));
+            written.push_back(sum);
+        };
+        return executor(p.program(), p.options(in_place), mode, traced, how);
+    }
+    std::span<std::byte> bound_to(value_id root) { return std::span(bound[root].bytes).first(room(p, root)); }
+
+    void give(executor& run, unsigned number)
+    {
+        written.clear();
+        compute.seed = number;
+        auto const lives = lives_of(p);
+        for (value_id v = 0; v != p.values(); ++v) {
+            if (p.root(v) != v) continue;
+            auto const role = p.class_role(v);
+            if (lives.count(v) != 0) {
+                if (has_role(role, value_role::input)) fill_noise(run.input(v), noise_for(number, v));
+            } else if (p.bytes[v] != 0 && number == 1) {
+                if (has_role(role, value_role::external) || has_role(role, value_role::input))
+                    fill_noise(bound_to(v), noise_for(number, v));
+                run.bind(v, bound_to(v));
+            } else if (p.bytes[v] != 0 && has_role(role, value_role::input) &&
+                       !has_role(role, value_role::external)) {
+                fill_noise(bound_to(v), noise_for(number, v));
+            }
+        }
+    }
+    outcome result(executor const& run)
+    {
+        outcome of_run{written, {}};
+        for (value_id v = 0; v != p.values(); ++v) {
+            bool const is_external = has_role(p.class_role(p.root(v)), value_role::external);
+            if (has_role(p.role[v], value_role::output)) of_run.left.push_back(digest(run.output(v)));
+            else if (is_external)
+                of_run.left.push_back(digest(bound_to(p.root(v)).first(
+                    static_cast<std::size_t>(std::min<byte_count>(p.bytes[v], room(p, p.root(v)))))));
+        }
+        return of_run;
+    }
+};
+
+/// Counts what is lent, and knows sizes and alignments.
+struct lender {
+    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
+    void* allocate(std::size_t bytes, std::size_t alignment)
+    {
+        void* const block = ::operator new(bytes, std::align_val_t{alignment});
+        lent[block] = {bytes, alignment};
+        return block;
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
+    {
+        if (lent.at(block) != std::pair{bytes, alignment}) FAIL_CHECK("given back with another size");
+        lent.erase(block);
+        ::operator delete(block, std::align_val_t{alignment});
+    }
+};
+
+} // namespace
+
+TEST_CASE("a random program computes the same in every mode, at every level, in place or not, run after run")
+{
+    std::size_t exact = 0;
+    for (unsigned seed = 0; seed != 250; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 8);
+        bytes_of_class own;
+        outcome const expected[] = {by_definition(p, own, 1), by_definition(p, own, 2)};
+        for (bool const in_place : {false, true}) {
+            CAPTURE(in_place);
+            auto const planned = plan_memory(p.program(), p.options(in_place));
+            REQUIRE(planned.is_sound());
+            auto run_all = [&](auto const& mode, check_level level) {
+                lender source;
+                {
+                    bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
+                    executor run = around.make(mode, {.check = level, .upstream = &source}, in_place);
+                    for (unsigned number : {1u, 2u}) {
+                        CAPTURE(number);
+                        around.give(run, number);
+                        run_report const report = run.run();
+                        CHECK(around.result(run) == expected[number - 1]);
+                        CHECK(report.steps == p.turns().size());
+                        CHECK(report.lower_bound == planned.report.lower_bound_bytes);
+                        if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>) {
+                            CHECK(report.plan_bytes == planned.report.arena_bytes);
+                            CHECK(report.reserved == planned.report.arena_bytes);
+                            CHECK(report.run.bytes == counter{report.reserved, report.reserved, 0});
+                        } else if (planned.plan.arena_bytes.size() <= 1) {
+                            CHECK(report.run.bytes.peak >= report.lower_bound);
+                            exact += report.run.bytes.peak == report.lower_bound;
+                        }
+                    }
+                }
+                CHECK(source.lent.empty());
+            };
+            for (auto level :
+                 {check_level::off, check_level::plan, check_level::paint, check_level::digest}) {
+                CAPTURE(static_cast<int>(level));
+                run_all(no_plan{}, level);
+                run_all(recycle{}, level);
+                run_all(arena{planned.plan}, level);
+            }
+        }
+    }
+    CHECK(exact > 1000);
+}
+
+namespace {
+
+/// A plan in which one pair of classes clashes, and no other.
+struct planted {
+    memory_plan plan;
+    value_id first, second; // in the order of their births, then by number
+};
+
+/// The plan with a place for each class, so that any can be moved alone; spread out: none shares.
+memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
+{
+    memory_plan result{.order = p.order, .arena_bytes = std::vector<byte_count>(plan.arena_bytes.size(), 0)};
+    result.buffer_of.assign(p.values(), no_buffer);
+    for (auto const& [r, life] : lives_of(p)) {
+        placed_buffer placed{.root = r, .life = life, .size = p.bytes[r], .pool = p.pool[r]};
+        byte_count& end = result.arena_bytes[p.pool[r]];
+        placed.offset = is_spread ? align_up(end, 64) : plan.offset_of(r);
+        end = std::max(end, placed.offset + placed.size);
+        for (value_id v = 0; v != p.values(); ++v)
+            if (p.root(v) == r) result.buffer_of[v] = static_cast<buffer_id>(result.buffers.size());
+        result.buffers.push_back(placed);
+    }
+    return result;
+}
+
+/// Whether the program lets the step at this position write `to` over what it reads last, `from`.
+bool is_pair_at(random_program const& p, class_history const& touches, value_id from, value_id to, step_id at)
+{
+    for (auto const& [in, out] : p.turns()[at].what->pairs)
+        if (p.root(in) == from && p.root(out) == to && touches.at(from).count(at) != 0 &&
+            touches.at(from).at(at).only_reads(in) && p.first_write(touches.at(to)) == at)
+            return true;
+    return false;
+}
+
+/// Pairs that are alive together and share bytes, compared each with each.
+std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memory_plan const& plan)
+{
+    auto const touches = history_of(p);
+    auto const lives = lives_of(p);
+    auto at = [&](value_id r) { return plan.offset_of(r); };
+    std::set<value_id> has_heir;
+    std::set<std::pair<value_id, value_id>> handed_over;
+    for (step_id position = 0; position != p.turns().size(); ++position)
+        for (auto const& [in, out] : p.turns()[position].what->pairs) {
+            value_id const from = p.root(in), to = p.root(out);
+            if (lives.count(from) == 0 || lives.count(to) == 0 || has_heir.count(from) != 0) continue;
+            bool const fits =
+                p.pool[from] == p.pool[to] && at(from) == at(to) && p.bytes[from] >= p.bytes[to];
+            bool const dies =
+                lives.at(from).last == position + 1 && !has_role(p.class_role(from), value_role::output);
+            bool const is_born =
+                lives.at(to).first == position && !has_role(p.class_role(to), value_role::input);
+            if (!fits || !dies || !is_born || !is_pair_at(p, touches, from, to, position)) continue;
+            has_heir.insert(from);
+            handed_over.insert({from, to});
+        }
+    std::vector<std::pair<value_id, value_id>> found;
+    for (auto const& [a, a_life] : lives)
+        for (auto const& [b, b_life] : lives)
+            if (a < b && overlaps(a_life, b_life) && p.pool[a] == p.pool[b] && at(a) < at(b) + p.bytes[b] &&
+                at(b) < at(a) + p.bytes[a] && handed_over.count({a, b}) == 0 &&
+                handed_over.count({b, a}) == 0)
+                found.push_back({a, b});
+    return found;
+}
+
+std::optional<planted> plant(random_program const& p, dice& pick)
+{
+    auto const lives = lives_of(p);
+    std::vector<value_id> roots;
+    for (auto const& [r, life] : lives) roots.push_back(r);
+    if (roots.size() < 2) return std::nullopt;
+    auto any = [&] { return roots[pick.below(static_cast<std::uint32_t>(roots.size()))]; };
+    auto const sound = plan_memory(p.program(), p.options());
+    REQUIRE(sound.is_sound());
+    for (int attempt = 0; attempt != 60; ++attempt) {
+        memory_plan plan = by_class(p, sound.plan, pick.below(2) == 0);
+        value_id const moved = any(), other = any();
+        if (moved == other || !overlaps(lives.at(moved), lives.at(other))) continue;
+        byte_count alignment = 1;
+        for (value_id v = 0; v != p.values(); ++v)
+            if (p.root(v) == moved) alignment = std::max(alignment, p.alignment[v]);
+        byte_count& offset = plan.buffers[plan.buffer_of[moved]].offset;
+        byte_count const there =
+            plan.offset_of(other) + pick.below(static_cast<std::uint32_t>(p.bytes[other]));
+        offset = there - there % alignment;
+        byte_count& end = plan.arena_bytes[p.pool[moved]];
+        end = std::max(end, offset + p.bytes[moved]);
+        auto const found = clashes(p, plan);
+        if (found.size() != 1) continue;
+        auto [a, b] = found.front();
+        auto birth = [&](value_id r) { // of an input, before any step
+            return has_role(p.class_role(r), value_role::input) ? -1 : static_cast<int>(lives.at(r).first);
+        };
+        if (birth(b) < birth(a)) std::swap(a, b);
+        return planted{plan, a, b};
+    }
+    return std::nullopt;
+}
+
+/// Who is clobbered by the pair, if anybody is when the program runs in its order.
+///
+/// The pair is exercised if a step writes over bytes that somebody still needs: the second to be born is
+/// written while the first has to stay, to the end of that very step, for a later one, or for the caller.
+/// Where one step writes both, whoever of them is needed later is spoilt.
+std::vector<clobbering> exercised(random_program const& p, planted const& pair)
+{
+    auto const touches = history_of(p);
+    auto const turns = p.turns();
+    auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
+    auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
+    auto next_touch = [&](value_id r,
+                          int after) -> std::optional<step_id> { // position; their number: the end
+        for (auto const& [at, how] : touches.at(r))
+            if (static_cast<int>(at) > after) return at;
+        if (is_output(r)) return static_cast<step_id>(turns.size());
+        return std::nullopt;
+    };
+    auto last_write = [&](value_id r, step_id before) { // the step
+        step_id step = no_step;
+        for (auto const& [at, how] : touches.at(r))
+            if (at < before && !how.written.empty()) step = turns[at].id;
+        return step;
+    };
+    auto spoilt = [&](value_id victim, value_id culprit, step_id reader) {
+        return clobbering{.value = victim,
+                          .producer = last_write(victim, reader),
+                          .reader = reader == turns.size() ? no_step : turns[reader].id,
+                          .culprit = culprit,
+                          .culprit_step = last_write(culprit, reader)};
+    };
+    value_id const first = pair.first, second = pair.second;
+    if (is_input(second)) { // both are there before anything runs; the caller wrote the second over the first
+        if (auto const reader = next_touch(first, -1)) return {spoilt(first, second, *reader)};
+        return {};
+    }
+    step_id const at = p.first_write(touches.at(second));
+    bool const is_touched = touches.at(first).count(at) != 0;
+    bool const is_written = is_touched && !touches.at(first).at(at).written.empty();
+    bool const is_last = !next_touch(first, static_cast<int>(at));
+    if (is_touched && !is_written) {
+        bool const early = touches.at(first).at(at).is_early() && !(at == 0 && is_input(first));
+        if (is_last && (early || is_pair_at(p, touches, first, second, at))) return {};
+        clobbering found = spoilt(first, second, at);
+        found.culprit_step = found.reader;
+        return {found};
+    }
+    std::vector<clobbering> found;
+    if (auto const reader = next_touch(first, static_cast<int>(at)))
+        found.push_back(spoilt(first, second, *reader));
+    if (auto const reader = next_touch(second, static_cast<int>(at)); reader && is_written)
+        found.push_back(spoilt(second, first, *reader));
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("of an unsound pair the plan check finds each, a watched run each that its order exercises")
+{
+    std::size_t plans = 0, refused = 0, found = 0, unexercised = 0, in_scratch = 0;
+    for (unsigned seed = 0; plans != 300; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 8);
+        auto const pair = plant(p, pick);
+        if (!pair) continue;
+        ++plans;
+        CAPTURE(pair->first);
+        CAPTURE(pair->second);
+        bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
+        try {
+            around.make(arena{pair->plan}, {}, true);
+        } catch (unsound_plan const& e) {
+            CHECK(e.why().what == fault::clash);
+            CHECK(e.why().value == std::min(pair->first, pair->second));
+            CHECK(e.why().other == std::max(pair->first, pair->second));
+            ++refused;
+        }
+
+        bool const meets_scratch = p.is_scratch[pair->first] != p.is_scratch[pair->second] &&
+                                   lives_of(p)[pair->first].first == lives_of(p)[pair->second].first;
+        auto const expected = exercised(p, *pair);
+        std::optional<clobbering> seen;
+        executor run = around.make(arena{pair->plan}, {.check = check_level::digest, .prove = false}, true);
+        around.give(run, 1);
+        try {
+            run.run();
+            CHECK(expected.empty());
+            ++unexercised;
+            continue;
+        } catch (clobbered_value const& e) {
+            seen = e.details();
+        } catch (run_error const&) {
+            CHECK(meets_scratch); // the kernel itself finds its results in its scratch
+            ++in_scratch;
+            continue;
+        }
+        CHECK(std::find(expected.begin(), expected.end(), *seen) != expected.end());
+        ++found;
+    }
+    CHECK(refused == 300);
+    CHECK(found > 200);
+    CHECK(unexercised > 0);
+    MESSAGE("refused " << refused << " of 300; run: found " << found << ", by the kernel " << in_scratch
+                       << ", not exercised " << unexercised);
+}
