@@ -26,7 +26,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +61,17 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
     return color;
 }
 
+/// Ascending.
+template <std::same_as<keyed> Item>
+void keep_one_of_each(std::vector<Item>& items)
+{
+    sort_keyed(items);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i != items.size(); ++i)
+        if (kept == 0 || items[kept - 1] < items[i]) items[kept++] = items[i];
+    while (items.size() != kept) items.pop_back();
+}
+
 /// Writes what the picture is made of: boxes, ellipses and edges.
 template <class Stream, class Names, class Steps>
 class dot_writer {
@@ -73,10 +83,9 @@ public:
 
     void write_step(step_id s, std::vector<value_id> const& defs)
     {
-        std::vector<slot_id> slots;
-        for (value_id v : defs) slots.push_back(slot_of_[v]);
-        std::sort(slots.begin(), slots.end());
-        slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+        std::vector<keyed> slots;
+        for (value_id v : defs) slots.push_back({slot_of_[v], 0, 0});
+        keep_one_of_each(slots);
 
         out_ << 's' << s << " [label=\"";
         if constexpr (std::same_as<Steps, own_id>) out_ << "step ";
@@ -88,9 +97,9 @@ public:
                 write_value(v);
             }
             out_ << "\", fillcolor=\"";
-            for (slot_id slot : slots) {
-                if (slot != slots.front()) out_ << ':';
-                write_color(slot, false);
+            for (keyed const& slot : slots) {
+                if (&slot != &slots.front()) out_ << ':';
+                write_color(static_cast<slot_id>(slot.key), false);
             }
             if (slots.size() != 1) out_ << "\", style=\"striped";
         }
@@ -133,20 +142,21 @@ public:
         out_ << "]\n";
     }
 
-    void write_legend(std::vector<slot_id> slots)
+    void write_legend()
     {
-        std::sort(slots.begin(), slots.end());
-        slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-        if (!slots.empty() && slots.back() == no_slot) slots.pop_back();
+        std::vector<keyed> slots;
+        for (slot_id slot : slot_of_)
+            if (slot != no_slot) slots.push_back({slot, 0, 0});
         if (slots.empty()) return;
+        keep_one_of_each(slots);
         out_ << "subgraph cluster_slots {\nlabel=slots\n";
-        for (slot_id slot : slots) {
-            out_ << 'k' << slot << " [label=" << slot << ", width=0.4, fillcolor=\"";
-            write_color(slot, false);
+        for (keyed const& slot : slots) {
+            out_ << 'k' << slot.key << " [label=" << slot.key << ", width=0.4, fillcolor=\"";
+            write_color(static_cast<slot_id>(slot.key), false);
             out_ << "\"]\n";
         }
-        for (std::size_t i = 1; i < slots.size(); ++i)
-            out_ << 'k' << slots[i - 1] << " -> k" << slots[i] << " [style=invis]\n";
+        for (std::size_t i = 1; i != slots.size(); ++i)
+            out_ << 'k' << slots[i - 1].key << " -> k" << slots[i].key << " [style=invis]\n";
         out_ << "}\n";
     }
 
@@ -201,14 +211,13 @@ private:
 
 /// Draw the program: a complete file for `dot`.
 ///
-/// Ensures:    one box for each step, a frame around those of a node that has several; dashed grey edges say
-/// who
-///             runs next, within nodes and along the edges between them. A value leads from the last def
-///             before a use, in the order of the steps, once to each step that uses it, dotted where it is
-///             used at the end of a predecessor. Where no def is before, but the graph has an edge back, it
-///             leads from the last def of all; else it is given. Bold: the step declares that it may write
-///             over it. Control characters in names are left out. Equal programs, slots and names give equal
-///             bytes.
+/// Ensures:    one box for each step, and a frame around those of a node that has several. Dashed grey edges
+///             say who runs next, within nodes and from node to node. A value leads from the last def before
+///             a use, in the order of the steps, once to each step that uses it; dotted, to the first step of
+///             the node that uses it at the end of a predecessor. Where no def is before, it leads from the
+///             last of all if some edge of the graph leads back, and else it is given. Bold: the step
+///             declares that it may write over the value. Control characters in names are left out. Equal
+///             programs, slots and names give equal bytes.
 /// Complexity: O(output) time and memory, and O(k log k) for k uses at the ends of predecessors; `slot_of` is
 ///             called once a value, `step_name` once a step, `name_of` at most twice an edge, def and given.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
@@ -222,9 +231,10 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
     std::vector<slot_id> slots(p.values());
     for (std::size_t v = 0; v != slots.size(); ++v)
         slots[v] = detail::as_id(detail::ask(slot_of, static_cast<value_id>(v)));
-    detail::dot_writer writer(out, slots, name_of, step_name);
+    detail::dot_writer<Stream, Names, Steps> writer(out, slots, name_of, step_name);
     detail::plain_text<Stream> text{out};
-    std::vector<char> title(options.title.begin(), options.title.end());
+    std::vector<char> title;
+    for (char c : options.title) title.push_back(c);
     text << "digraph program {\nlabel=\"";
     writer.write_text(title);
     text << "\"; labelloc=t; rankdir=" << (options.sideways ? "LR" : "TB")
@@ -235,7 +245,6 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
 
     bool has_edge_back = false;
     std::vector<step_id> last_def(p.values(), no_step);
-    std::vector<slot_id> taken;
     std::vector<value_id> defs;
     for (std::size_t i = 0; i != p.nodes(); ++i) {
         auto const n = static_cast<node_id>(i);
@@ -245,7 +254,6 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
         for (step_id s = mine.first; s != mine.last; ++s) {
             defs.clear();
             for (touch t : p.touches(s)) {
-                taken.push_back(slots[t.value]);
                 if (t.kind != touch_kind::def || last_def[t.value] == s) continue;
                 last_def[t.value] = s;
                 defs.push_back(t.value);
@@ -256,23 +264,21 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
         if (is_framed) text << "}\n";
         for (node_id next : p.successors(n)) has_edge_back = has_edge_back || next <= n;
     }
-    for (edge_use u : p.edge_uses()) taken.push_back(slots[u.value]);
-    writer.write_legend(taken);
+    writer.write_legend();
 
-    // Uses at the ends of predecessors, by predecessor, each once: key {pred, node}, who: value.
-    std::vector<keyed> at_ends;
+    std::vector<keyed> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
-    sort_keyed(at_ends);
+    detail::keep_one_of_each(at_ends);
     auto arrival = at_ends.begin();
 
     std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
     std::vector<step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
-    std::vector<unsigned char> is_drawn(p.values(), 0);
+    std::vector<value_id> drawn(p.values(), no_value); // as given
     auto lead = [&](value_id v, step_id to, char const* style) {
         step_id from = latest_def[v];
         if (from == no_step && has_edge_back) from = last_def[v];
-        if (from == no_step && !is_drawn[v]) {
-            is_drawn[v] = 1;
+        if (from == no_step && drawn[v] == no_value) {
+            drawn[v] = v;
             writer.write_given(v);
         }
         writer.write_edge(v, from, to, options.value_names, style);
@@ -293,8 +299,7 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
                 if (t.kind == touch_kind::def) latest_def[t.value] = s;
         }
         for (; arrival != at_ends.end() && arrival->key == n; ++arrival)
-            if (arrival == at_ends.begin() || *(arrival - 1) < *arrival)
-                lead(arrival->who, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
+            lead(arrival->who, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
         for (node_id next : p.successors(n))
             writer.write_turn(p.steps_of(n).last - 1, p.steps_of(next).first);
     }
