@@ -98,7 +98,7 @@ template <std::same_as<snapshot> S>
     std::vector<keyed> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
         placed_buffer const& b = plan.buffers[i];
-        if (b.pool == pool && b.size != 0 && contains(b.life, reason.position))
+        if (b.pool == pool && contains(b.life, reason.position))
             largest.push_back({falling(b.size), b.root, static_cast<buffer_id>(i)});
     }
     sort_keyed(largest);
@@ -122,7 +122,7 @@ template <std::same_as<snapshot> S>
         peak_buffer& row = reason.alive[row_of[b]];
         step_id& until = held_until[row_of[b]];
         if (until == 0 && t.kind == touch_kind::def && at <= row.life.first) row.producer = steps[at];
-        if (until <= at + 1) until = at + 1, row.last_user = steps[at];
+        if (until < at + 1) until = at + 1, row.last_user = steps[at];
     };
     for (step_id at = 0; at != positions; ++at) {
         position_of[steps[at]] = at;
