@@ -108,7 +108,7 @@ public:
             owners_.emplace_back(std::move(borders[pool]), values.arenas()[pool].size);
         for (std::size_t i = 0; i != left_.size(); ++i) {
             auto const b = static_cast<buffer_id>(i);
-            if (!is_given(its(b).role) && is_ours(b)) continue;
+            if (!is_given(its(b).role)) continue;
             if (is_ours(b)) claim(b);
             know(b, no_step);
         }
@@ -145,8 +145,7 @@ public:
         for (value_id& v : written_) v = tape_.table.buffer_of[v];
         std::sort(written_.begin(), written_.end());
         for (buffer_id b : tape_.touched[at])
-            if (!std::binary_search(written_.begin(), written_.end(), b) && !is_given_up(b, at))
-                compare(b, step);
+            if (!std::binary_search(written_.begin(), written_.end(), b)) compare_read(b, at);
         for (buffer_id b : written_) know(b, step);
         for (buffer_id b : tape_.touched[at])
             if (left_[b] == 0 && is_ours(b)) discard(b, at);
@@ -168,20 +167,7 @@ private:
         return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
     }
 
-    /// Its step was allowed to write over b, and whoever moved in there was.
-    bool is_given_up(buffer_id b, step_id at) const
-    {
-        if (left_[b] != 0) return false;
-        auto const rows = tape_.yields_at(at);
-        auto yields_to = [&](buffer_id heir) {
-            return std::any_of(rows.begin(), rows.end(),
-                               [&](yielded y) { return y.from == b && (y.to == heir || y.to == no_buffer); });
-        };
-        if (yields_to(no_buffer)) return true;
-        if (!values_.has_arena()) return is_in_place(b, at);
-        return over(b) != no_buffer && over(b, [&](buffer_id heir) { return !yields_to(heir); }) == no_buffer;
-    }
-    /// In `recycle`, b was handed over, or its bytes were.
+    /// b was handed over, or its bytes were; or the caller bound the same for both.
     bool is_in_place(buffer_id b, step_id at) const
     {
         auto const rows = tape_.yields_at(at);
@@ -227,8 +213,31 @@ private:
 
     void compare(buffer_id b, step_id reader) const
     {
+        if (takes_digests_ && is_known_[b]) compare(b, reader, over(b));
+    }
+    /// When the step is done, what it has read and not written, unless it was allowed to write over it.
+    void compare_read(buffer_id b, step_id at) const
+    {
         if (!takes_digests_ || !is_known_[b]) return;
-        buffer_id const culprit = over(b);
+        buffer_id intruder = over(b);
+        if (left_[b] == 0) {
+            bool const has_block = !values_.has_arena() || !is_ours(b); // which its heir may have now
+            auto const rows = tape_.yields_at(at);
+            auto yields_to = [&](buffer_id heir) {
+                return std::any_of(rows.begin(), rows.end(), [&](yielded y) {
+                    return y.from == b && (y.to == heir || y.to == no_buffer);
+                });
+            };
+            if (yields_to(no_buffer) || (has_block && is_in_place(b, at))) return;
+            if (intruder != no_buffer) {
+                intruder = over(b, [&](buffer_id heir) { return !yields_to(heir); });
+                if (intruder == no_buffer) return;
+            }
+        }
+        compare(b, tape_.step_at[at], intruder);
+    }
+    void compare(buffer_id b, step_id reader, buffer_id culprit) const
+    {
         if (culprit == no_buffer && digest(std::span<std::byte const>(values_.bytes_of(b))) == digest_[b])
             return;
         clobbering what{.value = its(b).root, .producer = producer_[b], .reader = reader};

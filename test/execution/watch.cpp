@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/watch.hpp>
+
+#include "../dice.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+using namespace sublet;
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+#if defined(UNDER_ASAN)
+extern "C" int __asan_address_is_poisoned(void const volatile*);
+static bool is_dead(std::byte const* at) { return __asan_address_is_poisoned(at) != 0; }
+static bool const under_asan = true;
+#else
+static bool is_dead(std::byte const* at) { return *at == std::byte{0xFF}; }
+static bool const under_asan = false;
+#endif
+
+namespace {
+
+using kernel = std::function<void(cpu_call const&)>;
+using lists = std::vector<std::vector<int>>;
+
+snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
+{
+    return sequence(
+        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
+        [&](auto s) -> auto& { return defs[s]; });
+}
+
+/// Values of 16 bytes at these offsets, whatever that does to them.
+arena at_offsets(std::vector<byte_count> const& offsets)
+{
+    memory_plan plan;
+    for (value_id v = 0; v != offsets.size(); ++v) {
+        plan.buffer_of.push_back(v);
+        plan.buffers.push_back({.root = v, .life = {}, .size = 16, .offset = offsets[v]});
+    }
+    plan.arena_bytes = {*std::max_element(offsets.begin(), offsets.end()) + 16};
+    return {plan};
+}
+
+plan_options sixteen(std::vector<value_role> const& role) { return {.bytes = 16, .role = role}; }
+value_role const none = value_role::intermediate, output = value_role::output, input = value_role::input,
+                 external = value_role::external;
+
+executor_options const watched{.check = check_level::digest, .prove = false};
+
+/// What a run finds.
+template <class Mode>
+clobbering found(snapshot const& p, plan_options const& options, Mode const& mode, kernel const& compute,
+                 executor_options const& how = watched)
+{
+    cpu_executor<kernel> run(p, options, mode, compute, how);
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(options.role[v], value_role::input)) fill_noise(run.input(v), v);
+    try {
+        run.run();
+    } catch (clobbered_value const& e) {
+        return e.details();
+    }
+    return {};
+}
+
+std::span<std::byte> writable(std::span<std::byte const> bytes)
+{
+    return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+} // namespace
+
+TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
+{
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        std::vector<keyed> borders;
+        std::vector<std::pair<byte_count, byte_count>> ranges;
+        for (std::uint32_t i = 0, n = 1 + pick.below(6); i != n; ++i) {
+            byte_count const begin = pick.below(30), end = begin + pick.below(10);
+            ranges.push_back({begin, end});
+            borders.push_back({begin, 0, i});
+            borders.push_back({end, 0, i});
+        }
+        detail::byte_owners<buffer_id> owners(borders, 40);
+        std::vector<buffer_id> expected(40, no_buffer);
+        for (int claim = 0; claim != 8; ++claim) {
+            buffer_id const who = pick.below(static_cast<std::uint32_t>(ranges.size()));
+            auto const [begin, end] = ranges[who];
+            owners.claim(begin, end, who);
+            for (byte_count b = begin; b != end; ++b) expected[b] = who;
+            for (auto const& [from, to] : std::vector{std::pair<byte_count, byte_count>{0, 40}, ranges[0]}) {
+                byte_count next = from;
+                owners.each(from, to, [&](byte_count first, byte_count last, buffer_id owner) {
+                    if (first == last) return;
+                    CHECK(first == next);
+                    for (next = first; next != last; ++next) CHECK(expected[next] == owner);
+                });
+                CHECK(next == to);
+            }
+        }
+    }
+}
+
+TEST_CASE("a result that is put over a value still needed is named, with producer, reader and place")
+{
+    //   a ─► b ─► c, and a again
+    auto const p = op_list(3, {{}, {0}, {0, 1}}, {{0}, {1}, {2}});
+    auto const options = sixteen({none, none, output});
+    CHECK(found(p, options, at_offsets({0, 16, 32}), synthetic_kernel{}) == clobbering{});
+    CHECK(found(p, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
+    CHECK(found(p, options, at_offsets({0, 16, 1}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
+
+    //   a and b, then a alone is read
+    auto const later = op_list(3, {{}, {}, {0}}, {{0}, {1}, {2}});
+    CHECK(found(later, options, at_offsets({0, 15, 32}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 1, .culprit_step = 1});
+    CHECK(found(later, sixteen({output, none, output}), at_offsets({0, 32, 15}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
+    auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
+    CHECK(found(unread, sixteen({output, none}), at_offsets({0, 15}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = no_step, .culprit = 1, .culprit_step = 1});
+    CHECK(found(unread, sixteen({input, none}), at_offsets({8, 0}), synthetic_kernel{}) == clobbering{});
+}
+
+TEST_CASE("steps are named as the program has them, whatever the order")
+{
+    auto const p = op_list(3, {{0, 1}, {}, {}}, {{2}, {0}, {1}});
+    plan_options options = sixteen({none, none, output});
+    options.order = {2, 1, 0};
+    arena plan = at_offsets({0, 8, 32});
+    plan.plan.order = options.order;
+    CHECK(found(p, options, plan, synthetic_kernel{}) ==
+          clobbering{.value = 1, .producer = 2, .reader = 0, .culprit = 0, .culprit_step = 1});
+}
+
+TEST_CASE("of two results of one step over each other, the one that is needed later is missed")
+{
+    auto const p = op_list(3, {{}, {0}}, {{0, 1}, {2}});
+    auto const q = op_list(3, {{}, {1}}, {{0, 1}, {2}});
+    auto const options = sixteen({none, none, output});
+    CHECK(found(p, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 0});
+    CHECK(found(q, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
+          clobbering{.value = 1, .producer = 0, .reader = 1, .culprit = 0, .culprit_step = 0});
+}
+
+TEST_CASE("a kernel that writes what is not its result is found, in any mode")
+{
+    auto const p = op_list(3, {{}, {0}, {0}}, {{0}, {1}, {2}});
+    auto const options = sixteen({none, none, output});
+    kernel const careless = [](cpu_call const& call) {
+        synthetic_kernel{}(call);
+        if (call.step == 1) writable(call.in(0))[15] ^= std::byte{1};
+    };
+    clobbering const expected{.value = 0, .producer = 0, .reader = 1};
+    CHECK(found(p, options, no_plan{}, careless) == expected);
+    CHECK(found(p, options, recycle{}, careless) == expected);
+    CHECK(found(p, options, at_offsets({0, 16, 32}), careless) == expected);
+
+    executor_options painting = watched;
+    painting.check = check_level::paint;
+    CHECK(found(p, options, no_plan{}, careless, painting) == clobbering{});
+}
+
+TEST_CASE("a kernel that writes beyond its results is found when somebody needs what lies there")
+{
+    auto const p = op_list(3, {{}, {}, {0, 1}}, {{0}, {1}, {2}});
+    auto beyond = [](step_id at) -> kernel {
+        return [at](cpu_call const& call) {
+            synthetic_kernel{}(call);
+            if (call.step == at) *(call.out(0).data() + 16) ^= std::byte{1};
+        };
+    };
+    auto const plan = at_offsets({16, 0, 32});
+    auto const options = sixteen({output, none, output});
+    CHECK(found(p, options, plan, beyond(1)) == clobbering{.value = 0, .producer = 0, .reader = 2});
+    auto const below = at_offsets({32, 0, 16});
+    CHECK(found(p, options, below, beyond(2)) == clobbering{.value = 0, .producer = 0, .reader = 2});
+    auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
+    CHECK(found(unread, sixteen({output, none}), at_offsets({16, 0}), beyond(1)) ==
+          clobbering{.value = 0, .producer = 0, .reader = no_step});
+    auto const given = op_list(3, {{}, {0}}, {{1}, {2}});
+    CHECK(found(given, sixteen({input, none, output}), plan, beyond(0)) ==
+          clobbering{.value = 0, .producer = no_step, .reader = 1});
+}
+
+TEST_CASE(
+    "what may be written over is no alarm: an in-place pair, an operand read early, a value that is dead")
+{
+    auto const pair = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 1) s.use(0), s.may_overwrite(0, 1);
+        s.def(step);
+    });
+    auto const early = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 1) s.use_early(0);
+        s.def(step);
+    });
+    auto const options = sixteen({none, output});
+    for (byte_count const at : {0u, 8u}) {
+        CHECK(found(pair, options, at_offsets({0, at}), synthetic_kernel{}) == clobbering{});
+        CHECK(found(early, options, at_offsets({0, at}), synthetic_kernel{}) == clobbering{});
+    }
+    CHECK(found(pair, options, recycle{}, synthetic_kernel{}) == clobbering{});
+    CHECK(found(pair, options, no_plan{}, synthetic_kernel{}) == clobbering{});
+
+    // A pair that was not taken, a second result beside it, and a reader that comes later.
+    plan_options apart = options;
+    apart.in_place = false;
+    CHECK(found(pair, apart, at_offsets({0, 0}), synthetic_kernel{}).value == 0);
+    auto const beside = sequence(2, 3, [](auto step, effect_sink& s) {
+        if (step == 1) s.use(0), s.may_overwrite(0, 1), s.def(2);
+        s.def(step);
+    });
+    CHECK(found(beside, sixteen({none, output, output}), at_offsets({0, 32, 0}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
+    auto const read_again = sequence(3, 2, [](auto step, effect_sink& s) {
+        if (step != 0) s.use(0);
+        if (step == 1) s.may_overwrite(0, 1);
+        if (step != 2) s.def(step);
+    });
+    CHECK(found(read_again, options, at_offsets({0, 0}), synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
+}
+
+TEST_CASE("an heir that is allowed is not blamed for one that is not")
+{
+    auto const p = sequence(2, 3, [](auto step, effect_sink& s) {
+        if (step == 1) s.use(0), s.may_overwrite(0, 1), s.def(1), s.def(2);
+        else s.def(0);
+    });
+    plan_options const options{.bytes = {16, 8, 8}, .role = {none, output, output}};
+    auto const plan = at_offsets({0, 0, 8});
+    CHECK(found(p, options, plan, synthetic_kernel{}) ==
+          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
+}
+
+TEST_CASE("in place on the caller's storage is no alarm in any mode")
+{
+    //   w, gradient ─► w', with the same bytes bound for both
+    auto const p = sequence(2, 3, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        else s.use(0), s.use(1), s.def(2), s.may_overwrite(1, 2);
+    });
+    auto const options = sixteen({none, external, external});
+    auto trained = [&](auto const& mode) {
+        std::vector<std::byte> weights(16);
+        cpu_executor<kernel> run(p, options, mode, synthetic_kernel{}, {.check = check_level::digest});
+        run.bind(1, std::span(weights));
+        run.bind(2, std::span(weights));
+        run.run();
+        run.run();
+        return digest(std::span(weights));
+    };
+    auto const planned = plan_memory(p, options);
+    CHECK(trained(no_plan{}) == trained(recycle{}));
+    CHECK(trained(no_plan{}) == trained(arena{planned.plan}));
+}
+
+TEST_CASE("storage that the caller lends to one value after the other is no alarm")
+{
+    auto const p = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
+    plan_options const options{.bytes = std::vector<byte_count>{no_size, 16, no_size, 16},
+                               .role = {none, none, none, output}};
+    std::vector<std::byte> lent(32);
+    cpu_executor<kernel> run(p, options, no_plan{}, synthetic_kernel{}, {.check = check_level::digest});
+    run.bind(0, std::span(lent));
+    run.bind(2, std::span(lent));
+    CHECK_NOTHROW(run.run());
+}
+
+TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
+{
+    //   a ─► b ─► c ─► d     and two inputs, of which the first is read once; nothing shares
+    auto const p = op_list(6, {{0}, {2}, {3, 1}, {4}}, {{2}, {3}, {4}, {5}});
+    auto const options = sixteen({input, input, none, none, none, output});
+    auto const plan = at_offsets({0, 16, 32, 48, 64, 80});
+    std::vector<std::vector<value_id>> const alive{{0, 1, 2}, {1, 2, 3}, {1, 3, 4}, {4, 5}};
+    for (auto const level : {check_level::paint, check_level::digest}) {
+        std::byte* base = nullptr;
+        std::byte const* bytes = nullptr;
+        std::size_t looks = 0;
+        cpu_executor<kernel> run(p, options, plan,
+                                 [&](cpu_call const& call) {
+                                     bytes = base;
+                                     for (value_id v = 0; v != 6; ++v) {
+                                         auto const& now = alive[call.step];
+                                         bool const is_result = v == call.step + 2;
+                                         bool const is_alive =
+                                             std::find(now.begin(), now.end(), v) != now.end();
+                                         if (is_result) continue; // usable, and not yet written
+                                         for (int i = 0; i != 16; ++i)
+                                             CHECK(is_dead(bytes + 16 * v + i) != is_alive);
+                                         ++looks;
+                                     }
+                                     if (!under_asan)
+                                         for (std::byte b : call.out(0)) CHECK(b == std::byte{0xFF});
+                                     for (std::byte& b : call.out(0)) b = std::byte{1};
+                                 },
+                                 {.check = level});
+        for (int repeat = 0; repeat != 2; ++repeat) {
+            base = run.input(0).data();
+            for (value_id v : {0, 1})
+                for (std::byte& b : run.input(v)) b = std::byte{1};
+            run.run();
+            for (std::byte b : run.output(5)) CHECK(b == std::byte{1});
+        }
+        CHECK(looks == 2 * 4 * 5);
+    }
+}
+
+TEST_CASE("without a plan a result is painted before its step begins, but not what it takes over in place")
+{
+    auto const p = sequence(3, 3, [](auto step, effect_sink& s) {
+        if (step != 0) s.use(step - 1);
+        if (step == 2) s.may_overwrite(1, 2);
+        s.def(step);
+    });
+    std::size_t painted = 0, kept = 0;
+    kernel const look = [&](cpu_call const& call) {
+        auto const bytes = call.out(0);
+        painted += std::count(bytes.begin(), bytes.end(), std::byte{0xFF}) == 16;
+        kept += std::count(bytes.begin(), bytes.end(), std::byte{2}) == 16;
+        std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(call.step + 1));
+    };
+    executor_options const painting{.check = check_level::paint};
+    found(p, sixteen({none, none, output}), no_plan{}, look, painting);
+    CHECK(painted == 3);
+    found(p, sixteen({none, none, output}), recycle{}, look, painting);
+    CHECK(painted == 5);
+    CHECK(kept == 1);
+}
+
+TEST_CASE("a run that was cut short leaves nothing dead that the next one needs")
+{
+    auto const p = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
+    auto const options = sixteen({input, none, none, output});
+    auto const planned = plan_memory(p, options);
+    REQUIRE(planned.is_sound());
+    bool fails = true;
+    std::uint64_t results[2];
+    for (step_id at = 0; at != 3; ++at) {
+        cpu_executor<kernel> run(p, options, arena{planned.plan},
+                                 [&](cpu_call const& call) {
+                                     if (fails && call.step == at) throw 1;
+                                     synthetic_kernel{}(call);
+                                 },
+                                 {.check = check_level::digest});
+        for (std::uint64_t& result : results) {
+            for (bool const now : {true, false}) {
+                fails = now;
+                fill_noise(run.input(0), 7);
+                if (fails) CHECK_THROWS_AS(run.run(), run_error);
+                else run.run();
+            }
+            result = digest(run.output(3));
+        }
+        CHECK(results[0] == results[1]);
+    }
+}
