@@ -317,7 +317,7 @@ TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
                                  {.check = level});
         for (int repeat = 0; repeat != 2; ++repeat) {
             base = run.input(0).data();
-            for (value_id v : {0, 1})
+            for (value_id v : {0u, 1u})
                 for (std::byte& b : run.input(v)) b = std::byte{1};
             run.run();
             for (std::byte b : run.output(5)) CHECK(b == std::byte{1});
