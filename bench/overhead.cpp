@@ -43,6 +43,7 @@ using namespace sublet;
 char const* const kinds[] = {"chain", "branching"};
 char const* const modes[] = {"no_plan", "recycle", "arena"};
 char const* const levels[] = {"off", "plan", "paint", "digest"};
+std::size_t const sizes[] = {1000, 10'000, 100'000, 1'000'000};
 
 /// Step i makes value i of inputs[begin[i]] ... inputs[begin[i + 1] - 1].
 struct workload {
@@ -216,7 +217,7 @@ int main(int count, char** words)
                            : "%8s %-10s %-8s %10s %10s %8s %8s %8s %8s %8s %8s\n",
                     "steps", "kind", "mode", "make ms", "proved ms", "by hand", "spread %", "off", "plan",
                     "paint", "digest");
-        for (std::size_t const n : {1000, 10'000, 100'000, 1'000'000}) {
+        for (std::size_t const n : sizes) {
             if (n > most) continue;
             for (std::size_t kind = 0; kind != 2; ++kind) {
                 workload const w(n, kind == 1);
