@@ -9,16 +9,15 @@
 ///         auto y = sublet::as<float>(call.out(0));
 ///         my_operation(ir.operations[call.step], x, y);
 ///     };
-///     sublet::cpu_executor run{program, options, sublet::arena{plan}, kernel};
-///     read_image(sublet::as<float>(run.input(image)));
-///     run();
-///     show(sublet::as<float>(run.output(result)));
+///     sublet::cpu_executor executor{program, options, sublet::arena{plan}, kernel};
+///     read_image(sublet::as<float>(executor.input(image)));
+///     executor.run();
+///     show(sublet::as<float>(executor.output(result)));
 ///
 /// One functor is the kernel of the whole program: it knows your operations, the executor knows where their
 /// operands lie. This is the reference executor: it proves a plan before it runs it, and can watch it.
 
 #include <sublet/analysis/buffers.hpp>
-#include <sublet/analysis/pressure.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/execution/errors.hpp>

@@ -17,7 +17,6 @@
 /// Source: the first two are the modes of Apache SINGA's graph scheduler (pull request 626, 2020).
 
 #include <sublet/analysis/buffers.hpp>
-#include <sublet/analysis/pressure.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/execution/errors.hpp>
