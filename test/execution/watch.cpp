@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -115,6 +116,17 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
             }
         }
     }
+}
+
+TEST_CASE("where a thousand buffers begin is one border, and each stretch is looked at once")
+{
+    std::vector<keyed> borders;
+    for (std::uint32_t i = 0; i != 1000; ++i) borders.insert(borders.end(), {{0, 0, i}, {16, 0, i}});
+    detail::byte_owners<buffer_id> owners(borders, 32);
+    owners.claim(0, 16, 7);
+    std::vector<byte_count> begins;
+    owners.each(0, 32, [&](byte_count begin, byte_count, buffer_id) { begins.push_back(begin); });
+    CHECK(begins == std::vector<byte_count>{0, 16});
 }
 
 TEST_CASE("a result that is put over a value still needed is named, with producer, reader and place")
