@@ -118,7 +118,7 @@ struct sweep {
 
 /// Networks run in three memory modes, in place and not.
 struct run_sweep {
-    int networks = 0, within_2_percent = 0, different = 0, failures = 0;
+    int networks = 0, within_2_percent = 0, different = 0;
 
     /// A network that is too large is run with smaller values: the same operations, views and sharing, in a
     /// part of the time.
@@ -134,37 +134,38 @@ struct run_sweep {
 
     void run(std::string const& file, network net)
     {
-        std::printf("%-32s %5llu", file.c_str(), static_cast<unsigned long long>(shrink(net)));
-        bool is_same = true, is_small = true;
+        sublet::byte_count const part = shrink(net);
+        std::vector<sublet::byte_count> peaks;
+        std::vector<std::string> faults;
         std::optional<std::uint64_t> left;
+        bool is_small = true;
         for (bool in_place : {false, true}) {
             wishes const asked{.in_place = in_place};
             sublet::memory_plan const planned = plan(net, asked).planned.plan;
-            std::uint64_t pools = 0;
-            for (sublet::byte_count bytes : planned.arena_bytes) pools += bytes != 0;
             auto const level = in_place ? sublet::check_level::digest : sublet::check_level::plan;
             mode_comparison const all = compare_modes(net, asked, planned, {.check = level});
-            for (auto const& mode : {all.no_plan, all.recycle, all.arena}) {
-                if (!left && mode) left = mode->outputs;
-                is_same = is_same && mode && mode->outputs == left;
-                std::printf(" %12llu", static_cast<unsigned long long>(mode ? mode->peak_bytes : 0));
-            }
-            for (std::string const& fault : all.faults)
-                std::printf("\nFAILED %s: %s\n", file.c_str(), fault.c_str());
-            if (!all.is_identical()) continue;
-            if (all.arena->allocations != pools) {
-                std::printf("\nFAILED %s: %llu allocations for %llu pools\n", file.c_str(),
-                            static_cast<unsigned long long>(all.arena->allocations),
-                            static_cast<unsigned long long>(pools));
-                ++failures;
-            }
+            faults.insert(faults.end(), all.faults.begin(), all.faults.end());
+            for (auto const& mode : {all.no_plan, all.recycle, all.arena})
+                peaks.push_back(mode ? mode->peak_bytes : 0);
+            if (!all.no_plan || !all.recycle || !all.arena) continue;
+            if (all.arena->outputs != left.value_or(all.arena->outputs))
+                faults.push_back("in place it leaves something else");
+            left = all.arena->outputs;
+            std::uint64_t pools = 0;
+            for (sublet::byte_count bytes : planned.arena_bytes) pools += bytes != 0;
+            if (all.arena->allocations != pools)
+                faults.push_back(std::to_string(all.arena->allocations) + " allocations for " +
+                                 std::to_string(pools) + " pools");
             is_small = is_small && static_cast<double>(all.arena->peak_bytes) <=
                                        1.02 * static_cast<double>(all.recycle->peak_bytes);
         }
-        std::printf("%s\n", is_same ? "" : " DIFFERENT");
+        std::printf("%-32s %5llu", file.c_str(), static_cast<unsigned long long>(part));
+        for (sublet::byte_count peak : peaks) std::printf(" %12llu", static_cast<unsigned long long>(peak));
+        std::printf("\n");
+        for (std::string const& fault : faults) std::printf("FAILED %s: %s\n", file.c_str(), fault.c_str());
         ++networks;
-        within_2_percent += is_same && is_small;
-        different += !is_same;
+        within_2_percent += is_small;
+        different += !faults.empty();
     }
 
     /// At least 90 % of the networks within 2 % of what counting references needs.
@@ -172,7 +173,7 @@ struct run_sweep {
     {
         std::printf("%d networks run, %d within 2 %% of recycling, %d different\n", networks,
                     within_2_percent, different);
-        return networks != 0 && different + failures == 0 && within_2_percent * 10 >= networks * 9;
+        return networks != 0 && different == 0 && within_2_percent * 10 >= networks * 9;
     }
 };
 
