@@ -4,12 +4,12 @@
 
 /// Why is the peak what it is? Who is alive there, since when, for whom, and what if it were not.
 ///
-///     bytes ─┬───────────────────────────
-///     peak   │       ┌─┐ ◄ position          alive: a, b, c
-///            │ before│ │      ┌──┐           without b the peak is the highest of
-///            │  ┌────┘ └──┐   │  │ after         peak - bytes of b,
-///            │──┘    :    └───┘  └─             the level before b is born,
-///            └────[====b====)────────            the level after it has died
+///     bytes                            without b the peak is the highest of
+///       │      ┌─┐                         the levels before b is born,
+///       │   ┌──┘ └──┐   ┌──┐               the peak less the bytes of b,
+///       │───┘       └───┘  └──             the levels after b has died
+///       └─────[==b==)──────────
+///                                position
 ///
 /// Every buffer in the list is alive at the peak, so inside its life no other level is above that one, and
 /// without it none is above what is left of that one. Outside its life nothing changes, and the highest
@@ -59,13 +59,13 @@ struct peak_reason {
 /// The peak of one pool of a plan, and who makes it up. The plan is taken as it is, sound or not.
 ///
 /// Ensures:    `bytes` is the sum of those of `alive`; a pool without buffers has a peak of 0 bytes. Steps
-/// are
-///             the program's, positions those of `plan.order`. A buffer that is alive before its first def
-///             was given. `last_user` is nobody if the buffer lives longer than its touches ask for: then it
-///             is its role that holds it.
+///             have the program's numbers, positions are those of `plan.order`. A buffer that is alive before
+///             its first def was given. There is no last user if the buffer lives longer than its touches
+///             ask for: then it is its role that holds it.
 /// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
-/// Throws:     precondition_error if the plan is one of another program, its order does not name every node
-///             once, or the bytes alive at once exceed 64 bits.
+/// Throws:     precondition_error if the plan has other values than the program or lives beyond its steps,
+/// its
+///             order does not name every node once, or the bytes alive at once exceed 64 bits.
 template <std::same_as<snapshot> S>
 [[nodiscard]] peak_reason why_peak(S const& p, memory_plan const& plan, pool_id pool = 0)
 {
