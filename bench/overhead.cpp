@@ -13,10 +13,10 @@
 // overhead --count MODE LEVEL KIND N RUNS does only that many runs of one executor. Instructions are the same
 // on a busy machine: count them for two numbers of runs, the difference is what N steps a run cost.
 //
-//     for runs in 10 20; do
-//         valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count arena off chain
-//         1000 $runs
-//     done
+//     count="valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count"
+//     for runs in 10 20; do $count arena off chain 1000 $runs; done
+//
+// MODE may be by_hand too.
 
 #include "measure.hpp"
 
@@ -33,7 +33,6 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
