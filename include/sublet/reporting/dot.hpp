@@ -218,8 +218,9 @@ private:
 ///             last of all if some edge of the graph leads back, and else it is given. Bold: the step
 ///             declares that it may write over the value. Control characters in names are left out. Equal
 ///             programs, slots and names give equal bytes.
-/// Complexity: O(output) time and memory, and O(k log k) for k uses at the ends of predecessors; `slot_of` is
-///             called once a value, `step_name` once a step, `name_of` at most twice an edge, def and given.
+/// Complexity: O(output + values), but for sorting the slots and the uses at ends of predecessors; `slot_of`
+///             is called once a value, `step_name` once a step, `name_of` at most twice an edge, def and
+///             given.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
 template <text_stream Stream, std::same_as<snapshot> S, class Slots, name_function Names = detail::own_id,
           name_function Steps = detail::own_id>

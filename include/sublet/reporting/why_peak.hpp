@@ -63,9 +63,8 @@ struct peak_reason {
 ///             its first def was given. There is no last user if the buffer lives longer than its touches
 ///             ask for: then it is its role that holds it.
 /// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
-/// Throws:     precondition_error if the plan has other values than the program or lives beyond its steps,
-/// its
-///             order does not name every node once, or the bytes alive at once exceed 64 bits.
+/// Throws:     precondition_error if the plan is one of another program, a life goes beyond the last step,
+///             the order does not name every node once, or the bytes alive at once exceed 64 bits.
 template <std::same_as<snapshot> S>
 [[nodiscard]] peak_reason why_peak(S const& p, memory_plan const& plan, pool_id pool = 0)
 {
