@@ -13,7 +13,6 @@
 #include <sublet/value_role.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,7 +98,6 @@ struct mode_run {
     std::uint64_t outputs = 0;         ///< the digest of all that is left at the end
     sublet::byte_count peak_bytes = 0; ///< of planned buffers; what is external does not count
     std::uint64_t allocations = 0;     ///< of those, the arenas too
-    double milliseconds = 0;
 };
 
 /// Throws: whatever the executor throws.
@@ -112,14 +110,11 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
 
-    auto const start = std::chrono::steady_clock::now();
     sublet::run_report const report = execute.run();
-    std::chrono::duration<double, std::milli> const took = std::chrono::steady_clock::now() - start;
 
     mode_run result{.outputs = external.left_behind(),
                     .peak_bytes = report.run.bytes.peak,
-                    .allocations = execute.memory().allocations.total,
-                    .milliseconds = took.count()};
+                    .allocations = execute.memory().allocations.total};
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output))
             result.outputs = sublet::fold(result.outputs, sublet::digest(execute.output(v)));
