@@ -297,7 +297,7 @@ bool run_all(std::string const& self, wishes const& asked)
                         std::exp(c.log_peak / networks), std::exp(c.log_rss / networks),
                         std::exp(c.log_ms / networks));
         std::puts(
-            "Synthetic kernels only read and write memory: what they gain is more than real ones would.");
+            "Synthetic kernels only read and write memory: these times are an upper bound of the effect.");
     }
     if (!agree) std::fputs("modes: two modes end with different digests\n", stderr);
     return agree;
