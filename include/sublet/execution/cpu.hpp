@@ -208,11 +208,14 @@ public:
         is_there_[b] = 1;
     }
     /// The same for what no step writes.
-    template <id_like V>
-    void bind(V const& v, std::span<std::byte const> bytes)
+    template <id_like V, class Bytes>
+        requires(std::convertible_to<Bytes, std::span<std::byte const>> &&
+                 !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(V const& v, Bytes&& constant)
     {
         SUBLET_EXPECTS(tape_.first_write[tape_.table.buffer_of[checked(v)]] == no_step,
                        "sublet: constant storage is bound for a value that a step writes");
+        std::span<std::byte const> const bytes = constant;
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
     }
 

@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/cpu.hpp>
+
+#include "archetype.hpp"
+
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// The address sanitizer keeps the free store to itself.
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+static std::size_t heap_blocks = 0; // asked for, ever
+#if !defined(UNDER_ASAN)
+[[gnu::noinline]] void* operator new(std::size_t bytes) // inlined, GCC 12 calls the pair mismatched
+{
+    ++heap_blocks;
+    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#endif
+
+using namespace sublet;
+
+namespace {
+
+using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
+using executor = cpu_executor<kernel>;
+using lists = std::vector<std::vector<int>>;
+using roles = std::vector<value_role>;
+value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output,
+                 external = value_role::external, state = value_role::state;
+constexpr std::array levels{check_level::off, check_level::plan, check_level::paint, check_level::digest};
+
+snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
+{
+    return sequence(
+        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
+        [&](auto s) -> auto& { return defs[s]; });
+}
+
+//     a ─► b ─► c ─► d        a is given, d is wanted
+snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
+plan_options const chain_options{.bytes = {64, 32, 16, 48}, .role = roles{input, none, none, output}};
+
+/// Remembers what it has lent, and runs dry after so many blocks.
+struct lender {
+    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
+    std::size_t asked = 0, gives = ~std::size_t{0}, refused_bytes = 0;
+    void* allocate(std::size_t bytes, std::size_t alignment)
+    {
+        if (asked == gives) {
+            refused_bytes = bytes;
+            throw std::bad_alloc();
+        }
+        ++asked;
+        void* const block = ::operator new(bytes, std::align_val_t{alignment});
+        lent[block] = {bytes, alignment};
+        return block;
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
+    {
+        CHECK(lent.at(block) == std::pair{bytes, alignment});
+        lent.erase(block);
+        ::operator delete(block, std::align_val_t{alignment});
+    }
+};
+
+/// Programs that between them have pools, views, in-place pairs, scratch, early uses and dead results.
+struct subject {
+    snapshot program;
+    plan_options options;
+    std::vector<bool> is_scratch;
+};
+std::vector<subject> subjects()
+{
+    std::vector<subject> all{{chain, chain_options, std::vector<bool>(4)}};
+    auto const in_place = sequence(4, 6, [](auto step, effect_sink& s) {
+        s.use(step), s.def(step + 1), s.may_overwrite(step, step + 1);
+        if (step == 2) s.def(5);
+    });
+    all.push_back({in_place,
+                   {.bytes = 40, .role = roles{input, none, none, none, output, none}},
+                   {false, false, false, false, false, true}});
+    auto const wide = op_list(8, {{0, 1}, {2}, {0, 3}, {4, 5}}, {{2, 3}, {4}, {5, 6}, {7}});
+    all.push_back({wide,
+                   {.bytes = {8, 24, 40, 8, 16, 8, 100, 32},
+                    .alignment = {8, 64, 1, 2, 4, 8, 16, 32},
+                    .role = roles{input, input, none, output, none, none, none, output},
+                    .alias_of = {-1, -1, -1, -1, 2, -1, -1, -1},
+                    .pool = {0, 1, 0, 1, 0, 1, 1, 0}},
+                   std::vector<bool>(8)});
+    auto const early = sequence(3, 4, [](auto step, effect_sink& s) {
+        step == 1 ? s.use_early(step) : s.use(step);
+        s.def(step + 1);
+    });
+    all.push_back({early, chain_options, std::vector<bool>(4)});
+    return all;
+}
+memory_plan planned(subject const& s)
+{
+    auto const result = plan_memory(s.program, s.options);
+    REQUIRE(result.is_sound());
+    return result.plan;
+}
+
+void give(executor& run, subject const& s)
+{
+    for (value_id v = 0; v != s.program.values(); ++v)
+        if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
+}
+std::uint64_t results(executor const& run, subject const& s)
+{
+    std::uint64_t sum = 0;
+    for (value_id v = 0; v != s.program.values(); ++v)
+        if (has_role(s.options.role[v], output)) sum = fold(sum, digest(run.output(v)));
+    return sum;
+}
+/// Calls `try_mode(mode, level)` for all of both.
+template <class Try>
+void each_mode(subject const& s, Try try_mode)
+{
+    for (check_level const level : levels) {
+        CAPTURE(static_cast<int>(level));
+        try_mode(no_plan{}, level);
+        try_mode(recycle{}, level);
+        try_mode(arena{planned(s)}, level);
+    }
+}
+
+std::string cause_of(run_error const& e)
+{
+    try {
+        std::rethrow_exception(e.cause());
+    } catch (std::exception const& cause) {
+        return cause.what();
+    }
+}
+
+static_assert(!std::is_copy_constructible_v<executor>);
+static_assert(std::is_nothrow_move_constructible_v<cpu_executor<synthetic_kernel>>);
+static_assert(!cpu_kernel<void (*)(int)>);
+
+} // namespace
+
+TEST_CASE("bytes are read as objects of the type that is asked for, where they are aligned and whole")
+{
+    alignas(8) std::byte bytes[16]{};
+    std::span<std::byte> const all(bytes);
+    as<float>(all)[3] = 1.5f;
+    CHECK(as<float>(std::span<std::byte const>(all))[3] == 1.5f);
+    static_assert(std::same_as<decltype(as<float>(all)), std::span<float>>);
+    static_assert(std::same_as<decltype(as<float const>(all)), std::span<float const>>);
+    static_assert(std::same_as<decltype(as<float>(std::span<std::byte const>(all))), std::span<float const>>);
+    CHECK(as<double>(all).size() == 2);
+    CHECK(as<double>(all.first(0)).empty());
+    CHECK(as<double>(std::span<std::byte>()).empty());
+    CHECK_THROWS_WITH_AS((void)as<double>(all.subspan(4, 8)),
+                         "sublet: a value is not aligned as its type needs it; plan it with that alignment",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)as<double>(all.first(12)),
+                         "sublet: a value is no whole number of such objects", precondition_error);
+}
+
+TEST_CASE("the modes compute the same, and the report says what each of them took")
+{
+    subject const s = subjects().front();
+    std::optional<std::uint64_t> expected;
+    auto check = [&](auto const& mode, memory_use const& use, byte_count reserved) {
+        lender source;
+        executor run(s.program, s.options, mode, synthetic_kernel{}, {.upstream = &source});
+        for (int repeat = 0; repeat != 2; ++repeat) {
+            give(run, s);
+            run_report const report = run.run();
+            CHECK(report.run == use);
+            CHECK(report.reserved == reserved);
+            CHECK(report.plan_bytes == reserved);
+            CHECK(report.lower_bound == 96);
+            CHECK(report.steps == 3);
+            if (!expected) expected = results(run, s);
+            CHECK(results(run, s) == *expected);
+        }
+    };
+    // The input is there when the run begins; the output stays with the inputs of the next run.
+    check(no_plan{}, {.bytes = {160, 160, 96}, .allocations = {4, 4, 3}}, 0);
+    check(recycle{}, {.bytes = {48, 96, 96}, .allocations = {1, 2, 3}}, 0);
+    check(arena{planned(s)}, {.bytes = {96, 96, 0}, .allocations = {1, 1, 0}}, 96);
+}
+
+TEST_CASE("ids may be ints or enums, the kernel a reference, the program any, and an executor may move")
+{
+    enum tensor { image, hidden };
+    auto count = [calls = 0](cpu_call const& call) mutable {
+        ++calls;
+        for (std::byte& b : call.out(0)) b = static_cast<std::byte>(calls);
+    };
+    auto const p = op_list(2, {{0}}, {{1}});
+    plan_options const options{.bytes = 4, .role = roles{input, output}};
+    cpu_executor first{p, options, recycle{}, std::ref(count)};
+    (void)first.input(image);
+    auto second = std::move(first);
+    second.run();
+    (void)second.input(0);
+    second.run();
+    CHECK(second.output(hidden)[3] == std::byte{2});
+    CHECK(second.output(1L)[3] == std::byte{2});
+    CHECK(second.memory().allocations.total == 4);
+
+    executor foreign(archetype::program(5), {.bytes = 8}, no_plan{}, synthetic_kernel{});
+    CHECK(foreign.run().steps == 5);
+}
+
+TEST_CASE("a kernel sees its operands in the order of the program, and is told what it does not have")
+{
+    auto const p = sequence(2, 6, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(3), s.def(5), s.def(0);
+        else s.use(3), s.use(no_value), s.use_early(0), s.use(3), s.def(4), s.def(1), s.def(2);
+    });
+    plan_options options{.bytes = {1, 2, 3, 4, 5, 6}, .alias_of = {-1, 3, -1, -1, -1, -1}, .order = {0, 1}};
+    std::size_t refused = 0;
+    kernel const look = [&](cpu_call const& call) {
+        CHECK(call.position == call.step);
+        if (call.step == 1) {
+            CHECK(std::vector(call.uses().begin(), call.uses().end()) == std::vector<value_id>{3, 0, 3});
+            CHECK(std::vector(call.defs().begin(), call.defs().end()) == std::vector<value_id>{4, 1});
+            CHECK(call.in(0).size() == 4);
+            CHECK(call.in(1).size() == 1);
+            CHECK(call.in(2).data() == call.in(0).data());
+            CHECK(call.out(0).size() == 5);
+            CHECK(call.out(1).data() == call.in(0).data());
+            CHECK(call.out(1).size() == 2);
+            CHECK(!call.is_view(0));
+            CHECK(call.is_view(1));
+            CHECK(call.scratch_count() == 1);
+            CHECK(call.scratch().size() == 3);
+        } else {
+            CHECK(call.uses().empty());
+            CHECK(call.scratch_count() == 1);
+            CHECK(call.scratch(0).size() == 6);
+        }
+        auto refuses = [&](auto ask) {
+            CHECK_THROWS_WITH_AS(ask(), "sublet: a kernel asks for an operand that its step does not have",
+                                 precondition_error);
+            ++refused;
+        };
+        refuses([&] { (void)call.in(call.uses().size()); });
+        refuses([&] { (void)call.out(call.defs().size()); });
+        refuses([&] { (void)call.is_view(call.defs().size()); });
+        refuses([&] { (void)call.scratch(1); });
+    };
+    executor run(p, options, no_plan{}, look, {.scratch = [](value_id v) { return v == 2 || v == 5; }});
+    run.run();
+    CHECK(refused == 8);
+}
+
+TEST_CASE("an input is given before each run, an output is there after it and until the next input")
+{
+    lender source;
+    executor run(chain, chain_options, recycle{}, synthetic_kernel{}, {.upstream = &source});
+    auto says = [](auto action) {
+        try {
+            action();
+        } catch (unusable_value const& e) {
+            return std::to_string(e.value()) + e.what();
+        }
+        return std::string();
+    };
+    auto const no_output = "3sublet: value 3 is an output: it is there after a run, until the next input()";
+    auto const no_input = "0sublet: value 0 is an input, and was not given since the last run";
+    CHECK(says([&] { (void)run.output(3); }) == no_output);
+    CHECK(says([&] { run.run(); }) == no_input);
+    CHECK(source.asked == 0);
+
+    fill_noise(run.input(0), 1);
+    CHECK(run.input(0).data() == run.input(0).data());
+    run.run();
+    auto const left = digest(run.output(3));
+    memory_use const before = run.memory();
+    CHECK(says([&] { run.run(); }) == no_input);
+    CHECK(run.memory() == before);
+    CHECK(digest(run.output(3)) == left); // nothing has happened
+    (void)run.input(0);
+    CHECK(says([&] { (void)run.output(3); }) == no_output);
+
+    auto refuses = [](auto action, char const* sentence) {
+        CHECK_THROWS_WITH_AS(action(), sentence, precondition_error);
+    };
+    refuses([&] { (void)run.input(1); }, "sublet: input() is asked for no input");
+    refuses([&] { (void)run.output(1); }, "sublet: output() is asked for no output");
+    for (int v : {4, -1}) {
+        refuses([&] { (void)run.input(v); }, "sublet: an executor is asked for a value that does not exist");
+        refuses([&] { (void)run.output(v); }, "sublet: an executor is asked for a value that does not exist");
+    }
+}
+
+TEST_CASE("the caller's storage is bound, large enough and aligned, and can be bound anew")
+{
+    //   a weight, a state that is read and written, one of unknown size, one that is not eligible
+    auto const p = op_list(5, {{0, 1}, {2}, {3}}, {{1, 2}, {3}, {4}});
+    plan_options const options{.bytes = std::vector<byte_count>{16, 16, no_size, 16, 16},
+                               .alignment = {8, 1, 1, 1, 1},
+                               .role = roles{external, state, none, none, output},
+                               .eligible = {true, true, true, false, true}};
+    alignas(8) std::byte bytes[5][24]{};
+    std::vector<std::byte> const untouched(24);
+    auto sum_of = [](std::byte(&all)[24]) { return digest(std::span<std::byte>(all)); };
+    for (check_level const level : levels) {
+        executor run(p, options, recycle{}, synthetic_kernel{}, {.check = level});
+        std::byte const* const weight = bytes[0];
+        for (value_id missing : {0u, 1u, 2u, 3u}) {
+            try {
+                run.run();
+                FAIL_CHECK("something is not bound");
+            } catch (unusable_value const& e) {
+                CHECK(e.value() == missing);
+                CHECK(e.what() == "sublet: value " + std::to_string(missing) +
+                                      " has storage of the caller's, and none is bound");
+            }
+            if (missing == 0) run.bind(0, std::span(weight, 16));
+            else run.bind(missing, std::span(bytes[missing]).first(16));
+        }
+        std::fill(bytes[1], bytes[1] + 16, std::byte{0});
+        run.run();
+        auto const first = digest(run.output(4)), kept = sum_of(bytes[1]);
+        run.run();
+        CHECK(digest(run.output(4)) != first); // the state has moved on
+        std::fill(bytes[1], bytes[1] + 24, std::byte{0});
+        run.bind(1, bytes[4]);
+        std::fill(bytes[4], bytes[4] + 24, std::byte{0});
+        run.run();
+        CHECK(digest(run.output(4)) == first);
+        CHECK(sum_of(bytes[4]) == kept);
+        CHECK(sum_of(bytes[1]) == digest(std::span(untouched)));
+    }
+
+    executor run(p, options, no_plan{}, synthetic_kernel{});
+    auto refuses = [&](value_id v, std::span<std::byte> storage, char const* sentence) {
+        CHECK_THROWS_WITH_AS(run.bind(v, storage), sentence, precondition_error);
+    };
+    std::span<std::byte> const all(bytes[0]);
+    refuses(0, all.first(15), "sublet: the storage that is bound for a value is too small");
+    refuses(0, all.subspan(4, 16), "sublet: the storage that is bound for a value is not aligned as it asks");
+    refuses(4, all, "sublet: storage is bound for a value that is planned");
+    refuses(5, all, "sublet: an executor is asked for a value that does not exist");
+    CHECK_THROWS_WITH_AS(run.bind(1, std::span<std::byte const>(all)),
+                         "sublet: constant storage is bound for a value that a step writes",
+                         precondition_error);
+    executor const bound(op_list(1, {{0}}, {{}}), {.bytes = 8, .role = input | external}, no_plan{},
+                         synthetic_kernel{});
+    CHECK_THROWS_WITH_AS((void)const_cast<executor&>(bound).input(0),
+                         "sublet: storage of this input is to be bound", precondition_error);
+}
+
+TEST_CASE("what is bound may be a span, an array or a vector, constant if no step writes it")
+{
+    auto const p = op_list(3, {{0, 1}}, {{1, 2}});
+    executor run(p, {.bytes = 8, .role = roles{external, state, output}}, no_plan{}, synthetic_kernel{});
+    std::vector<std::byte> kept(8);
+    std::vector<std::byte> const weights(8);
+    std::array<std::byte, 8> more{};
+    std::byte plain[8]{};
+    std::set<std::uint64_t> seen;
+    auto ran = [&] {
+        std::fill(kept.begin(), kept.end(), std::byte{0});
+        std::fill(more.begin(), more.end(), std::byte{0});
+        std::fill(plain, plain + 8, std::byte{0});
+        run.run();
+        seen.insert(digest(run.output(2)));
+    };
+    run.bind(0, weights), run.bind(1, kept), ran();
+    run.bind(0, std::span(weights)), run.bind(1, more), ran();
+    run.bind(0, std::span<std::byte const, 8>(weights)), run.bind(1, plain), ran();
+    run.bind(0, std::as_const(more)), run.bind(1, std::span(plain)), ran();
+    CHECK(seen.size() == 1);
+    CHECK_THROWS_AS(run.bind(1, weights), precondition_error);
+}
+
+TEST_CASE("a kernel that uses its own executor is refused, and the executor lives on")
+{
+    executor* self = nullptr;
+    std::vector<std::byte> lent(8);
+    int way = 0;
+    executor run(op_list(3, {{0, 2}}, {{1}}), {.bytes = 8, .role = roles{input, output, external}}, recycle{},
+                 [&](cpu_call const& call) {
+                     if (way == 1) self->run();
+                     if (way == 2) (void)self->input(0);
+                     if (way == 3) self->bind(2, std::span(lent));
+                     if (way == 4) (void)self->output(1);
+                     synthetic_kernel{}(call);
+                 });
+    self = &run;
+    run.bind(2, std::span(lent));
+    for (way = 1; way != 6; ++way) {
+        CAPTURE(way);
+        fill_noise(run.input(0), 1);
+        if (way == 5) {
+            run.run();
+            break;
+        }
+        try {
+            run.run();
+            FAIL_CHECK("a kernel ran its executor");
+        } catch (run_error const& e) {
+            CHECK(cause_of(e) ==
+                  (way == 4 ? "sublet: value 1 is an output: it is there after a run, until the next input()"
+                            : "sublet: an executor is used by its own kernel"));
+        }
+    }
+    CHECK(run.output(1).size() == 8);
+}
+
+TEST_CASE("in an arena nothing is allocated while a program runs")
+{
+    for (subject const& s : subjects())
+        for (check_level const level : {check_level::off, check_level::plan}) {
+            lender source;
+            cpu_executor run(s.program, s.options, arena{planned(s)}, synthetic_kernel{},
+                             {.check = level, .upstream = &source, .scratch = s.is_scratch});
+            for (int repeat = 0; repeat != 2; ++repeat) {
+                for (value_id v = 0; v != s.program.values(); ++v)
+                    if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
+                std::size_t const heap_before = heap_blocks, asked_before = source.asked;
+                run_report const report = run.run();
+                CHECK(heap_blocks == heap_before);
+                CHECK(source.asked == asked_before);
+                CHECK(report.run.allocations.total == 0);
+            }
+        }
+}
+
+TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within its arena")
+{
+    memory_plan unsound = planned(subjects().front());
+    unsound.buffers[1].offset = 8; // of 64 and 32 bytes
+    auto made = [&](memory_plan const& plan, executor_options const& how) {
+        executor run(chain, chain_options, arena{plan}, synthetic_kernel{}, how);
+        (void)run.input(0);
+        run.run();
+    };
+    for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) {
+        try {
+            made(unsound, {.check = level});
+            FAIL_CHECK("an unsound plan was run");
+        } catch (unsound_plan const& e) {
+            CHECK(e.why() == witness{.value = 0, .other = 1, .position = 0, .begin = 8, .end = 40});
+        }
+    }
+    made(unsound, {.check = check_level::off});
+    made(unsound, {.check = check_level::paint, .prove = false});
+    CHECK_THROWS_AS(made(unsound, {.check = check_level::digest, .prove = false}), clobbered_value);
+
+    memory_plan other_order = planned(subjects().front());
+    other_order.order = {2, 1, 0};
+    CHECK_THROWS_AS(made(other_order, {}), unsound_plan);
+    memory_plan beyond = planned(subjects().front());
+    beyond.buffers[2].offset = 4096;
+    for (check_level const level : levels) {
+        CHECK_THROWS_AS(made(beyond, {.check = level, .prove = false}), unsound_plan);
+        CHECK_THROWS_AS(made({}, {.check = level, .prove = false}), unsound_plan);
+    }
+}
+
+TEST_CASE("an order that breaks a dependence runs in no mode")
+{
+    plan_options wrong = chain_options;
+    wrong.order = {1, 0, 2};
+    each_mode(subjects().front(), [&](auto const& mode, check_level level) {
+        CHECK_THROWS_AS(executor(chain, wrong, mode, synthetic_kernel{}, {.check = level, .prove = false}),
+                        unsound_plan);
+    });
+}
+
+TEST_CASE("a limit is kept, and the error names step, bytes and cause")
+{
+    executor run(chain, chain_options, recycle{}, synthetic_kernel{}, {.limit = 95});
+    fill_noise(run.input(0), 1);
+    try {
+        run.run();
+        FAIL_CHECK("96 bytes within 95");
+    } catch (allocation_error const& e) {
+        CHECK(e.step() == 0);
+        CHECK(e.bytes() == 32);
+        CHECK(cause_of(e) == "sublet: an allocation would exceed the limit");
+    }
+    CHECK(run.memory().bytes.live == 0);
+    executor enough(chain, chain_options, recycle{}, synthetic_kernel{}, {.limit = 96});
+    fill_noise(enough.input(0), 1);
+    CHECK(enough.run().run.bytes.peak == 96);
+    CHECK_THROWS_AS(
+        executor(chain, chain_options, arena{planned(subjects().front())}, synthetic_kernel{}, {.limit = 95}),
+        allocation_error);
+}
+
+TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the next run is right")
+{
+    std::size_t failures = 0;
+    for (subject const& s : subjects()) {
+        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
+        give(reference, s);
+        reference.run();
+        each_mode(s, [&](auto const& mode, check_level level) {
+            for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
+                CAPTURE(gives);
+                lender source{.lent = {}, .gives = gives};
+                std::size_t calls = 0;
+                bool runs = false;
+                std::optional<executor> run;
+                try {
+                    run.emplace(
+                        s.program, s.options, mode,
+                        [&](cpu_call const& call) {
+                            ++calls;
+                            synthetic_kernel{}(call);
+                        },
+                        executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+                    give(*run, s);
+                    runs = true;
+                    run->run();
+                    failed = 0;
+                } catch (allocation_error const& e) {
+                    ++failures;
+                    CHECK(e.step() == (runs ? calls : std::size_t{no_step})); // the order is 0, 1, 2 ...
+                    CHECK(e.bytes() == source.refused_bytes);
+                    CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
+                    if (runs) CHECK(source.lent.empty());
+                    if (runs) CHECK(run->memory().allocations.live == 0);
+                }
+                source.gives = ~std::size_t{0};
+                if (run) {
+                    give(*run, s);
+                    run->run();
+                    CHECK(results(*run, s) == results(reference, s));
+                }
+                run.reset();
+                CHECK(source.lent.empty());
+            }
+        });
+    }
+    CHECK(failures > 100);
+}
+
+TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, nothing leaks, and the next run "
+          "is right")
+{
+    for (subject const& s : subjects()) {
+        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
+        give(reference, s);
+        reference.run();
+        each_mode(s, [&](auto const& mode, check_level level) {
+            lender source;
+            std::optional<step_id> fails;
+            bool has_words = false, after = false;
+            std::optional<executor> run;
+            run.emplace(
+                s.program, s.options, mode,
+                [&](cpu_call const& call) {
+                    auto fail = [&] {
+                        if (has_words) throw precondition_error("no such operation");
+                        throw call.step;
+                    };
+                    if (fails == call.step && !after) fail();
+                    synthetic_kernel{}(call);
+                    if (fails == call.step) fail();
+                },
+                executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+            byte_count const arenas = run->memory().bytes.live;
+            for (step_id at = 0; at != s.program.steps(); ++at)
+                for (int way = 0; way != 4; ++way) {
+                    fails = at;
+                    has_words = way % 2 != 0;
+                    after = way / 2 != 0;
+                    give(*run, s);
+                    try {
+                        run->run();
+                        FAIL_CHECK("a kernel threw and nobody noticed");
+                    } catch (run_error const& e) {
+                        CHECK(e.step() == at);
+                        if (has_words) CHECK(cause_of(e) == "no such operation");
+                        else CHECK_THROWS_AS(std::rethrow_exception(e.cause()), step_id);
+                    }
+                    CHECK(run->memory().bytes.live == arenas);
+                    CHECK_THROWS_AS(run->run(), unusable_value); // inputs have to be given again
+                    fails.reset();
+                    give(*run, s);
+                    run->run();
+                    CHECK(results(*run, s) == results(reference, s));
+                }
+            run.reset();
+            CHECK(source.lent.empty());
+        });
+    }
+}
+
+TEST_CASE("there may be no steps, no values, no bytes")
+{
+    auto const empty_plan = [](snapshot const& p, plan_options const& options) {
+        return arena{plan_memory(p, options).plan};
+    };
+    auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
+    auto const no_bytes = op_list(2, {{0}}, {{1}});
+    plan_options const nothing{.bytes = 0, .role = roles{input, output}};
+    for (check_level const level : levels) {
+        std::size_t calls = 0;
+        kernel const count = [&calls](cpu_call const&) { ++calls; };
+        auto runs = [&](snapshot const& p, plan_options const& options) {
+            executor_options const how{.check = level};
+            executor apart(p, options, no_plan{}, count, how), again(p, options, recycle{}, count, how),
+                placed(p, options, empty_plan(p, options), count, how);
+            for (executor* run : {&apart, &again, &placed}) CHECK(run->run().run == memory_use{});
+            return calls;
+        };
+        CHECK(runs(snapshot{}, {.bytes = 8}) == 0);
+        CHECK(runs(idle, {.bytes = 8}) == 9);
+        CHECK(runs(no_bytes, nothing) == 12);
+        executor run(no_bytes, nothing, recycle{}, count, {.check = level});
+        CHECK(run.input(0).empty());
+        run.run();
+        CHECK(run.output(1).empty());
+    }
+}
