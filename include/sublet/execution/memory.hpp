@@ -64,12 +64,18 @@ private:
                                         [](void* r, void* block, std::size_t bytes, std::size_t alignment) {
                                             static_cast<R*>(r)->deallocate(block, bytes, alignment);
                                         }};
-    static constexpr actions free_store{[](void*, std::size_t bytes, std::size_t alignment) -> void* {
-                                            return ::operator new(bytes, std::align_val_t{alignment});
-                                        },
-                                        [](void*, void* block, std::size_t, std::size_t alignment) {
-                                            ::operator delete(block, std::align_val_t{alignment});
-                                        }};
+    // What every block of the free store is aligned to costs a fraction of an alignment that is asked for.
+    static void* allocate_free(void*, std::size_t bytes, std::size_t alignment)
+    {
+        if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
+        return ::operator new(bytes, std::align_val_t{alignment});
+    }
+    static void deallocate_free(void*, void* block, std::size_t, std::size_t alignment)
+    {
+        if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator delete(block);
+        ::operator delete(block, std::align_val_t{alignment});
+    }
+    static constexpr actions free_store{allocate_free, deallocate_free};
 
     void* resource_ = nullptr;
     actions const* actions_ = &free_store;
