@@ -64,7 +64,7 @@ private:
                                         [](void* r, void* block, std::size_t bytes, std::size_t alignment) {
                                             static_cast<R*>(r)->deallocate(block, bytes, alignment);
                                         }};
-    // An alignment that every block has anyway is not asked for: that is the longer way through the allocator.
+    // An alignment that every block has anyway is not asked for: that way is longer.
     static void* allocate_free(void*, std::size_t bytes, std::size_t alignment)
     {
         if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
