@@ -4,12 +4,13 @@
 
 /// What can go wrong when a plan is run, each with the ids that tell where.
 ///
-///     before a run   unsound_plan      a broken precondition: the plan, or the order, does not hold (a
-///     witness)
-///                    unusable_value    a broken precondition: storage that the caller owes is not there
-///     in a run       run_error         a kernel threw: at which step, and what
-///                    allocation_error  a run_error: how many bytes could not be had
-///                    clobbered_value   a run_error: whose bytes changed, who found out, who lies over them
+///     before a run   unsound_plan       the plan, or the order, does not hold: here is a witness
+///                    unusable_value     storage that the caller owes for a value is not there
+///     in a run       run_error          a kernel threw: at which step, and what
+///                    allocation_error   a run_error: how many bytes could not be had
+///                    clobbered_value    a run_error: whose bytes changed, who found out, who lies over them
+///
+/// The first two are broken preconditions, and nothing has run.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
