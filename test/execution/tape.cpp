@@ -99,6 +99,19 @@ TEST_CASE("a view shows no more bytes than there are, and of an input it is one 
     CHECK(tape.is_view(1, 0));
 }
 
+TEST_CASE("what is defined together with its root is no view of what was there before: the step writes it")
+{
+    auto const p = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(1);
+        s.def(0), s.def(1);
+    });
+    run_tape const tape = tape_of(p, {.bytes = 8, .alias_of = {-1, 0}}, false);
+    CHECK(!tape.is_view(1, 0));
+    CHECK(!tape.is_view(0, 0));
+    CHECK(tape.is_view(1, 1));
+    CHECK(!tape.is_view(0, 1));
+}
+
 TEST_CASE("an order that no step can follow is refused with a witness")
 {
     auto const p = sequence(3, 2, [](auto step, effect_sink& s) {

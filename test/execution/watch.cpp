@@ -267,12 +267,16 @@ TEST_CASE("an heir that is allowed is not blamed for one that is not")
 TEST_CASE("in place on the caller's storage is no alarm in any mode")
 {
     //   w, gradient ─► w', with the same bytes bound for both
-    auto const p = sequence(2, 3, [](auto step, effect_sink& s) {
+    auto const declared = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
         else s.use(0), s.use(1), s.def(2), s.may_overwrite(1, 2);
     });
+    auto const read_early = sequence(2, 3, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        else s.use(0), s.use_early(1), s.def(2);
+    });
     auto const options = sixteen({none, external, external});
-    auto trained = [&](auto const& mode) {
+    auto trained = [&](auto const& p, auto const& mode) {
         std::vector<std::byte> weights(16);
         cpu_executor<kernel> run(p, options, mode, synthetic_kernel{}, {.check = check_level::digest});
         run.bind(1, std::span(weights));
@@ -281,9 +285,11 @@ TEST_CASE("in place on the caller's storage is no alarm in any mode")
         run.run();
         return digest(std::span(weights));
     };
-    auto const planned = plan_memory(p, options);
-    CHECK(trained(no_plan{}) == trained(recycle{}));
-    CHECK(trained(no_plan{}) == trained(arena{planned.plan}));
+    for (snapshot const& p : {declared, read_early}) {
+        auto const expected = trained(p, no_plan{});
+        CHECK(trained(p, recycle{}) == expected);
+        CHECK(trained(p, arena{plan_memory(p, options).plan}) == expected);
+    }
 }
 
 TEST_CASE("storage that the caller lends to one value after the other is no alarm")
@@ -358,6 +364,37 @@ TEST_CASE("without a plan a result is painted before its step begins, but not wh
     found(p, sixteen({none, none, output}), recycle{}, look, painting);
     CHECK(painted == 5);
     CHECK(kept == 1);
+}
+
+TEST_CASE("memory is usable when it is given back, whatever was dead in it")
+{
+    struct inspector {
+        std::size_t seen = 0;
+        void* allocate(std::size_t bytes, std::size_t alignment)
+        {
+            return ::operator new(bytes, std::align_val_t{alignment});
+        }
+        void deallocate(void* block, std::size_t bytes, std::size_t alignment)
+        {
+            std::fill_n(static_cast<std::byte*>(block), bytes, std::byte{0});
+            for (std::size_t i = 0; i != bytes; ++i)
+                if (is_dead(static_cast<std::byte*>(block) + i)) FAIL_CHECK("given back while poisoned");
+            seen += bytes;
+            ::operator delete(block, std::align_val_t{alignment});
+        }
+    } source;
+    auto const p = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
+    for (bool const fails : {false, true}) {
+        cpu_executor<kernel> run(p, sixteen({none, none, output}), at_offsets({0, 16, 32}),
+                                 [&](cpu_call const& call) {
+                                     if (fails && call.step == 1) throw 1;
+                                     synthetic_kernel{}(call);
+                                 },
+                                 {.check = check_level::digest, .upstream = &source});
+        if (fails) CHECK_THROWS_AS(run.run(), run_error);
+        else run.run();
+    }
+    CHECK(source.seen == 2 * 48);
 }
 
 TEST_CASE("a run that was cut short leaves nothing dead that the next one needs")

@@ -190,8 +190,7 @@ private:
     {
         producer_[b] = producer;
         is_known_[b] = 1;
-        if (takes_digests_ && over(b) == no_buffer)
-            digest_[b] = digest(std::span<std::byte const>(values_.bytes_of(b)));
+        if (takes_digests_) digest_[b] = digest(std::span<std::byte const>(values_.bytes_of(b)));
     }
 
     /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
@@ -224,9 +223,8 @@ private:
             bool const has_block = !values_.has_arena() || !is_ours(b); // which its heir may have now
             auto const rows = tape_.yields_at(at);
             auto yields_to = [&](buffer_id heir) {
-                return std::any_of(rows.begin(), rows.end(), [&](yielded y) {
-                    return y.from == b && (y.to == heir || y.to == no_buffer);
-                });
+                return std::any_of(rows.begin(), rows.end(),
+                                   [&](yielded y) { return y.from == b && y.to == heir; });
             };
             if (yields_to(no_buffer) || (has_block && is_in_place(b, at))) return;
             if (intruder != no_buffer) {
