@@ -115,6 +115,9 @@ std::vector<subject> subjects()
         s.def(step + 1);
     });
     all.push_back({early, chain_options, std::vector<bool>(4)});
+    subject reordered{op_list(4, {{2}, {0}, {1}}, {{3}, {1}, {2}}), chain_options, std::vector<bool>(4)};
+    reordered.options.order = {1, 2, 0};
+    all.push_back(reordered);
     return all;
 }
 memory_plan planned(subject const& s)
@@ -197,6 +200,7 @@ TEST_CASE("the modes compute the same, and the report says what each of them too
             CHECK(report.plan_bytes == reserved);
             CHECK(report.lower_bound == 96);
             CHECK(report.steps == 3);
+            CHECK(run.memory().bytes.live == std::max(reserved, byte_count{48})); // the arena, or the output
             if (!expected) expected = results(run, s);
             CHECK(results(run, s) == *expected);
         }
@@ -480,6 +484,19 @@ TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within
     }
 }
 
+TEST_CASE("while a program runs again there are no results, neither old nor new")
+{
+    executor* self = nullptr;
+    executor run(op_list(1, {{}}, {{0}}), {.bytes = 8, .role = output}, recycle{}, [&](cpu_call const& call) {
+        CHECK_THROWS_AS((void)self->output(0), unusable_value);
+        synthetic_kernel{}(call);
+    });
+    self = &run;
+    run.run();
+    run.run();
+    CHECK(run.output(0).size() == 8);
+}
+
 TEST_CASE("an order that breaks a dependence runs in no mode")
 {
     plan_options wrong = chain_options;
@@ -522,7 +539,7 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
             for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
                 CAPTURE(gives);
                 lender source{.lent = {}, .gives = gives};
-                std::size_t calls = 0;
+                step_id calls = 0;
                 bool runs = false;
                 std::optional<executor> run;
                 try {
@@ -539,7 +556,8 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
                     failed = 0;
                 } catch (allocation_error const& e) {
                     ++failures;
-                    CHECK(e.step() == (runs ? calls : std::size_t{no_step})); // the order is 0, 1, 2 ...
+                    auto const& order = s.options.order;
+                    CHECK(e.step() == (!runs ? no_step : order.empty() ? calls : order[calls]));
                     CHECK(e.bytes() == source.refused_bytes);
                     CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
                     if (runs) CHECK(source.lent.empty());
@@ -599,6 +617,7 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
                         else CHECK_THROWS_AS(std::rethrow_exception(e.cause()), step_id);
                     }
                     CHECK(run->memory().bytes.live == arenas);
+                    CHECK_THROWS_AS((void)results(*run, s), unusable_value);
                     CHECK_THROWS_AS(run->run(), unusable_value); // inputs have to be given again
                     fails.reset();
                     give(*run, s);
