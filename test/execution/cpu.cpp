@@ -520,6 +520,14 @@ TEST_CASE("a limit is kept, and the error names step, bytes and cause")
         CHECK(cause_of(e) == "sublet: an allocation would exceed the limit");
     }
     CHECK(run.memory().bytes.live == 0);
+    plan_options huge = chain_options;
+    huge.bytes = byte_count{5} << 30;
+    try {
+        executor(chain, huge, arena{plan_memory(chain, huge).plan}, synthetic_kernel{}, {.limit = 1});
+    } catch (allocation_error const& e) {
+        CHECK(e.step() == no_step);
+        CHECK(e.bytes() == byte_count{10} << 30);
+    }
     executor enough(chain, chain_options, recycle{}, synthetic_kernel{}, {.limit = 96});
     fill_noise(enough.input(0), 1);
     CHECK(enough.run().run.bytes.peak == 96);

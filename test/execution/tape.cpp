@@ -155,6 +155,12 @@ TEST_CASE("scratch is defined by one step, used by none, and no output")
     CHECK_THROWS_WITH_AS(
         with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use_early(0); }),
         "sublet: scratch is read by no step", precondition_error);
+    // Not where its node ends, either.
+    auto const phi = flow(
+        2, 1, [](node_id n) { return std::vector<node_id>(n == 0, 1); },
+        [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use_at_end_of(0, 0); });
+    CHECK_THROWS_WITH_AS((void)tape_of(phi, {.bytes = 8}, true), "sublet: scratch is read by no step",
+                         precondition_error);
 }
 
 TEST_CASE("an empty program, one without values, and one whose inputs nobody reads")

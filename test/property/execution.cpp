@@ -201,6 +201,65 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
     CHECK(exact > 1000);
 }
 
+TEST_CASE("whatever an unproved plan says, it is refused or runs within its arenas")
+{
+    std::size_t refused = 0, ran = 0;
+    for (unsigned seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick);
+        memory_plan plan = plan_memory(p.program(), p.options()).plan;
+        auto spoil = [&](auto& numbers, std::uint64_t most) {
+            if (numbers.empty()) return;
+            using number = std::remove_cvref_t<decltype(numbers[0])>;
+            auto& one = numbers[pick.below(static_cast<std::uint32_t>(numbers.size()))];
+            one = pick.below(8) == 0 ? static_cast<number>(~number{0} - pick.below(3))
+                                     : static_cast<number>(pick.below(static_cast<std::uint32_t>(most)));
+        };
+        std::vector<byte_count> offsets;
+        for (placed_buffer const& b : plan.buffers) offsets.push_back(b.offset);
+        for (std::uint32_t i = 0, n = 1 + pick.below(3); i != n; ++i) {
+            if (pick.below(2) == 0) spoil(offsets, 80);
+            if (pick.below(4) == 0) spoil(plan.buffer_of, plan.buffers.size() + 1);
+            if (pick.below(8) == 0) plan.arena_bytes.resize(pick.below(4), 40);
+        }
+        for (std::size_t b = 0; b != offsets.size(); ++b) plan.buffers[b].offset = offsets[b];
+        lender source;
+        bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
+        auto is_within = [&](std::span<std::byte const> bytes) {
+            if (bytes.empty()) return true;
+            auto holds = [&](std::byte const* begin, std::size_t size) {
+                return begin <= bytes.data() && bytes.data() + bytes.size() <= begin + size;
+            };
+            for (auto const& [block, its] : source.lent)
+                if (holds(static_cast<std::byte const*>(block), its.first)) return true;
+            for (auto const& [root, block] : around.bound)
+                if (holds(block.bytes, sizeof block.bytes)) return true;
+            return false;
+        };
+        kernel const look = [&](cpu_call const& call) {
+            for (std::size_t i = 0; i != call.uses().size(); ++i) CHECK(is_within(call.in(i)));
+            for (std::size_t j = 0; j != call.defs().size(); ++j) CHECK(is_within(call.out(j)));
+            for (std::size_t k = 0; k != call.scratch_count(); ++k) CHECK(is_within(call.scratch(k)));
+        };
+        for (check_level const level : {check_level::off, check_level::digest}) {
+            try {
+                executor run(p.program(), p.options(), arena{plan}, look,
+                             {.check = level, .prove = false, .upstream = &source, .scratch = p.is_scratch});
+                around.give(run, 1);
+                run.run();
+                ++ran;
+            } catch (unsound_plan const&) {
+                ++refused;
+            } catch (clobbered_value const&) {
+                CHECK(level == check_level::digest);
+            }
+        }
+    }
+    CHECK(refused > 500);
+    CHECK(ran > 500);
+}
+
 namespace {
 
 /// A plan in which one pair of classes clashes, and no other.

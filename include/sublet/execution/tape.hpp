@@ -107,6 +107,8 @@ public:
         tape_.holds.assign(buffers, 0);
         tape_.first_write.assign(buffers, no_step);
         seen_.assign(buffers, {});
+        for (edge_use u : program_.edge_uses())
+            SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch is read by no step");
         for (step_id at = 0; at != tape_.positions(); ++at) write_step(at, is_scratch);
         for (std::size_t b = 0; b != buffers; ++b)
             tape_.holds[b] += has_role(tape_.table.buffers[b].role, value_role::output);
