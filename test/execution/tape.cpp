@@ -256,6 +256,16 @@ TEST_CASE("the tape of a random program says what its lists say")
     CHECK(views > 300);
 }
 
+TEST_CASE("who has an heir already leaves the next result to another predecessor")
+{
+    auto const p = sequence(2, 4, [](auto step, effect_sink& s) {
+        if (step == 0) return s.def(0), s.def(1);
+        s.use(0), s.use(1), s.def(2), s.def(3);
+        s.may_overwrite(0, 2), s.may_overwrite(0, 3), s.may_overwrite(1, 3);
+    });
+    CHECK(live_peak(tape_of(p, {.bytes = 8}, false)) == 16);
+}
+
 TEST_CASE("the most bytes alive are the sum over lives, and what the planner says that no plan goes below")
 {
     std::size_t saved = 0;

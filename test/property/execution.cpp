@@ -440,8 +440,13 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
             ++refused;
         }
 
-        bool const meets_scratch = p.is_scratch[pair->first] != p.is_scratch[pair->second] &&
-                                   lives_of(p)[pair->first].first == lives_of(p)[pair->second].first;
+        auto const touches = history_of(p);
+        auto is_scratch_of_writer = [&](value_id room, value_id other) { // of a step that writes the other
+            auto const its = touches.at(other).find(touches.at(room).begin()->first);
+            return p.is_scratch[room] && its != touches.at(other).end() && !its->second.written.empty();
+        };
+        bool const meets_scratch = is_scratch_of_writer(pair->first, pair->second) ||
+                                   is_scratch_of_writer(pair->second, pair->first);
         auto const expected = exercised(p, *pair);
         std::optional<clobbering> seen;
         executor run = around.make(arena{pair->plan}, {.check = check_level::digest, .prove = false}, true);

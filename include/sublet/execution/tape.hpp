@@ -242,7 +242,7 @@ template <std::same_as<run_tape> Tape>
         for (yielded y : tape.yields_at(at)) {
             if (left[y.from] != 1) continue;
             if (y.to == no_buffer) leave(y.from);
-            else if (tape.is_even(y) && !is_there[y.to]) {
+            else if (tape.is_even(y) && is_there[y.from] && !is_there[y.to]) {
                 leave(y.from);
                 enter(y.to);
             }
