@@ -309,8 +309,10 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
             if (lives.count(from) == 0 || lives.count(to) == 0 || has_heir.count(from) != 0) continue;
             bool const fits =
                 p.pool[from] == p.pool[to] && at(from) == at(to) && p.bytes[from] >= p.bytes[to];
-            bool const dies =
-                lives.at(from).last == position + 1 && !has_role(p.class_role(from), value_role::output);
+            // An early read may come when its life is over.
+            bool const dies = touches.at(from).rbegin()->first == position &&
+                              lives.at(from).last == position + 1 &&
+                              !has_role(p.class_role(from), value_role::output);
             bool const is_born =
                 lives.at(to).first == position && !has_role(p.class_role(to), value_role::input);
             if (!fits || !dies || !is_born || !is_pair_at(p, touches, from, to, position)) continue;
@@ -366,6 +368,8 @@ std::optional<planted> plant(random_program const& p, dice& pick)
 /// The pair is exercised if a step writes over bytes that somebody still needs: the second to be born is
 /// written while the first has to stay, to the end of that very step, for a later one, or for the caller.
 /// Where one step writes both, whoever of them is needed later is spoilt.
+/// Not exercised are two that both die with the step that writes them, and an operand under a result that
+/// may be written over it: there the plan check is stricter, as it wants the two to begin together.
 std::vector<clobbering> exercised(random_program const& p, planted const& pair)
 {
     auto const touches = history_of(p);
@@ -469,6 +473,6 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
     CHECK(refused == 300);
     CHECK(found > 200);
     CHECK(unexercised > 0);
-    MESSAGE("refused " << refused << " of 300; run: found " << found << ", by the kernel " << in_scratch
-                       << ", not exercised " << unexercised);
+    MESSAGE("refused " << refused << " of " << plans << "; run: found " << found << ", by the kernel "
+                       << in_scratch << ", not exercised " << unexercised);
 }
