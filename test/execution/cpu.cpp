@@ -28,10 +28,12 @@
 #define UNDER_ASAN 1
 #endif
 #endif
-static std::size_t heap_blocks = 0; // asked for, ever
+static std::size_t heap_blocks = 0;              // asked for, ever
+static std::size_t heap_gives = ~std::size_t{0}; // so many, and no more
 #if !defined(UNDER_ASAN)
 [[gnu::noinline]] void* operator new(std::size_t bytes) // inlined, GCC 12 calls the pair mismatched
 {
+    if (heap_blocks == heap_gives) throw std::bad_alloc();
     ++heap_blocks;
     if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
     throw std::bad_alloc();
@@ -583,6 +585,43 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
         });
     }
     CHECK(failures > 100);
+}
+
+TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the next run is right")
+{
+    std::size_t failures = 0;
+    for (subject const& s : subjects()) {
+        std::optional<std::uint64_t> expected;
+        each_mode(s, [&](auto const& mode, check_level level) {
+            lender source;
+            std::optional<executor> run;
+            run.emplace(s.program, s.options, mode, synthetic_kernel{},
+                        executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+            byte_count const arenas = run->memory().bytes.live;
+            for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
+                failed = 0;
+                give(*run, s);
+                heap_gives = heap_blocks + gives;
+                try {
+                    run->run();
+                } catch (std::exception const&) {
+                    failed = 1;
+                }
+                heap_gives = ~std::size_t{0};
+                failures += failed;
+                if (failed) CHECK(run->memory().bytes.live == arenas);
+                give(*run, s);
+                run->run();
+                if (!expected) expected = results(*run, s);
+                CHECK(results(*run, s) == *expected);
+            }
+            run.reset();
+            CHECK(source.lent.empty());
+        });
+    }
+#if !defined(UNDER_ASAN)
+    CHECK(failures > 100);
+#endif
 }
 
 TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, nothing leaks, and the next run "
