@@ -223,6 +223,7 @@ cost(execution/storage.hpp "
 extern sublet::run_tape const tape;
 sublet::detail::value_storage<sublet::run_tape> s(tape, sublet::recycle{}, sublet::counted_memory{});")
 cost(execution/digest.hpp "auto call(std::span<std::byte const> b) { return sublet::digest(b); }")
+cost(execution/byte_owners.hpp "auto o = sublet::detail::byte_owners<sublet::buffer_id>({}, 64);")
 cost(execution/watch.hpp "void call(sublet::detail::run_watch<sublet::run_tape>& w) { w.before(0); }")
 cost(execution/synthetic.hpp "auto k = sublet::synthetic_kernel{};")
 set(run "{.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")

@@ -19,6 +19,7 @@
 
 // Is every value still what its producer left?
 #include <sublet/execution/digest.hpp>
+#include <sublet/execution/byte_owners.hpp>
 #include <sublet/execution/watch.hpp>
 
 // Running it.

@@ -37,7 +37,7 @@ struct slot_plan {
 /// A buffer, when it lives, and where.
 struct placed_buffer {
     value_id root = no_value; ///< the value that the others of the buffer are views or in-place successors of
-    live_range life;
+    live_range life = {};
     byte_count size = 0;
     byte_count alignment = 1;
     pool_id pool = 0;

@@ -210,7 +210,9 @@ public:
     /// The same for what no step writes.
     template <id_like V, class Bytes>
         requires(std::convertible_to<Bytes, std::span<std::byte const>> &&
-                 !std::convertible_to<Bytes, std::span<std::byte>>)
+                 !std::convertible_to<Bytes, std::span<std::byte>> &&
+                 (std::is_lvalue_reference_v<Bytes> || // a temporary container would dangle
+                  std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>))
     void bind(V const& v, Bytes&& constant)
     {
         SUBLET_EXPECTS(tape_.first_write[tape_.table.buffer_of[checked(v)]] == no_step,
@@ -224,7 +226,8 @@ public:
     /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
     ///          to be given again, then it may run again; what state values hold may be half updated.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
-    ///          run_error (allocation_error, clobbered_value) with its step.
+    ///          run_error (allocation_error, clobbered_value) with its step; from check_level::paint on
+    ///          std::bad_alloc.
     run_report run()
     {
         SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");

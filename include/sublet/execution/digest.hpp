@@ -13,7 +13,6 @@
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
 /// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,8 +35,8 @@ namespace sublet {
 }
 
 /// Complexity: O(bytes), no allocation.
-template <std::same_as<std::byte const> B>
-[[nodiscard]] std::uint64_t digest(std::span<B> bytes) noexcept
+template <class = void>
+[[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept
 {
     std::uint64_t sum = bytes.size(), k = 0;
     std::size_t at = 0;
@@ -53,15 +52,10 @@ template <std::same_as<std::byte const> B>
     }
     return sum;
 }
-template <std::same_as<std::byte> B>
-[[nodiscard]] std::uint64_t digest(std::span<B> bytes) noexcept
-{
-    return digest(std::span<std::byte const>(bytes));
-}
 
 /// Bytes that look like noise and are the same for the same seed and length.
-template <std::same_as<std::byte> B>
-void fill_noise(std::span<B> bytes, std::uint64_t seed) noexcept
+template <class = void>
+void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept
 {
     std::uint64_t const key = mix(seed);
     std::uint64_t k = 0;

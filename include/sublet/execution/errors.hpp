@@ -29,7 +29,8 @@ class sentence {
 public:
     char const* text() const noexcept { return text_; }
 
-    sentence& operator<<(char one) noexcept
+    template <std::same_as<char> Character> // or an int would be one
+    sentence& operator<<(Character one) noexcept
     {
         if (length_ + 1 < sizeof text_) text_[length_++] = one;
         return *this;

@@ -15,6 +15,7 @@
 /// reported.
 
 #include <sublet/analysis/buffers.hpp>
+#include <sublet/execution/byte_owners.hpp>
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/poison.hpp>
@@ -44,46 +45,6 @@ enum class check_level : std::uint8_t {
 };
 
 namespace detail {
-
-/// Which buffer was the last to move in, for each stretch of an arena between two borders of buffers. To
-/// claim a buffer costs a step for each stretch in it: less than to paint its bytes.
-template <std::same_as<buffer_id> Owner>
-class byte_owners {
-public:
-    /// Requires: all that will be claimed begins and ends at a border.
-    byte_owners(std::vector<keyed> borders, byte_count end) : borders_(std::move(borders))
-    {
-        borders_.push_back({0, 0, 0});
-        borders_.push_back({end, 0, 0});
-        sort_keyed(borders_);
-        auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
-        borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
-        owner_.assign(borders_.size(), no_buffer);
-    }
-
-    void claim(byte_count begin, byte_count end, Owner who)
-    {
-        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
-    }
-    /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
-    template <class See>
-    void each(byte_count begin, byte_count end, See see) const
-    {
-        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i)
-            see(borders_[i].key, borders_[i + 1].key, owner_[i]);
-    }
-
-private:
-    std::size_t stretch_at(byte_count begin) const
-    {
-        auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
-                                         [](keyed const& border, byte_count b) { return border.key < b; });
-        return static_cast<std::size_t>(at - borders_.begin());
-    }
-
-    std::vector<keyed> borders_; // ascending, each once: many buffers begin where one ends
-    std::vector<Owner> owner_;   // of the stretch that begins at a border
-};
 
 template <std::same_as<run_tape> Tape>
 class run_watch {
@@ -190,7 +151,7 @@ private:
     {
         producer_[b] = producer;
         is_known_[b] = 1;
-        if (takes_digests_) digest_[b] = digest(std::span<std::byte const>(values_.bytes_of(b)));
+        if (takes_digests_) digest_[b] = digest(values_.bytes_of(b));
     }
 
     /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
@@ -236,8 +197,7 @@ private:
     }
     void compare(buffer_id b, step_id reader, buffer_id culprit) const
     {
-        if (culprit == no_buffer && digest(std::span<std::byte const>(values_.bytes_of(b))) == digest_[b])
-            return;
+        if (culprit == no_buffer && digest(values_.bytes_of(b)) == digest_[b]) return;
         clobbering what{.value = its(b).root, .producer = producer_[b], .reader = reader};
         if (culprit != no_buffer) {
             what.culprit = its(culprit).root;

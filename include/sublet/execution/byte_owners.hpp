@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_BYTE_OWNERS_HPP
+#define SUBLET_EXECUTION_BYTE_OWNERS_HPP
+
+/// Which buffer was the last to move in, for each byte of an arena.
+///
+///     borders    0       64      96          160        where any buffer begins or ends
+///     owner      │   a   │   c   │     c     │          c moved in over the end of b
+///
+/// Between two neighbouring borders all bytes have one owner. To claim a buffer costs a step for each stretch
+/// in it, so less than to paint its bytes: no search tree is needed.
+
+#include <sublet/keyed.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+template <std::same_as<buffer_id> Owner>
+class byte_owners {
+public:
+    /// Requires: all that will be claimed begins and ends at a border.
+    byte_owners(std::vector<keyed> borders, byte_count end) : borders_(std::move(borders))
+    {
+        borders_.push_back({0, 0, 0});
+        borders_.push_back({end, 0, 0});
+        sort_keyed(borders_);
+        auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+        borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
+        owner_.assign(borders_.size(), no_buffer);
+    }
+
+    void claim(byte_count begin, byte_count end, Owner who)
+    {
+        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
+    }
+    /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
+    template <class See>
+    void each(byte_count begin, byte_count end, See see) const
+    {
+        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i)
+            see(borders_[i].key, borders_[i + 1].key, owner_[i]);
+    }
+
+private:
+    std::size_t stretch_at(byte_count begin) const
+    {
+        auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
+                                         [](keyed const& border, byte_count b) { return border.key < b; });
+        return static_cast<std::size_t>(at - borders_.begin());
+    }
+
+    std::vector<keyed> borders_; // ascending, each once: many buffers begin where one ends
+    std::vector<Owner> owner_;   // of the stretch that begins at a border
+};
+
+} // namespace sublet::detail
+
+#endif
