@@ -227,6 +227,7 @@ cost(execution/byte_owners.hpp "auto o = sublet::detail::byte_owners<sublet::buf
 cost(execution/watch.hpp "void call(sublet::detail::run_watch<sublet::run_tape>& w) { w.before(0); }")
 cost(execution/synthetic.hpp "auto k = sublet::synthetic_kernel{};")
 set(run "{.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")
+cost(execution/cpu_call.hpp "auto call(sublet::cpu_call const& c) { return sublet::as<float>(c.in(0)); }")
 cost(execution/cpu.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 cost(execution.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 

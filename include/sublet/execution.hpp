@@ -23,6 +23,7 @@
 #include <sublet/execution/watch.hpp>
 
 // Running it.
+#include <sublet/execution/cpu_call.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
 
