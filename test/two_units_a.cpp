@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The umbrella in two translation units of one program: whatever is defined twice does not link, and what
+// Both umbrellas in two translation units of one program: whatever is defined twice does not link, and what
 // both define inline is one object.
 
+#include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
 
 sublet::snapshot other_program();

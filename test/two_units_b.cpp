@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
 
 sublet::snapshot other_program();

@@ -8,6 +8,10 @@
 
 // clang-format off: in the order of reading, not of the alphabet
 
+#if !defined(__cpp_exceptions)
+#error "sublet: an executor says by exceptions what went wrong in a run; compile it with exceptions"
+#else
+
 // Where storage comes from, and what can go wrong.
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/errors.hpp>
@@ -27,4 +31,5 @@
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
 
+#endif
 #endif
