@@ -14,7 +14,9 @@ set(ENV{LC_ALL} C) # GCC translates its messages and its quotes
 execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only
                         -I${INCLUDE} ${flags} ${SOURCE}
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${output}")
+# Where it cannot deduce a class, g++ says so in one error, and in the next one why: they count as one.
+string(REPLACE "error: class template argument deduction failed" "" counted "${output}")
+string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${counted}")
 list(LENGTH errors errors)
 message(NOTICE "${output}")
 

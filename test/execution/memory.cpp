@@ -40,7 +40,6 @@ struct half_a_resource {
 static_assert(memory_resource_like<desk>);
 static_assert(memory_resource_like<std::pmr::memory_resource>);
 static_assert(!memory_resource_like<half_a_resource>);
-static_assert(!std::is_constructible_v<memory_source, half_a_resource*>);
 
 /// Gives addresses that nobody may touch: how large a block is does not matter to it.
 struct paper {

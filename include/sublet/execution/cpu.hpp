@@ -70,7 +70,7 @@ struct run_report {
 ///     output                                             output() after a run, until the next input()
 ///
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed.
-template <cpu_kernel Kernel>
+template <class Kernel>
 class cpu_executor {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
@@ -81,6 +81,7 @@ public:
     ///             of its arena); allocation_error if there is no memory for the arenas; precondition_error
     ///             where a requirement is broken.
     template <program P, memory_mode Mode>
+        requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
     cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
         : cpu_executor(std::move(kernel), as_snapshot(p), options, mode, how)

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 
 namespace sublet {
 
@@ -37,10 +38,22 @@ public:
 
     /// Requires: the resource outlives everything that was allocated from it.
     /// Throws:   precondition_error for a null pointer.
-    template <memory_resource_like R>
-    memory_source(R* resource) : resource_(resource), actions_(&actions_of<R>)
+    template <class R>
+        requires(!std::same_as<R, memory_source>)
+    memory_source(R const& pointer)
     {
-        SUBLET_EXPECTS(resource != nullptr, "sublet: a memory resource is a null pointer");
+        using resource = std::remove_pointer_t<R>;
+        constexpr bool is_pointer_to_resource = std::is_pointer_v<R> && memory_resource_like<resource>;
+        // No compiler names the wrong member of a braced options object: this sentence does.
+        static_assert(
+            is_pointer_to_resource,
+            "sublet: storage comes from a pointer to a std::pmr::memory_resource, or to a type with "
+            "its allocate and deallocate");
+        if constexpr (is_pointer_to_resource) {
+            SUBLET_EXPECTS(pointer != nullptr, "sublet: a memory resource is a null pointer");
+            resource_ = pointer;
+            actions_ = &actions_of<resource>;
+        }
     }
 
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const

@@ -1,0 +1,13 @@
+// expect: does not satisfy .id_like|satisfaction of .id_like<
+// SPDX-License-Identifier: BSL-1.0
+
+// Values are named by number; the names are the caller's to look up.
+#include <sublet/execution.hpp>
+
+int main()
+{
+    auto const program = sublet::sequence(1, 1, [](auto, auto& step) { step.def(0); });
+    auto kernel = [](sublet::cpu_call const&) {};
+    sublet::cpu_executor executor{program, {.bytes = 64}, sublet::recycle{}, kernel};
+    return executor.input("image").empty();
+}

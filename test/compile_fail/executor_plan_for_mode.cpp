@@ -1,0 +1,14 @@
+// expect: does not satisfy .memory_mode|satisfaction of .memory_mode<
+// SPDX-License-Identifier: BSL-1.0
+
+// A plan is no mode: sublet::arena{plan} is.
+#include <sublet/execution.hpp>
+
+int main()
+{
+    auto const program = sublet::sequence(1, 1, [](auto, auto& step) { step.def(0); });
+    auto kernel = [](sublet::cpu_call const&) {};
+    sublet::memory_plan const plan;
+    sublet::cpu_executor executor{program, {.bytes = 64}, plan, kernel};
+    executor.run();
+}
