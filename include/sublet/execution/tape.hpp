@@ -249,7 +249,11 @@ template <std::same_as<run_tape> Tape>
         }
         for (buffer_id b : tape.touched[at])
             if (tape.first_write[b] == at) enter(b);
-        for (std::size_t pool = 0; pool != live.size(); ++pool) peak[pool] = std::max(peak[pool], live[pool]);
+        for (buffer_id b : tape.touched[at]) { // only their pools can have risen
+            if (!is_there[b]) continue;
+            pool_id const pool = tape.table.buffers[b].pool;
+            peak[pool] = std::max(peak[pool], live[pool]);
+        }
         for (buffer_id b : tape.touched[at])
             if (--left[b] == 0) leave(b);
     }
