@@ -82,6 +82,9 @@ constexpr std::size_t character_length(std::string_view text)
     return length;
 }
 
+/// Whether a new character begins with this byte of UTF-8.
+constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
 /// Drops control characters and puts '?' for what is not UTF-8; says how many characters are left.
 template <std::same_as<std::vector<char>> Text>
 std::size_t keep_printable(Text& text)

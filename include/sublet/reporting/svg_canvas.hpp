@@ -13,6 +13,7 @@
 /// Lengths are in 1/100 pixel and y grows downwards. All is computed in integers: the file is the same on
 /// every machine.
 
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
@@ -32,9 +33,6 @@ constexpr std::uint64_t portion(std::uint64_t length, std::uint64_t part, std::u
 
 /// The width of a letter, about: nobody here knows the font.
 inline constexpr std::uint64_t svg_letter = 680;
-
-/// Whether a new character begins with this byte of UTF-8.
-constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// The characters [first, last) of a printable text, those that XML reserves written as entities.
 template <class Out>

@@ -88,8 +88,8 @@ template <std::same_as<snapshot> S>
     if (pool < plan.arena_bytes.size()) reason.arena_bytes = plan.arena_bytes[pool];
 
     std::size_t const ends = levels.live_bytes.size() + 1;
-    std::vector<byte_count> before(ends, 0),
-        from(ends, 0); // the highest level before a position, and from it
+    // The highest level before a position, and from it on.
+    std::vector<byte_count> before(ends, 0), from(ends, 0);
     for (std::size_t at = 1; at != ends; ++at)
         before[at] = std::max(before[at - 1], levels.live_bytes[at - 1]);
     for (std::size_t at = ends - 1; at-- != 0;) from[at] = std::max(from[at + 1], levels.live_bytes[at]);
@@ -172,7 +172,7 @@ void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
     std::size_t const characters = keep_printable(name);
     std::size_t begun = 0;
     for (char c : name) {
-        bool const begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+        bool const begins = begins_character(c);
         begun += begins ? 1 : 0;
         if (characters > widest && begun > front && begun <= characters - back) {
             if (begins && begun == front + 1) cell << "...";
