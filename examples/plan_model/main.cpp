@@ -110,7 +110,8 @@ int run(arguments const& asked)
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
     write_file(asked.dot, [&](auto& out) {
-        sublet::write_dot(out, as_program(net), slot_of, name_of, label_of, {.title = title});
+        sublet::write_dot(out, as_program(net), slot_of, name_of, label_of,
+                          {.title = title, .given_without_slot = false});
     });
     write_file(asked.why_peak, [&](auto& out) {
         sublet::write_why_peak(out, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);

@@ -322,6 +322,26 @@ TEST_CASE("a value that is given is drawn once, in the colour of its slot, for a
     CHECK(count(text, "s1 -> s2") == 1);
 }
 
+TEST_CASE("what is given and has no slot is left out with all its edges if that is asked for")
+{
+    auto const p = sequence(2, 4, [](auto s, auto& step) {
+        step.use(0), step.use(1), step.use(2);
+        if (s == 0) step.def(3);
+        else step.use(3);
+    });
+    auto slot_of = [](auto v) { return v < 2 ? no_slot : slot_id{v}; };
+    auto drawn = [&](auto slots, bool all) {
+        return dot(p, slots, detail::own_id{}, detail::own_id{}, dot_options{.given_without_slot = all});
+    };
+    std::string const all = drawn(slot_of, true), few = drawn(slot_of, false);
+    CHECK(count(all, "(no slot)") == 6); // two ellipses, four edges
+    CHECK(count(few, "(no slot)") == 0);
+    CHECK(edges(few).size() + 4 == edges(all).size());
+    CHECK(count(few, "shape=ellipse") == 1);
+    auto without = [](auto) { return no_slot; };
+    CHECK(count(drawn(without, false), "s0 -> s1 [color=") == 1); // what a step defines is drawn
+}
+
 TEST_CASE("names cannot break the file")
 {
     std::string const name = "a\\N \"b\"\n&lt;\x01\xFF{}ä\\";

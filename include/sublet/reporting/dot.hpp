@@ -38,8 +38,9 @@ namespace sublet {
 
 struct dot_options {
     std::string_view title = "";
-    bool value_names = false; ///< written at the edges; else where the pointer rests on them
-    bool sideways = false;    ///< time from left to right, and not downwards
+    bool value_names = false;       ///< written at the edges; else where the pointer rests on them
+    bool sideways = false;          ///< time from left to right, and not downwards
+    bool given_without_slot = true; ///< drawn too: the weights of a network crowd out all else
 };
 
 namespace detail {
@@ -278,6 +279,7 @@ Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, St
     auto lead = [&](value_id v, step_id to, char const* style) {
         step_id from = latest_def[v];
         if (from == no_step && has_edge_back) from = last_def[v];
+        if (from == no_step && slots[v] == no_slot && !options.given_without_slot) return;
         if (from == no_step && drawn[v] == no_value) {
             drawn[v] = v;
             writer.write_given(v);
