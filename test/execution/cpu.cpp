@@ -301,8 +301,9 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
         CHECK_THROWS_WITH_AS(run.bind(v, storage), sentence, precondition_error);
     };
     std::span<std::byte> const all(bytes[0]);
-    refuses(0, all.first(15), "sublet: the storage that is bound for a value is too small");
-    refuses(0, all.subspan(4, 16), "sublet: the storage that is bound for a value is not aligned as it asks");
+    refuses(0, all.first(15), "sublet: value 0 is larger than the storage that is bound for it");
+    refuses(0, all.subspan(4, 16),
+            "sublet: value 0 has an alignment, and the storage that is bound for it does not keep it");
     refuses(4, all, "sublet: storage is bound for a value that is planned");
     refuses(5, all, "sublet: an executor is asked for a value that does not exist");
     CHECK_THROWS_WITH_AS(run.bind(1, std::span<std::byte const>(all)),

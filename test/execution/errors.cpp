@@ -46,6 +46,11 @@ TEST_CASE("an unsound plan says what is wrong with it, and keeps the witness")
           "sublet: a plan is not sound: values 3 and 7 are both alive at position 12 and share "
           "bytes [64, 128) of pool 0");
     CHECK(e.why() == why);
+    witness const undefined{.what = fault::used_undefined, .value = 3, .position = 1};
+    CHECK(
+        sentence(unsound_plan(undefined)) ==
+        "sublet: a program cannot run in this order: value 3 is used at position 1 and never defined, and is "
+        "neither input nor external");
 }
 
 TEST_CASE("an unusable value is named")

@@ -129,19 +129,22 @@ public:
     /// views of it. It stays bound.
     ///
     /// Requires: the bytes outlive all runs, and nothing else changes them during one.
-    /// Throws:   precondition_error if v has storage of the executor's, or if the bytes are too few or do not
-    ///           begin at its alignment.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if the bytes are too
+    /// few
+    ///           or do not begin at its alignment.
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
-        buffer_id const b = tape_.table.buffer_of[checked(v)];
+        value_id const value = checked(v);
+        buffer_id const b = tape_.table.buffer_of[value];
         buffer const& its = tape_.table.buffers[b];
         SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
         SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
-        SUBLET_EXPECTS(its.size == no_size || bytes.size() >= its.size,
-                       "sublet: the storage that is bound for a value is too small");
-        SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment == 0,
-                       "sublet: the storage that is bound for a value is not aligned as it asks");
+        if (its.size != no_size && bytes.size() < its.size)
+            throw unusable_value(value, "is larger than the storage that is bound for it");
+        if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
+            throw unusable_value(value,
+                                 "has an alignment, and the storage that is bound for it does not keep it");
         values_.bind(b, bytes);
         is_there_[b] = 1;
     }

@@ -77,7 +77,9 @@ class unsound_plan : public precondition_error {
 public:
     explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
     {
-        text_ << precondition_error::what() << ": " << why;
+        bool const is_order = why.what == fault::used_undefined || why.what == fault::write_moved;
+        text_ << (is_order ? "sublet: a program cannot run in this order" : precondition_error::what())
+              << ": " << why;
     }
     char const* what() const noexcept override { return text_.text(); }
     [[nodiscard]] witness const& why() const noexcept { return why_; }
