@@ -179,7 +179,6 @@ TEST_CASE("the modes compute the same, and the report says what each of them too
             run_report const report = run.run();
             CHECK(report.run == use);
             CHECK(report.reserved == reserved);
-            CHECK(report.plan_bytes == reserved);
             CHECK(report.lower_bound == 96);
             CHECK(report.steps == 3);
             CHECK(run.memory().bytes.live == std::max(reserved, byte_count{48})); // the arena, or the output

@@ -34,12 +34,10 @@
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -58,7 +56,6 @@ struct executor_options {
 struct run_report {
     memory_use run;             ///< while running; peaks count what was there before as well
     byte_count reserved = 0;    ///< held from run to run: the arenas
-    byte_count plan_bytes = 0;  ///< what the plan says; 0 without one
     byte_count lower_bound = 0; ///< what no plan in this order goes below
     std::size_t steps = 0;
 };
@@ -199,7 +196,6 @@ public:
         }
         end.is_done = true;
         run_report report{.run = values_.memory().use_since_mark(),
-                          .plan_bytes = plan_bytes_,
                           .lower_bound = lower_bound_,
                           .steps = tape_.step_at.size()};
         for (auto const& block : values_.arenas()) report.reserved += block.size;
@@ -223,8 +219,6 @@ private:
             bool const is_owed = !its.is_planned() || has_role(its.role, value_role::input);
             if (is_owed && tape_.holds[b] != 0 && its.size != 0) owed_.push_back(static_cast<buffer_id>(b));
         }
-        if constexpr (std::same_as<Mode, arena>)
-            for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
     }
 
     template <class Mode>
@@ -281,7 +275,6 @@ private:
     Kernel kernel_;
     check_level check_;
     byte_count lower_bound_;
-    byte_count plan_bytes_ = 0;
     std::vector<buffer_id> owed_;         // the caller's to bind once, or to give before every run
     std::vector<unsigned char> is_there_; // by buffer: bound or given
     bool is_running_ = false;
