@@ -126,9 +126,8 @@ public:
     /// views of it. It stays bound.
     ///
     /// Requires: the bytes outlive all runs, and nothing else changes them during one.
-    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if the bytes are too
-    /// few
-    ///           or do not begin at its alignment.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment.
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
