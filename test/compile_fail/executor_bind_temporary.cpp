@@ -1,0 +1,15 @@
+// expect: enable_borrowed_range
+// SPDX-License-Identifier: BSL-1.0
+
+// What is bound stays bound; a temporary is gone by then.
+#include <sublet/execution.hpp>
+
+#include <vector>
+
+int main()
+{
+    auto const program = sublet::sequence(1, 1, [](auto, auto& step) { step.def(0); });
+    auto kernel = [](sublet::cpu_call const&) {};
+    sublet::cpu_executor executor{program, {.bytes = 64}, sublet::recycle{}, kernel};
+    executor.bind(0, std::vector<std::byte>(64));
+}
