@@ -108,7 +108,7 @@ std::vector<drawn_edge> edges(std::string const& text)
 std::vector<drawn_edge> expected_edges(snapshot const& p)
 {
     std::vector<drawn_edge> expected;
-    auto step = [](step_id s) { return "s" + std::to_string(s); };
+    auto step = [](step_id s) { return std::string("s") + std::to_string(s); };
     auto defines = [&](step_id s, value_id v) {
         for (touch t : p.touches(s))
             if (t == touch{v, touch_kind::def}) return true;
