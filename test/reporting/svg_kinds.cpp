@@ -53,7 +53,7 @@ sublet::buffer_kinds falling_kinds(std::size_t n)
     std::vector<std::string> kinds;
     for (std::size_t i = 0; i != n; ++i) {
         buffers.push_back(placed(0, 1, 1000 - i, 0));
-        kinds.push_back("k" + std::to_string(i));
+        kinds.push_back(std::string("k") + std::to_string(i));
     }
     return kinds_of(buffers, kinds);
 }
