@@ -202,9 +202,11 @@ TEST_CASE("ids may be ints or enums, the kernel a reference, the program any, an
     auto const p = op_list(2, {{0}}, {{1}});
     plan_options const options{.bytes = 4, .role = roles{input, output}};
     cpu_executor first{p, options, recycle{}, std::ref(count)};
-    (void)first.input(image);
+    auto const given = first.input(image);
     auto second = std::move(first);
+    CHECK(second.input(image).data() == given.data());
     second.run();
+    CHECK(first.run().steps == 0);
     (void)second.input(0);
     second.run();
     CHECK(second.output(hidden)[3] == std::byte{2});

@@ -66,7 +66,8 @@ struct run_report {
 ///     input                                              input() before every run, and fill it
 ///     output                                             output() after a run, until the next input()
 ///
-/// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed.
+/// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
+/// can be moved, and all spans stay; what was moved from runs nothing.
 template <class Kernel>
 class cpu_executor {
 public:
@@ -95,7 +96,7 @@ public:
         value_id const value = checked(v);
         buffer_id const b = tape_.table.buffer_of[value];
         buffer const& its = tape_.table.buffers[b];
-        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        expect_idle();
         SUBLET_EXPECTS(has_role(its.role, value_role::input), "sublet: input() is asked for no input");
         SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
         has_results_ = false;
@@ -134,7 +135,7 @@ public:
         value_id const value = checked(v);
         buffer_id const b = tape_.table.buffer_of[value];
         buffer const& its = tape_.table.buffers[b];
-        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        expect_idle();
         SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
         if (its.size != no_size && bytes.size() < its.size)
             throw unusable_value(value, "is larger than the storage that is bound for it");
@@ -167,7 +168,7 @@ public:
     ///          std::bad_alloc.
     run_report run()
     {
-        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+        expect_idle();
         expect_storage();
         struct ending { // whatever happens
             cpu_executor& mine;
@@ -237,6 +238,11 @@ private:
         SUBLET_EXPECTS(value < tape_.bytes.size(),
                        "sublet: an executor is asked for a value that does not exist");
         return value;
+    }
+
+    void expect_idle() const
+    {
+        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
     }
 
     void expect_storage() const
