@@ -215,6 +215,7 @@ void call(text& out) { sublet::write_dot(out, p, [](auto v) { return v; }); }")
 cost(reporting/why_peak.hpp "${program}${text}
 void call(text& out) { sublet::write_why_peak(out, sublet::why_peak(p, {})); }")
 
+cost(execution/sentence.hpp "void call(sublet::detail::sentence& s) { s << \"of \" << 7u << ' '; }")
 cost(execution/memory.hpp "void* call(sublet::counted_memory& m) { return m.allocate(sublet::byte_count{8}, {1}); }")
 cost(execution/errors.hpp "void call(sublet::witness const& w) { throw sublet::unsound_plan(w); }")
 cost(execution/tape.hpp "${program}auto t = sublet::tape_of(p, {.bytes = 4096}, false);")

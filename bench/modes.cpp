@@ -177,7 +177,7 @@ measured run(network const& net, mode_index mode, int runs)
             std::uint64_t left = external.left_behind();
             for (value_id v = 0; v != net.values.size(); ++v)
                 if (has_role(net.values[v].role, value_role::output))
-                    left = fold(left, digest(execute.output(v)));
+                    left = fold_digest(left, digest(execute.output(v)));
             if (i != 0 && left != result.digest) throw std::runtime_error("two runs differ");
             result.digest = left;
             result.peak = report.run.bytes.peak;

@@ -46,6 +46,7 @@ static_assert(!is_size<decltype([](auto) { return 0.5; })> && !is_size<decltype(
 static_assert(!is_size<decltype([](auto) {})> && !is_size<decltype([](std::string) { return 1; })>);
 static_assert(is_value_property<bool, bool> && is_value_property<std::vector<char>, bool>);
 static_assert(!is_value_property<int*, bool> && !is_value_property<double, bool>);
+static_assert(!is_value_property<char[4], bool> && !is_value_property<int const[4], bool>);
 static_assert(is_value_property<value_role, value_role> && !is_value_property<int, value_role>);
 static_assert(!is_value_property<value_role, byte_count> && !std::is_default_constructible_v<sizes>);
 

@@ -67,7 +67,7 @@ public:
     {
         std::uint64_t sum = 0;
         for (window const& w : windows_)
-            if (w.is_written) sum = sublet::fold(sum, sublet::digest(bytes(w.begin, w.size)));
+            if (w.is_written) sum = sublet::fold_digest(sum, sublet::digest(bytes(w.begin, w.size)));
         return sum;
     }
 
@@ -117,7 +117,7 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
                     .allocations = execute.memory().allocations.total};
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output))
-            result.outputs = sublet::fold(result.outputs, sublet::digest(execute.output(v)));
+            result.outputs = sublet::fold_digest(result.outputs, sublet::digest(execute.output(v)));
     return result;
 }
 

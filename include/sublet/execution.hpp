@@ -13,6 +13,7 @@
 #else
 
 // Where storage comes from, and what can go wrong.
+#include <sublet/execution/sentence.hpp>
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/errors.hpp>
 

@@ -30,7 +30,7 @@ namespace sublet {
 template <class X, class T>
 concept readable_as =
     std::convertible_to<X, T> && (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                                             : !std::is_pointer_v<std::remove_cvref_t<X>> &&
+                                             : !std::is_pointer_v<std::decay_t<X>> &&
                                                    !std::is_floating_point_v<std::remove_cvref_t<X>>);
 
 template <class X, class T>

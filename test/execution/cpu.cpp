@@ -138,7 +138,7 @@ std::uint64_t results(executor const& run, subject const& s)
 {
     std::uint64_t sum = 0;
     for (value_id v = 0; v != s.program.values(); ++v)
-        if (has_role(s.options.role[v], output)) sum = fold(sum, digest(run.output(v)));
+        if (has_role(s.options.role[v], output)) sum = fold_digest(sum, digest(run.output(v)));
     return sum;
 }
 /// Calls `try_mode(mode, level)` for all of both.
@@ -179,6 +179,7 @@ TEST_CASE("the modes compute the same, and the report says what each of them too
             run_report const report = run.run();
             CHECK(report.run == use);
             CHECK(report.reserved == reserved);
+            CHECK(report.plan_bytes == reserved);
             CHECK(report.lower_bound == 96);
             CHECK(report.steps == 3);
             CHECK(run.memory().bytes.live == std::max(reserved, byte_count{48})); // the arena, or the output
@@ -278,7 +279,7 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
             } catch (unusable_value const& e) {
                 CHECK(e.value() == missing);
                 CHECK(e.what() == "sublet: value " + std::to_string(missing) +
-                                      " has storage of the caller's, and none is bound");
+                                      " has storage of the caller's, and none is bound: see bind()");
             }
             if (missing == 0) run.bind(0, std::span(weight, 16));
             else run.bind(missing, std::span(bytes[missing]).first(16));
@@ -314,6 +315,20 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
                          synthetic_kernel{});
     CHECK_THROWS_WITH_AS((void)const_cast<executor&>(bound).input(0),
                          "sublet: storage of this input is to be bound", precondition_error);
+}
+
+TEST_CASE("what is bound for a value of unknown size is as large as each of its views")
+{
+    executor run(op_list(2, {{}, {1}}, {{0, 1}, {}}),
+                 {.bytes = std::vector<byte_count>{no_size, 16}, .alias_of = {-1, 0}}, no_plan{},
+                 synthetic_kernel{});
+    std::byte bytes[24]{};
+    CHECK_THROWS_WITH_AS(run.bind(0, std::span(bytes).first(15)),
+                         "sublet: value 1 is larger than the storage that is bound for what it is a view of",
+                         unusable_value);
+    run.bind(0, std::span(bytes).first(16));
+    run.bind(0, bytes);
+    CHECK(run.run().steps == 2);
 }
 
 TEST_CASE("what is bound may be a span, an array or a vector, constant if no step writes it")
@@ -458,7 +473,8 @@ TEST_CASE("a limit is kept, and the error names step, bytes and cause")
     } catch (allocation_error const& e) {
         CHECK(e.step() == 0);
         CHECK(e.bytes() == 32);
-        CHECK(cause_of(e) == "sublet: an allocation would exceed the limit");
+        CHECK(cause_of(e) ==
+              "sublet: 32 bytes more than the 64 that are allocated would exceed the limit of 95");
     }
     CHECK(run.memory().bytes.live == 0);
     plan_options huge = chain_options;

@@ -67,11 +67,11 @@ TEST_CASE("a run error says where it happened and what was thrown")
           "sublet: at step 5, a kernel threw: no such operation");
     CHECK(sentence(run_error(4294967294u, thrown(42))) ==
           "sublet: at step 4294967294, a kernel threw: something that is no std::exception");
-    CHECK(sentence(run_error(no_step, nullptr)) == "sublet: outside of all steps, a kernel threw");
+    CHECK(sentence(run_error(no_step, nullptr)) == "sublet: before any step, a kernel threw");
     CHECK(sentence(allocation_error(0, 4096, thrown(std::bad_alloc()))) ==
           "sublet: at step 0, 4096 bytes could not be had: " + std::string(std::bad_alloc().what()));
     CHECK(sentence(allocation_error(no_step, no_size - 1, nullptr)) ==
-          "sublet: outside of all steps, 18446744073709551614 bytes could not be had");
+          "sublet: before any step, 18446744073709551614 bytes could not be had");
     CHECK(allocation_error(0, 4096, nullptr).bytes() == 4096);
     CHECK(allocation_error(7, 4096, nullptr).step() == 7);
 }

@@ -83,7 +83,8 @@ TEST_CASE("the limit is exact, and what exceeds it is not asked for")
     void* const first = memory.allocate(byte_count{60}, byte_count{1});
     memory_use const before = memory.use();
     CHECK_THROWS_WITH_AS((void)memory.allocate(byte_count{41}, byte_count{1}),
-                         "sublet: an allocation would exceed the limit", out_of_budget);
+                         "sublet: 41 bytes more than the 60 that are allocated would exceed the limit of 100",
+                         out_of_budget);
     try {
         (void)memory.allocate(byte_count{41}, byte_count{1});
     } catch (out_of_budget const& e) {

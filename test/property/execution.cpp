@@ -55,16 +55,16 @@ outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
     }
     std::set<value_id> there; // roots
     for (auto const& turn : p.turns()) {
-        std::uint64_t sum = fold(run, turn.id), written = 0;
-        for (value_id v : turn.what->uses) sum = fold(sum, digest(shown(v)));
-        for (value_id v : turn.what->early) sum = fold(sum, digest(shown(v)));
+        std::uint64_t sum = fold_digest(run, turn.id), written = 0;
+        for (value_id v : turn.what->uses) sum = fold_digest(sum, digest(shown(v)));
+        for (value_id v : turn.what->early) sum = fold_digest(sum, digest(shown(v)));
         for (std::size_t j = 0; j != turn.what->defs.size(); ++j) {
             value_id const v = turn.what->defs[j], root = p.root(v);
             bool const is_view = v != root && (there.count(root) != 0 || is_given(p.class_role(root)));
-            if (!is_view) fill_noise(shown(v), fold(sum, j));
+            if (!is_view) fill_noise(shown(v), fold_digest(sum, j));
         }
         for (value_id v : turn.what->defs) {
-            written = fold(written, digest(shown(v)));
+            written = fold_digest(written, digest(shown(v)));
             there.insert(p.root(v));
         }
         result.written.push_back(written);
@@ -92,7 +92,7 @@ struct bench {
         kernel const traced = [this](cpu_call const& call) {
             compute(call);
             std::uint64_t sum = 0;
-            for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold(sum, digest(call.out(j)));
+            for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold_digest(sum, digest(call.out(j)));
             written.push_back(sum);
         };
         return executor(p.program(), p.options(in_place), mode, traced, how);
@@ -178,6 +178,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
                         CHECK(report.steps == p.turns().size());
                         CHECK(report.lower_bound == planned.report.lower_bound_bytes);
                         if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>) {
+                            CHECK(report.plan_bytes == planned.report.arena_bytes);
                             CHECK(report.reserved == planned.report.arena_bytes);
                             CHECK(report.run.bytes == counter{report.reserved, report.reserved, 0});
                         } else if (planned.plan.arena_bytes.size() <= 1) {

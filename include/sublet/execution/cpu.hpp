@@ -55,7 +55,8 @@ struct executor_options {
 
 struct run_report {
     memory_use run;             ///< while running; peaks count what was there before as well
-    byte_count reserved = 0;    ///< held from run to run: the arenas
+    byte_count reserved = 0;    ///< held from run to run: the arenas, as they were allocated
+    byte_count plan_bytes = 0;  ///< what the plan asks for; 0 without one
     byte_count lower_bound = 0; ///< what no plan in this order goes below
     std::size_t steps = 0;
 };
@@ -139,6 +140,11 @@ public:
         SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
         if (its.size != no_size && bytes.size() < its.size)
             throw unusable_value(value, "is larger than the storage that is bound for it");
+        for (std::size_t view = 0; its.size == no_size && view != tape_.bytes.size(); ++view)
+            if (tape_.table.buffer_of[view] == b && tape_.bytes[view] != no_size &&
+                tape_.bytes[view] > bytes.size())
+                throw unusable_value(static_cast<value_id>(view),
+                                     "is larger than the storage that is bound for what it is a view of");
         if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
             throw unusable_value(value,
                                  "has an alignment, and the storage that is bound for it does not keep it");
@@ -196,6 +202,7 @@ public:
         }
         end.is_done = true;
         run_report report{.run = values_.memory().use_since_mark(),
+                          .plan_bytes = plan_bytes_,
                           .lower_bound = lower_bound_,
                           .steps = tape_.step_at.size()};
         for (auto const& block : values_.arenas()) report.reserved += block.size;
@@ -219,6 +226,8 @@ private:
             bool const is_owed = !its.is_planned() || has_role(its.role, value_role::input);
             if (is_owed && tape_.holds[b] != 0 && its.size != 0) owed_.push_back(static_cast<buffer_id>(b));
         }
+        if constexpr (std::same_as<Mode, arena>)
+            for (byte_count bytes : mode.plan.arena_bytes) plan_bytes_ = checked_add(plan_bytes_, bytes);
     }
 
     template <class Mode>
@@ -250,9 +259,9 @@ private:
         for (buffer_id b : owed_) {
             if (is_there_[b]) continue;
             buffer const& its = tape_.table.buffers[b];
-            throw unusable_value(its.root, its.is_planned()
-                                               ? "is an input, and was not given since the last run"
-                                               : "has storage of the caller's, and none is bound");
+            throw unusable_value(
+                its.root, its.is_planned() ? "is an input, and was not given since the last run"
+                                           : "has storage of the caller's, and none is bound: see bind()");
         }
     }
 
@@ -280,6 +289,7 @@ private:
     Kernel kernel_;
     check_level check_;
     byte_count lower_bound_;
+    byte_count plan_bytes_ = 0;
     std::vector<buffer_id> owed_;         // the caller's to bind once, or to give before every run
     std::vector<unsigned char> is_there_; // by buffer: bound or given
     bool is_running_ = false;

@@ -20,6 +20,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// A bijection of 64 bits in which every bit of the argument counts for every bit of the result.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept
 {
@@ -28,10 +30,12 @@ namespace sublet {
     return x ^ (x >> 31);
 }
 
+} // namespace detail
+
 /// What a sequence of numbers comes to; the order counts.
-[[nodiscard]] constexpr std::uint64_t fold(std::uint64_t sum, std::uint64_t next) noexcept
+[[nodiscard]] constexpr std::uint64_t fold_digest(std::uint64_t sum, std::uint64_t next) noexcept
 {
-    return mix(sum * 0x9e3779b97f4a7c15u + next);
+    return detail::mix(sum * 0x9e3779b97f4a7c15u + next);
 }
 
 /// Complexity: O(bytes), no allocation.
@@ -43,12 +47,12 @@ template <class = void>
     for (; bytes.size() - at >= 8; at += 8) {
         std::uint64_t word;
         std::memcpy(&word, bytes.data() + at, 8);
-        sum += mix(word ^ mix(++k));
+        sum += detail::mix(word ^ detail::mix(++k));
     }
     if (at != bytes.size()) {
         std::uint64_t word = 0;
         std::memcpy(&word, bytes.data() + at, bytes.size() - at);
-        sum += mix(word ^ mix(++k));
+        sum += detail::mix(word ^ detail::mix(++k));
     }
     return sum;
 }
@@ -57,14 +61,14 @@ template <class = void>
 template <class = void>
 void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept
 {
-    std::uint64_t const key = mix(seed);
+    std::uint64_t const key = detail::mix(seed);
     std::uint64_t k = 0;
     std::size_t at = 0;
     for (; bytes.size() - at >= 8; at += 8) {
-        std::uint64_t const word = mix(key ^ mix(k++));
+        std::uint64_t const word = detail::mix(key ^ detail::mix(k++));
         std::memcpy(bytes.data() + at, &word, 8);
     }
-    std::uint64_t const word = mix(key ^ mix(k));
+    std::uint64_t const word = detail::mix(key ^ detail::mix(k));
     if (at != bytes.size()) std::memcpy(bytes.data() + at, &word, bytes.size() - at);
 }
 

@@ -14,6 +14,7 @@
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/execution/sentence.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -23,38 +24,6 @@
 namespace sublet {
 
 namespace detail {
-
-/// A sentence of bounded length: an exception is copied without allocating. What does not fit is left out.
-class sentence {
-public:
-    char const* text() const noexcept { return text_; }
-
-    template <std::same_as<char> Character> // or an int would be one
-    sentence& operator<<(Character one) noexcept
-    {
-        if (length_ + 1 < sizeof text_) text_[length_++] = one;
-        return *this;
-    }
-    sentence& operator<<(char const* more) noexcept
-    {
-        for (; *more != '\0'; ++more) *this << *more;
-        return *this;
-    }
-    template <std::unsigned_integral N>
-    sentence& operator<<(N number) noexcept
-    {
-        char digits[24];
-        char* first = digits + 23;
-        *first = '\0';
-        do *--first = static_cast<char>('0' + number % 10);
-        while ((number /= 10) != 0);
-        return *this << first;
-    }
-
-private:
-    char text_[320] = {};
-    std::size_t length_ = 0;
-};
 
 /// The words of an exception, if it has any.
 template <std::same_as<std::exception_ptr> Pointer>
@@ -114,7 +83,7 @@ public:
     }
     char const* what() const noexcept override { return text_.text(); }
 
-    /// The program's step; `no_step`: before the first or after the last.
+    /// The program's step; `no_step`: before the first, for an arena or an input.
     [[nodiscard]] step_id step() const noexcept { return step_; }
     /// What was thrown; null where nothing was.
     [[nodiscard]] std::exception_ptr cause() const noexcept { return cause_; }
@@ -124,7 +93,7 @@ protected:
         : step_(at), cause_(cause)
     {
         text_ << "sublet: ";
-        if (at == no_step) text_ << "outside of all steps, ";
+        if (at == no_step) text_ << "before any step, ";
         else text_ << "at step " << at << ", ";
         text_ << what_happened.text();
         detail::write_cause(text_, cause);

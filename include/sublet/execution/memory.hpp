@@ -12,6 +12,7 @@
 /// is therefore not included here.
 
 #include <sublet/contract.hpp>
+#include <sublet/execution/sentence.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -100,14 +101,17 @@ public:
     out_of_budget(byte_count asked, byte_count live, byte_count limit) noexcept
         : asked_(asked), live_(live), limit_(limit)
     {
+        text_ << "sublet: " << asked << " bytes more than the " << live
+              << " that are allocated would exceed the limit of " << limit;
     }
-    char const* what() const noexcept override { return "sublet: an allocation would exceed the limit"; }
+    char const* what() const noexcept override { return text_.text(); }
     [[nodiscard]] byte_count asked() const noexcept { return asked_; }
     [[nodiscard]] byte_count live() const noexcept { return live_; }
     [[nodiscard]] byte_count limit() const noexcept { return limit_; }
 
 private:
     byte_count asked_, live_, limit_;
+    detail::sentence text_;
 };
 
 struct counter {

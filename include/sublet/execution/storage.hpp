@@ -38,15 +38,20 @@
 
 namespace sublet {
 
-struct no_plan {};
-struct recycle {};
+struct no_plan {
+    static constexpr bool is_memory_mode = true;
+};
+struct recycle {
+    static constexpr bool is_memory_mode = true;
+};
 struct arena {
+    static constexpr bool is_memory_mode = true;
     memory_plan plan;
 };
 
 /// One of the three.
 template <class M>
-concept memory_mode = std::same_as<M, no_plan> || std::same_as<M, recycle> || std::same_as<M, arena>;
+concept memory_mode = M::is_memory_mode;
 
 namespace detail {
 

@@ -38,15 +38,18 @@ struct synthetic_kernel {
     template <class Call>
     void operator()(Call const& call) const
     {
-        std::uint64_t sum = fold(seed, call.step);
-        for (std::size_t i = 0; i != call.uses().size(); ++i) sum = fold(sum, digest(call.in(i)));
-        for (std::size_t k = 0; k != call.scratch_count(); ++k) fill_noise(call.scratch(k), ~fold(sum, k));
+        std::uint64_t sum = fold_digest(seed, call.step);
+        for (std::size_t i = 0; i != call.uses().size(); ++i) sum = fold_digest(sum, digest(call.in(i)));
+        for (std::size_t k = 0; k != call.scratch_count(); ++k)
+            fill_noise(call.scratch(k), ~fold_digest(sum, k));
         std::uint64_t used = 0;
-        for (std::size_t k = 0; k != call.scratch_count(); ++k) used = fold(used, digest(call.scratch(k)));
+        for (std::size_t k = 0; k != call.scratch_count(); ++k)
+            used = fold_digest(used, digest(call.scratch(k)));
         for (std::size_t j = 0; j != call.defs().size(); ++j)
-            if (!call.is_view(j)) fill_noise(call.out(j), fold(sum, j));
+            if (!call.is_view(j)) fill_noise(call.out(j), fold_digest(sum, j));
         std::uint64_t kept = 0;
-        for (std::size_t k = 0; k != call.scratch_count(); ++k) kept = fold(kept, digest(call.scratch(k)));
+        for (std::size_t k = 0; k != call.scratch_count(); ++k)
+            kept = fold_digest(kept, digest(call.scratch(k)));
         if (kept != used) throw scratch_overwritten();
     }
 };

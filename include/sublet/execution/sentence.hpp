@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_SENTENCE_HPP
+#define SUBLET_EXECUTION_SENTENCE_HPP
+
+/// What an exception has to say, in a place of its own.
+///
+///     text_ << "value " << v << " is an input";        what() returns text_.text()
+///
+/// No allocation when it is written or copied: exceptions are thrown where memory has run out.
+
+#include <concepts>
+#include <cstddef>
+
+namespace sublet::detail {
+
+/// Of bounded length: what does not fit is left out.
+class sentence {
+public:
+    char const* text() const noexcept { return text_; }
+
+    template <std::same_as<char> Character> // or an int would be one
+    sentence& operator<<(Character one) noexcept
+    {
+        if (length_ + 1 < sizeof text_) text_[length_++] = one;
+        return *this;
+    }
+    sentence& operator<<(char const* more) noexcept
+    {
+        for (; *more != '\0'; ++more) *this << *more;
+        return *this;
+    }
+    template <std::unsigned_integral N>
+    sentence& operator<<(N number) noexcept
+    {
+        char digits[24];
+        char* first = digits + 23;
+        *first = '\0';
+        do *--first = static_cast<char>('0' + number % 10);
+        while ((number /= 10) != 0);
+        return *this << first;
+    }
+
+private:
+    char text_[320] = {};
+    std::size_t length_ = 0;
+};
+
+} // namespace sublet::detail
+
+#endif
