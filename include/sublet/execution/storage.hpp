@@ -51,7 +51,7 @@ struct arena {
 
 /// One of the three.
 template <class M>
-concept memory_mode = M::is_memory_mode;
+concept memory_mode = requires { requires M::is_memory_mode; };
 
 namespace detail {
 

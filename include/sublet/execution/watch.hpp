@@ -9,10 +9,10 @@
 ///     owner      a               (dead)          c                 who was the last to be put there?
 ///     digest     7c4e...                         91b0...           taken when written, compared when touched
 ///
-/// The plan check says that a plan is wrong; this says that a run went wrong, whatever the reason: a plan that
-/// nobody checked, a kernel that writes beyond its results, an effect that was not declared. Where address
-/// sanitizing is on, dead bytes of an arena are poisoned instead, so that the very access is reported; what a
-/// kernel does outside of all storage of values, only the sanitizer sees.
+/// The plan check says that a plan is wrong; this says that a run went wrong, whatever the reason: a plan
+/// that nobody checked, a kernel that writes beyond its results, an effect that was not declared. Where
+/// address sanitizing is on, dead bytes of an arena are poisoned instead, so that the very access is
+/// reported; what a kernel does outside of all storage of values, only the sanitizer sees.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/execution/byte_owners.hpp>
