@@ -182,7 +182,8 @@ private:
 /// The program in the order of `options.order`, with the buffers that its views make.
 ///
 /// Requires:   `scratch` is defined by one step and used by none.
-/// Complexity: O(nodes + steps + values + touches + pairs) time and memory.
+/// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, without the
+///             logarithm in memory; k uses at the ends of predecessors and inputs that nobody needs.
 /// Throws:     unsound_plan if a value is needed before it is defined, or the order moves a write;
 ///             precondition_error where a requirement is broken.
 template <std::same_as<snapshot> S>
