@@ -198,11 +198,11 @@ cost(reporting/csv.hpp "${text}void call(text& out) { sublet::write_csv(out, {})
 cost(reporting/svg_canvas.hpp "${text}
 void call(sublet::detail::svg_canvas<text>& c) { c.time_axis(100); }")
 cost(reporting/svg_profile.hpp "
-auto call(std::vector<sublet::placed_buffer const*> const& b) { return sublet::profile_of(b); }")
+auto call(std::vector<sublet::placed_buffer const*> const& b) { return sublet::detail::profile_of(b); }")
 cost(reporting/svg_kinds.hpp "
 auto call(std::vector<sublet::placed_buffer const*> const& b, sublet::detail::own_id& kind_of)
 {
-    return sublet::kinds_of(b, kind_of);
+    return sublet::detail::kinds_of(b, kind_of);
 }")
 cost(reporting/svg_map.hpp "
 auto call(sublet::memory_plan const& p, std::vector<sublet::placed_buffer const*> const& b)

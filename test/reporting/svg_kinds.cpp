@@ -19,8 +19,8 @@ namespace {
 
 using reading::placed;
 
-sublet::buffer_kinds kinds_of(std::vector<sublet::placed_buffer> buffers,
-                              std::vector<std::string> const& kinds)
+sublet::detail::buffer_kinds kinds_of(std::vector<sublet::placed_buffer> buffers,
+                                      std::vector<std::string> const& kinds)
 {
     std::vector<sublet::placed_buffer const*> pointers;
     for (std::size_t i = 0; i != buffers.size(); ++i) {
@@ -28,17 +28,17 @@ sublet::buffer_kinds kinds_of(std::vector<sublet::placed_buffer> buffers,
         pointers.push_back(&buffers[i]);
     }
     auto kind_of = [&](auto v) -> auto& { return kinds[v]; };
-    return sublet::kinds_of(pointers, kind_of);
+    return sublet::detail::kinds_of(pointers, kind_of);
 }
 
-std::vector<std::string> names(sublet::buffer_kinds const& all)
+std::vector<std::string> names(sublet::detail::buffer_kinds const& all)
 {
     std::vector<std::string> result;
     for (std::size_t k = 0; k != all.kinds.size(); ++k) result.emplace_back(all.name_of(k));
     return result;
 }
 
-std::string legend(sublet::buffer_kinds const& all, std::uint64_t width = 92'800)
+std::string legend(sublet::detail::buffer_kinds const& all, std::uint64_t width = 92'800)
 {
     std::ostringstream out;
     sublet::detail::svg_canvas<std::ostringstream> canvas{{out}, width, 10};
@@ -47,7 +47,7 @@ std::string legend(sublet::buffer_kinds const& all, std::uint64_t width = 92'800
 }
 
 /// n kinds of a buffer each, every one larger than the next: k0, k1 ...
-sublet::buffer_kinds falling_kinds(std::size_t n)
+sublet::detail::buffer_kinds falling_kinds(std::size_t n)
 {
     std::vector<sublet::placed_buffer> buffers;
     std::vector<std::string> kinds;
@@ -88,7 +88,7 @@ TEST_CASE("kinds may be numbers")
 {
     sublet::placed_buffer const b = placed(0, 1, 8, 0);
     auto kind_of = [](auto) { return -7; };
-    CHECK(names(sublet::kinds_of(std::vector{&b}, kind_of)) == std::vector<std::string>{"-7"});
+    CHECK(names(sublet::detail::kinds_of(std::vector{&b}, kind_of)) == std::vector<std::string>{"-7"});
 }
 
 TEST_CASE("no buffers have no kinds, and no legend")

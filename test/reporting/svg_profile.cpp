@@ -49,7 +49,7 @@ std::vector<byte_count> live_bytes(std::vector<sublet::placed_buffer> const& buf
 }
 
 /// A list of levels, written out.
-std::vector<byte_count> spread(std::vector<sublet::live_level> const& levels, step_id positions)
+std::vector<byte_count> spread(std::vector<sublet::detail::live_level> const& levels, step_id positions)
 {
     std::vector<byte_count> result(positions, 0);
     for (auto const& level : levels)
@@ -57,7 +57,8 @@ std::vector<byte_count> spread(std::vector<sublet::live_level> const& levels, st
     return result;
 }
 
-std::string drawn(std::vector<sublet::live_level> const& levels, step_id positions, byte_count ceiling)
+std::string drawn(std::vector<sublet::detail::live_level> const& levels, step_id positions,
+                  byte_count ceiling)
 {
     std::ostringstream out;
     sublet::detail::svg_canvas<std::ostringstream> canvas{{out}, 10000, positions};
@@ -72,8 +73,8 @@ TEST_CASE("a level is noted where it changes")
     using reading::placed;
     std::vector<sublet::placed_buffer> const buffers{placed(1, 3, 64, 0), placed(2, 4, 32, 64),
                                                      placed(4, 6, 32, 0), placed(7, 8, 8, 0)};
-    auto const profile = sublet::profile_of(pointers(buffers));
-    std::vector<sublet::live_level> const expected{{1, 64}, {2, 96}, {3, 32}, {6, 0}, {7, 8}, {8, 0}};
+    auto const profile = sublet::detail::profile_of(pointers(buffers));
+    std::vector<sublet::detail::live_level> const expected{{1, 64}, {2, 96}, {3, 32}, {6, 0}, {7, 8}, {8, 0}};
     CHECK(profile.levels == expected); // at 4 one of 32 bytes follows another: no change
     CHECK(profile.peak == 96);
     CHECK(profile.peak_position == 2);
@@ -82,13 +83,13 @@ TEST_CASE("a level is noted where it changes")
 TEST_CASE("no buffer, no bytes and no life make no level")
 {
     using reading::placed;
-    CHECK(sublet::profile_of(pointers({})).levels.empty());
+    CHECK(sublet::detail::profile_of(pointers({})).levels.empty());
     std::vector<sublet::placed_buffer> const buffers{placed(3, 3, 64, 0), placed(5, 2, 64, 0),
                                                      placed(1, 9, 0, 0)};
-    auto const profile = sublet::profile_of(pointers(buffers));
+    auto const profile = sublet::detail::profile_of(pointers(buffers));
     CHECK(profile.levels.empty());
     CHECK(profile.peak == 0);
-    CHECK(sublet::highest_by_column(profile.levels, 7, 100).empty());
+    CHECK(sublet::detail::highest_by_column(profile.levels, 7, 100).empty());
     CHECK(drawn(profile.levels, 10, 1).empty());
 }
 
@@ -97,9 +98,10 @@ TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the o
     using reading::placed;
     byte_count const most = sublet::no_size - 1;
     std::vector<sublet::placed_buffer> buffers{placed(0, 2, most, 0), placed(2, 4, most, 0)};
-    CHECK(sublet::profile_of(pointers(buffers)).peak == most);
+    CHECK(sublet::detail::profile_of(pointers(buffers)).peak == most);
     buffers[1].life.first = 1;
-    CHECK_THROWS_AS(static_cast<void>(sublet::profile_of(pointers(buffers))), sublet::precondition_error);
+    CHECK_THROWS_AS(static_cast<void>(sublet::detail::profile_of(pointers(buffers))),
+                    sublet::precondition_error);
 }
 
 TEST_CASE("the levels are the sums at each position, and no two neighbours are equal")
@@ -110,7 +112,7 @@ TEST_CASE("the levels are the sums at each position, and no two neighbours are e
         std::uint32_t const positions = 1 + draw.below(20), n = draw.below(14);
         auto const buffers = random_buffers(draw, n, positions);
         auto const alive = live_bytes(buffers, positions + 1);
-        auto const profile = sublet::profile_of(pointers(buffers));
+        auto const profile = sublet::detail::profile_of(pointers(buffers));
         CHECK(spread(profile.levels, positions + 1) == alive);
         byte_count before = 0;
         for (auto const& level : profile.levels) {
@@ -133,13 +135,13 @@ TEST_CASE("a column shows the most of the positions that begin in it, so that no
         std::uint32_t const columns = 1 + draw.below(70);
         auto const buffers = random_buffers(draw, n, positions);
         auto const alive = live_bytes(buffers, positions);
-        auto const profile = sublet::profile_of(pointers(buffers));
+        auto const profile = sublet::detail::profile_of(pointers(buffers));
         std::vector<byte_count> expected(columns + 1, 0);
         for (std::uint32_t p = 0; p != positions; ++p) {
             byte_count& highest = expected[std::size_t{p} * columns / positions];
             highest = std::max(highest, alive[p]);
         }
-        auto const merged = sublet::highest_by_column(profile.levels, columns, positions);
+        auto const merged = sublet::detail::highest_by_column(profile.levels, columns, positions);
         if (columns <= positions) CHECK(spread(merged, columns + 1) == expected);
         CHECK(merged.size() <= columns + 1);
         byte_count top = 0;
@@ -156,7 +158,7 @@ TEST_CASE("the curve goes along the levels and returns to the ground")
 
 TEST_CASE("a curve of more levels than pixels is drawn a column a pixel, its peak too")
 {
-    std::vector<sublet::live_level> levels;
+    std::vector<sublet::detail::live_level> levels;
     for (step_id p = 0; p != 100'000; ++p) levels.push_back({p, p == 54'321 ? 1000u : 100 + p % 7});
     levels.push_back({100'000, 0});
     std::string const text = drawn(levels, 100'000, 1000);

@@ -147,7 +147,7 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kin
                   svg_options options = {})
 {
     auto const drawn = detail::drawn_buffers(plan);
-    return detail::draw_plan(out, plan, name_of, drawn, kinds_of(drawn, kind_of), options);
+    return detail::draw_plan(out, plan, name_of, drawn, detail::kinds_of(drawn, kind_of), options);
 }
 
 /// The same with the ids of the root values for names.

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// The kinds of some buffers, the one with most byte-steps first.
 struct buffer_kinds {
@@ -62,8 +62,8 @@ template <std::same_as<placed_buffer const*> Buffer, name_function Kinds>
     std::vector<std::uint32_t> by_name, first_of;
     std::vector<char> name;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-        detail::read_name(name, kind_of, buffers[i]->root);
-        std::size_t const characters = detail::keep_printable(name), first = result.text.size();
+        read_name(name, kind_of, buffers[i]->root);
+        std::size_t const characters = keep_printable(name), first = result.text.size();
         for (char c : name) result.text.push_back(c);
         asked.push_back({first, result.text.size(), characters, 0});
         by_name.push_back(i);
@@ -104,8 +104,6 @@ template <std::same_as<placed_buffer const*> Buffer, name_function Kinds>
     for (std::uint32_t& k : result.kind_of) k = rank[k];
     return result;
 }
-
-namespace detail {
 
 /// How many kinds have a colour of their own; the others stand together at the end.
 inline constexpr std::size_t svg_colors = 11;
@@ -165,7 +163,6 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
     }
 }
 
-} // namespace detail
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -25,7 +25,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// From this position on to that of the next level so many bytes are alive.
 struct live_level {
@@ -84,8 +84,8 @@ template <std::same_as<live_level> Level>
 {
     std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-        std::uint64_t const last = detail::portion(columns, levels[i + 1].position - 1, positions);
-        for (auto c = detail::portion(columns, levels[i].position, positions); c <= last; ++c)
+        std::uint64_t const last = portion(columns, levels[i + 1].position - 1, positions);
+        for (auto c = portion(columns, levels[i].position, positions); c <= last; ++c)
             if (highest[c] < levels[i].bytes) highest[c] = levels[i].bytes;
     }
     std::vector<Level> result;
@@ -93,8 +93,6 @@ template <std::same_as<live_level> Level>
         if (highest[c] != (result.empty() ? 0 : result.back().bytes)) result.push_back({c, highest[c]});
     return result;
 }
-
-namespace detail {
 
 /// The curve, filled down to the ground of its plot.
 template <class Stream>
@@ -120,7 +118,6 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
     canvas.out << "\"/>\n";
 }
 
-} // namespace detail
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif
