@@ -2,22 +2,15 @@
 #include <sublet/planner.hpp>
 
 #include "archetype.hpp"
+#include "op_list.hpp"
 
 #include <doctest/doctest.h>
 #include <sstream>
 #include <vector>
 
 using namespace sublet;
-using lists = std::vector<std::vector<int>>;
 
 namespace {
-
-snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
-{
-    return sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
-}
 
 //     a ─► b ─► c ─► d        each read once, by the next
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 
+#include "op_list.hpp"
+
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <random>
@@ -8,14 +10,6 @@
 
 using namespace sublet;
 using ranges = std::vector<live_range>;
-using lists = std::vector<std::vector<int>>;
-
-static snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
-{
-    return sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
-}
 
 TEST_CASE("a value lives from its def to the end of its last use")
 {

@@ -2,6 +2,9 @@
 #include <sublet/execution/cpu.hpp>
 
 #include "archetype.hpp"
+#include "dead_bytes.hpp"
+#include "lender.hpp"
+#include "op_list.hpp"
 
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/planner.hpp>
@@ -12,7 +15,6 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <memory_resource>
 #include <optional>
 #include <set>
@@ -21,13 +23,6 @@
 #include <vector>
 
 // The address sanitizer keeps the free store to itself.
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
 static std::size_t heap_blocks = 0;              // asked for, ever
 static std::size_t heap_gives = ~std::size_t{0}; // so many, and no more
 #if !defined(UNDER_ASAN)
@@ -48,45 +43,14 @@ namespace {
 
 using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
 using executor = cpu_executor<kernel>;
-using lists = std::vector<std::vector<int>>;
 using roles = std::vector<value_role>;
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output,
                  external = value_role::external, state = value_role::state;
 constexpr std::array levels{check_level::off, check_level::plan, check_level::paint, check_level::digest};
 
-snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
-{
-    return sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
-}
-
 //     a ─► b ─► c ─► d        a is given, d is wanted
 snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
 plan_options const chain_options{.bytes = {64, 32, 16, 48}, .role = roles{input, none, none, output}};
-
-/// Remembers what it has lent, and runs dry after so many blocks.
-struct lender {
-    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
-    std::size_t asked = 0, gives = ~std::size_t{0}, refused_bytes = 0;
-    void* allocate(std::size_t bytes, std::size_t alignment)
-    {
-        if (asked == gives) {
-            refused_bytes = bytes;
-            throw std::bad_alloc();
-        }
-        ++asked;
-        void* const block = ::operator new(bytes, std::align_val_t{alignment});
-        lent[block] = {bytes, alignment};
-        return block;
-    }
-    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
-    {
-        CHECK(lent.at(block) == std::pair{bytes, alignment});
-        lent.erase(block);
-        ::operator delete(block, std::align_val_t{alignment});
-    }
-};
 
 /// Programs that between them have pools, views, in-place pairs, scratch, early uses and dead results.
 struct subject {
@@ -234,7 +198,7 @@ TEST_CASE("an input is given before each run, an output is there after it and un
     auto const no_input = "0sublet: value 0 is an input, and was not given since the last run";
     CHECK(says([&] { (void)run.output(3); }) == no_output);
     CHECK(says([&] { run.run(); }) == no_input);
-    CHECK(source.asked == 0);
+    CHECK(source.asked.empty());
 
     fill_noise(run.input(0), 1);
     CHECK(run.input(0).data() == run.input(0).data());
@@ -399,10 +363,10 @@ TEST_CASE("in an arena nothing is allocated while a program runs")
             for (int repeat = 0; repeat != 2; ++repeat) {
                 for (value_id v = 0; v != s.program.values(); ++v)
                     if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
-                std::size_t const heap_before = heap_blocks, asked_before = source.asked;
+                std::size_t const heap_before = heap_blocks, asked_before = source.asked.size();
                 run_report const report = run.run();
                 CHECK(heap_blocks == heap_before);
-                CHECK(source.asked == asked_before);
+                CHECK(source.asked.size() == asked_before);
                 CHECK(report.run.allocations.total == 0);
             }
         }
@@ -503,7 +467,7 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
         each_mode(s, [&](auto const& mode, check_level level) {
             for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
                 CAPTURE(gives);
-                lender source{.lent = {}, .gives = gives};
+                lender source{.gives = gives};
                 step_id calls = 0;
                 bool runs = false;
                 std::optional<executor> run;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/memory.hpp>
 
-#include "../dice.hpp"
+#include "dice.hpp"
+#include "lender.hpp"
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <memory_resource>
 #include <new>
 #include <string>
@@ -15,29 +15,10 @@ using namespace sublet;
 
 namespace {
 
-/// The poorest resource: two members, and it remembers what it was asked for.
-struct desk {
-    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
-    std::size_t asked = 0;
-    void* allocate(std::size_t bytes, std::size_t alignment)
-    {
-        ++asked;
-        void* const block = ::operator new(bytes, std::align_val_t{alignment});
-        lent[block] = {bytes, alignment};
-        return block;
-    }
-    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
-    {
-        CHECK(lent.at(block) == std::pair{bytes, alignment});
-        lent.erase(block);
-        ::operator delete(block, std::align_val_t{alignment});
-    }
-};
-
 struct half_a_resource {
     void* allocate(std::size_t, std::size_t) { return nullptr; }
 };
-static_assert(memory_resource_like<desk>);
+static_assert(memory_resource_like<lender>);
 static_assert(memory_resource_like<std::pmr::memory_resource>);
 static_assert(!memory_resource_like<half_a_resource>);
 
@@ -55,7 +36,7 @@ TEST_CASE(
 {
     std::pmr::monotonic_buffer_resource monotonic;
     std::pmr::synchronized_pool_resource pool;
-    desk own;
+    lender own;
     memory_source const sources[] = {{}, &monotonic, &pool, std::pmr::new_delete_resource(), &own};
     for (memory_source const& source : sources)
         for (std::size_t const alignment : {1u, 8u, 64u, 4096u}) {
@@ -65,20 +46,20 @@ TEST_CASE(
             static_cast<char*>(block)[99] = 'x';
             source.deallocate(block, 100, alignment);
         }
-    CHECK(own.asked == 4);
+    CHECK(own.asked.size() == 4);
     CHECK(own.lent.empty());
     CHECK_THROWS_AS((void)memory_source(std::pmr::null_memory_resource()).allocate(1, 1), std::bad_alloc);
 }
 
 TEST_CASE("a null pointer is no resource")
 {
-    CHECK_THROWS_WITH_AS((memory_source{static_cast<desk*>(nullptr)}),
+    CHECK_THROWS_WITH_AS((memory_source{static_cast<lender*>(nullptr)}),
                          "sublet: a memory resource is a null pointer", precondition_error);
 }
 
 TEST_CASE("the limit is exact, and what exceeds it is not asked for")
 {
-    desk own;
+    lender own;
     counted_memory memory(&own, 100);
     void* const first = memory.allocate(byte_count{60}, byte_count{1});
     memory_use const before = memory.use();
@@ -92,7 +73,7 @@ TEST_CASE("the limit is exact, and what exceeds it is not asked for")
         CHECK(e.live() == 60);
         CHECK(e.limit() == 100);
     }
-    CHECK(own.asked == 1);
+    CHECK(own.asked.size() == 1);
     CHECK(memory.use() == before);
     void* const second = memory.allocate(byte_count{40}, byte_count{1});
     CHECK(memory.use().bytes == counter{100, 100, 100});

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/poison.hpp>
 
+#include "dead_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
-
-// An ordinary program can look at dead bytes and must find them painted; under the address sanitizer it must
-// not look, and asks.
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#if defined(UNDER_ASAN)
-extern "C" int __asan_address_is_poisoned(void const volatile*);
-static bool is_dead(std::byte const* at) { return __asan_address_is_poisoned(at) != 0; }
-static bool const is_rounded = true;
-#else
-static bool is_dead(std::byte const* at) { return *at == std::byte{0xFF}; }
-static bool const is_rounded = false;
-#endif
 
 using namespace sublet;
 
@@ -52,7 +36,7 @@ TEST_CASE("what is dead is dead but for a border of less than 8 bytes, and no ne
             detail::make_dead(region);
             for (std::size_t i = 0; i != 40; ++i) {
                 bool const is_inside = begin <= i && i < end;
-                bool const is_border = is_rounded && i / 8 == end / 8;
+                bool const is_border = under_asan && i / 8 == end / 8;
                 if (!is_inside) CHECK(!is_dead(&bytes[i]));
                 else if (!is_border) CHECK(is_dead(&bytes[i]));
             }

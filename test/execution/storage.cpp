@@ -1,53 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/storage.hpp>
 
+#include "lender.hpp"
+#include "op_list.hpp"
+
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <optional>
 #include <vector>
 
 using namespace sublet;
-using lists = std::vector<std::vector<int>>;
 using storage = detail::value_storage<run_tape>;
 
 namespace {
-
-/// Remembers what it has lent, and can run dry.
-struct lender {
-    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
-    std::vector<std::pair<std::size_t, std::size_t>> asked;
-    std::size_t gives = ~std::size_t{0}; // so many blocks, and no more
-    void* allocate(std::size_t bytes, std::size_t alignment)
-    {
-        if (asked.size() == gives) throw std::bad_alloc();
-        asked.push_back({bytes, alignment});
-        void* const block = ::operator new(bytes, std::align_val_t{alignment});
-        lent[block] = asked.back();
-        return block;
-    }
-    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
-    {
-        CHECK(lent.at(block) == std::pair{bytes, alignment});
-        lent.erase(block);
-        ::operator delete(block, std::align_val_t{alignment});
-    }
-    std::size_t live() const
-    {
-        std::size_t sum = 0;
-        for (auto const& [block, its] : lent) sum += its.first;
-        return sum;
-    }
-};
-
-snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
-{
-    return sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
-}
 
 //     a ─► b ─► c ─► d        each read once, by the next
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
@@ -274,7 +241,7 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
     plan_options const options{.bytes = {8, 16, 32, 64}, .pool = {0, 1, 2, 3}};
     memory_plan const plan = plan_memory(chain, options).plan;
     for (std::size_t gives = 0; gives != 4; ++gives) {
-        lender source{.lent = {}, .asked = {}, .gives = gives};
+        lender source{.gives = gives};
         try {
             storage(tape_of(chain, options, false), arena{plan}, counted_memory(&source));
             FAIL_CHECK("an arena could not be had");

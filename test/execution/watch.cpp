@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/watch.hpp>
 
-#include "../dice.hpp"
+#include "dead_bytes.hpp"
+#include "dice.hpp"
+#include "op_list.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
@@ -16,33 +18,9 @@
 
 using namespace sublet;
 
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#if defined(UNDER_ASAN)
-extern "C" int __asan_address_is_poisoned(void const volatile*);
-static bool is_dead(std::byte const* at) { return __asan_address_is_poisoned(at) != 0; }
-static bool const under_asan = true;
-#else
-static bool is_dead(std::byte const* at) { return *at == std::byte{0xFF}; }
-static bool const under_asan = false;
-#endif
-
 namespace {
 
 using kernel = std::function<void(cpu_call const&)>;
-using lists = std::vector<std::vector<int>>;
-
-snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
-{
-    return sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
-}
 
 /// Values of 16 bytes at these offsets, whatever that does to them.
 arena at_offsets(std::vector<byte_count> const& offsets)
