@@ -105,6 +105,7 @@ public:
         written_.insert(written_.end(), tape_.scratch[at].begin(), tape_.scratch[at].end());
         for (value_id& v : written_) v = tape_.table.buffer_of[v];
         std::sort(written_.begin(), written_.end());
+        written_.erase(std::unique(written_.begin(), written_.end()), written_.end()); // views of one buffer
         for (buffer_id b : tape_.touched[at])
             if (!std::binary_search(written_.begin(), written_.end(), b)) compare_read(b, at);
         for (buffer_id b : written_) know(b, step);
