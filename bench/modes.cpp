@@ -163,21 +163,16 @@ measured run(network const& net, mode_index mode, int runs)
     plan_model::external_storage external(net, 1);
     with_mode(mode, program, options, [&](auto const& chosen, memory_source upstream) {
         cpu_executor execute(program, options, chosen, synthetic_kernel{}, {.upstream = upstream});
-        external.bind(execute);
-        bench::forget_peak(); // what an arena is has been allocated, and not been touched
+        external.bind(execute); // so that it is there, and no part of what the run grows by
+        bench::forget_peak();   // what an arena is has been allocated, and not been touched
         double const before = bench::process_mebibytes("VmRSS");
         for (int i = 0; i != runs; ++i) {
-            external.bind(execute);
-            for (value_id v = 0; v != net.values.size(); ++v)
-                if (net.values[v].role == value_role::input) fill_noise(execute.input(v), v);
+            give(execute, net, external);
             run_report report;
             double const ms = bench::milliseconds([&] { report = execute.run(); });
             (i == 0 ? result.first : result.later).push_back(ms);
 
-            std::uint64_t left = external.left_behind();
-            for (value_id v = 0; v != net.values.size(); ++v)
-                if (has_role(net.values[v].role, value_role::output))
-                    left = fold_digest(left, digest(execute.output(v)));
+            std::uint64_t const left = left_behind(execute, net, external);
             if (i != 0 && left != result.digest) throw std::runtime_error("two runs differ");
             result.digest = left;
             result.peak = report.run.bytes.peak;

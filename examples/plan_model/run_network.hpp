@@ -93,6 +93,26 @@ private:
     std::vector<std::byte> block_;
 };
 
+/// All that a run is given, the same before every one.
+template <class Executor>
+void give(Executor& execute, network const& net, external_storage& external)
+{
+    external.bind(execute);
+    for (sublet::value_id v = 0; v != net.values.size(); ++v)
+        if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
+}
+
+/// All that it has left, as one number.
+template <class Executor>
+std::uint64_t left_behind(Executor const& execute, network const& net, external_storage& external)
+{
+    std::uint64_t sum = external.left_behind();
+    for (sublet::value_id v = 0; v != net.values.size(); ++v)
+        if (has_role(net.values[v].role, sublet::value_role::output))
+            sum = sublet::fold_digest(sum, sublet::digest(execute.output(v)));
+    return sum;
+}
+
 /// What a run in one memory mode came to.
 struct mode_run {
     std::uint64_t outputs = 0;         ///< the digest of all that is left at the end
@@ -106,19 +126,11 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
              Mode const& mode, external_storage& external, sublet::executor_options const& how = {})
 {
     sublet::cpu_executor execute{program, options, mode, sublet::synthetic_kernel{}, how};
-    external.bind(execute);
-    for (sublet::value_id v = 0; v != net.values.size(); ++v)
-        if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
-
+    give(execute, net, external);
     sublet::run_report const report = execute.run();
-
-    mode_run result{.outputs = external.left_behind(),
-                    .peak_bytes = report.run.bytes.peak,
-                    .allocations = execute.memory().allocations.total};
-    for (sublet::value_id v = 0; v != net.values.size(); ++v)
-        if (has_role(net.values[v].role, sublet::value_role::output))
-            result.outputs = sublet::fold_digest(result.outputs, sublet::digest(execute.output(v)));
-    return result;
+    return {.outputs = left_behind(execute, net, external),
+            .peak_bytes = report.run.bytes.peak,
+            .allocations = execute.memory().allocations.total};
 }
 
 } // namespace plan_model
