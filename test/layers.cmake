@@ -12,7 +12,7 @@ set(placement words analysis placement)
 set(checking words checking graph/program.hpp graph/snapshot.hpp) # it shares no code with what it checks
 set(rewriting words graph analysis rewriting)
 set(reporting words graph analysis reporting)
-set(execution words graph analysis checking rewriting execution)
+set(execution words graph analysis checking rewriting execution reporting/text.hpp) # for what errors say
 set(planner.hpp words graph analysis ordering sharing placement checking rewriting reporting)
 set(sublet.hpp ${planner.hpp} planner.hpp)
 set(execution.hpp ${execution})

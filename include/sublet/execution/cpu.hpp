@@ -75,7 +75,7 @@ public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
-    /// Complexity: O(nodes + steps + values + touches), and check_plan() from check_level::plan on.
+    /// Complexity: that of tape_of(), and of check_plan() from check_level::plan on.
     /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is outside
     ///             of its arena); allocation_error if there is no memory for the arenas; precondition_error
     ///             where a requirement is broken.

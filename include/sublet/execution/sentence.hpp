@@ -8,6 +8,9 @@
 ///
 /// No allocation when it is written or copied: exceptions are thrown where memory has run out.
 
+#include <sublet/reporting/text.hpp>
+#include <sublet/units.hpp>
+
 #include <concepts>
 #include <cstddef>
 
@@ -29,15 +32,12 @@ public:
         for (; *more != '\0'; ++more) *this << *more;
         return *this;
     }
-    template <std::unsigned_integral N>
+    template <integer N>
+        requires std::unsigned_integral<N>
     sentence& operator<<(N number) noexcept
     {
-        char digits[24];
-        char* first = digits + 23;
-        *first = '\0';
-        do *--first = static_cast<char>('0' + number % 10);
-        while ((number /= 10) != 0);
-        return *this << first;
+        plain_text<sentence>{*this} << number;
+        return *this;
     }
 
 private:
