@@ -168,11 +168,21 @@ struct ir {
 static_assert(sublet::program<ir>);")
 cost(graph/snapshot.hpp "${nested}auto p = sublet::sequence(3, 3, nested, nested);")
 cost(graph/traversal.hpp "${graph}auto f = sublet::depth_first(g);")
+cost(graph/nesting.hpp "auto t = sublet::nest(std::vector<sublet::node_id>(1, 0), {0});")
+cost(graph/dominators.hpp "${graph}auto t = sublet::dominators(g);")
+cost(graph/loops.hpp "${graph}auto f = sublet::loops(g);")
 
 cost(analysis/aliases.hpp "auto b = sublet::aliases(3, [](auto) { return sublet::no_value; });")
 cost(analysis/lifetimes.hpp "${program}auto l = sublet::lifetimes(p, {.order = {2, 1, 0}});")
 cost(analysis/buffers.hpp "auto t = sublet::gather_buffers({}, sublet::plan_options{.bytes = 4096});")
 cost(analysis/pressure.hpp "${lives}auto m = sublet::pressure(2, lives, sizes, 3);")
+
+cost(analysis/crossing.hpp "${program}auto c = sublet::crossing(p);")
+cost(analysis/live_sets.hpp "auto call(sublet::live_sets const& l) { return l.is_live_in(0, 0); }")
+cost(analysis/liveness_worklist.hpp "${program}auto l = sublet::detail::live_by_worklist(p, {});")
+cost(analysis/liveness_loop_forest.hpp "${program}auto l = sublet::detail::live_by_loop_forest(p, {});")
+cost(analysis/liveness_per_value.hpp "${program}auto l = sublet::detail::live_by_exploration(p, {}, 0);")
+cost(analysis/liveness.hpp "${program}auto l = sublet::liveness(p);")
 
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")

@@ -26,12 +26,21 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
+#include <sublet/graph/nesting.hpp>
+#include <sublet/graph/dominators.hpp>
+#include <sublet/graph/loops.hpp>
 
 // Facts about a program.
 #include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/pressure.hpp>
+#include <sublet/analysis/crossing.hpp>
+#include <sublet/analysis/live_sets.hpp>
+#include <sublet/analysis/liveness_worklist.hpp>
+#include <sublet/analysis/liveness_loop_forest.hpp>
+#include <sublet/analysis/liveness_per_value.hpp>
+#include <sublet/analysis/liveness.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place.hpp>

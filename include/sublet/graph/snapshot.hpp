@@ -71,6 +71,7 @@ public:
     [[nodiscard]] csr_graph const& graph() const { return successors_; }
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
     [[nodiscard]] std::span<node_id const> predecessors(node_id n) const { return predecessors_[n]; }
+    [[nodiscard]] csr_rows const& predecessors() const { return predecessors_; }
 
     [[nodiscard]] step_range steps_of(node_id n) const
     {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_GRAPH_NESTING_HPP
+#define SUBLET_GRAPH_NESTING_HPP
+
+/// A tree laid out so that every subtree is a stretch: "is a above b" is two comparisons.
+///
+///         0            preorder   0  1  3  4  2
+///        / \                      [==============)   subtree of 0
+///       1   2                        [=======)       subtree of 1
+///      / \                                       [)  subtree of 2
+///     3   4
+///
+/// Dominator trees and loop forests are both asked that question all the time.
+
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+/// Over the numbers of the nodes, which may hang in several trees.
+struct nesting {
+    std::vector<node_id> preorder; ///< parents before their children
+    std::vector<node_id> entered;  ///< by node: its index in preorder
+    std::vector<node_id> end;      ///< by node: its subtree is preorder[entered[n] .. end[n])
+
+    /// b is a, or lies below it.
+    [[nodiscard]] bool is_above(node_id a, node_id b) const
+    {
+        return entered[a] <= entered[b] && entered[b] < end[a];
+    }
+};
+
+/// Lay out the trees that `parent` (by node; `no_node` for a root) describes.
+///
+/// Requires:   `order` names every node once, parents before children.
+/// Ensures:    siblings, and roots, follow each other as in `order`.
+/// Complexity: O(nodes) time and memory.
+template <std::same_as<std::vector<node_id>> Nodes>
+[[nodiscard]] nesting nest(Nodes const& parent, Nodes const& order)
+{
+    std::size_t const nodes = parent.size();
+    nesting result;
+    result.preorder = std::vector<node_id>(nodes);
+    result.entered = std::vector<node_id>(nodes);
+    result.end.assign(nodes, 1); // how many nodes the subtree has; from the second loop on, where it ends
+    for (std::size_t i = nodes; i-- != 0;)
+        if (node_id const n = order[i]; parent[n] != no_node) result.end[parent[n]] += result.end[n];
+
+    node_id next_root = 0;
+    std::vector<node_id> next_child(nodes); // by node: where in preorder its next child goes
+    for (node_id n : order) {
+        node_id& next = parent[n] == no_node ? next_root : next_child[parent[n]];
+        result.entered[n] = next;
+        result.preorder[next] = n;
+        next_child[n] = next + 1;
+        next += result.end[n];
+        result.end[n] = next;
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#endif
