@@ -69,6 +69,8 @@ function(budget_of header result)
     set(${result} 250 PARENT_SCOPE)
   elseif(header MATCHES "^(sublet|execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
+  elseif(header MATCHES "^adapt/") # nearly all of it is Boost's
+    set(${result} 650 PARENT_SCOPE)
   else()
     set(${result} 200 PARENT_SCOPE)
   endif()
@@ -241,6 +243,15 @@ set(run "{.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")
 cost(execution/cpu_call.hpp "auto call(sublet::cpu_call const& c) { return sublet::as<float>(c.in(0)); }")
 cost(execution/cpu.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 cost(execution.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
+
+# Only where there is a Boost.
+file(WRITE ${scratch}/boost.cpp "#include <boost/graph/graph_traits.hpp>\n")
+execute_process(COMMAND ${compile} -fsyntax-only ${scratch}/boost.cpp RESULT_VARIABLE has_no_boost ERROR_QUIET)
+if(has_no_boost)
+  list(APPEND measured adapt/boost_graph.hpp)
+else()
+  cost(adapt/boost_graph.hpp "auto call(sublet::csr_graph const& g) { return num_edges(g); }")
+endif()
 
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ADAPT_BOOST_GRAPH_HPP
+#define SUBLET_ADAPT_BOOST_GRAPH_HPP
+
+/// The algorithms of the Boost Graph Library run on a `csr_graph`: on a control-flow graph that was copied
+/// flat, on an interference graph.
+///
+///     sublet::csr_graph const g = ...;                       a model of Boost's
+///     boost::breadth_first_search(g, 0u,                     VertexListGraph, EdgeListGraph,
+///                                 boost::visitor(mine));     IncidenceGraph, AdjacencyGraph
+///
+/// (The other direction needs no header: the library takes any Boost graph as it is.)
+///
+/// To Boost a csr_graph is *directed*, an interference graph, too: each of its edges is stored once in either
+/// direction, which Boost counts as two. Colouring and searches only ask for neighbours and find them all. An
+/// algorithm for undirected graphs is refused by the compiler; its directed counterpart does the same here:
+/// strong_components for connected_components.
+///
+/// An edge is the pair of its ends, so parallel edges are equal: what a property map says of one, it says of
+/// all of them. The library itself never includes this header; link `sublet::boost` to use it.
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace sublet {
+
+namespace detail {
+
+/// What Boost and the standard want to know of an iterator that shows a T by value.
+template <class T>
+struct cursor_traits {
+    using iterator_concept = std::forward_iterator_tag;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = T;
+};
+
+/// Over the edges of all rows, the rows in order.
+class edge_list_cursor {
+public:
+    edge_list_cursor() = default;
+    edge_list_cursor(csr_graph const& g, node_id from, node_id const* at) : rows_(&g), from_(from), at_(at)
+    {
+        find_row();
+    }
+    csr_graph::edge operator*() const { return {from_, *at_}; }
+    edge_list_cursor& operator++() { return ++at_, find_row(), *this; }
+    edge_list_cursor operator++(int)
+    {
+        edge_list_cursor const here = *this;
+        ++*this;
+        return here;
+    }
+    friend bool operator==(edge_list_cursor const&, edge_list_cursor const&) = default;
+
+private:
+    void find_row()
+    {
+        for (; from_ != rows_->rows(); ++from_) {
+            std::span<node_id const> const row = (*rows_)[from_];
+            if (at_ != row.data() + row.size()) return; // rows follow each other without a gap
+        }
+    }
+
+    csr_graph const* rows_ = nullptr;
+    node_id from_ = 0;
+    node_id const* at_ = nullptr;
+};
+
+} // namespace detail
+
+inline csr_graph::vertex_cursor operator++(csr_graph::vertex_cursor& at, int) { return {at.at++}; }
+inline csr_graph::edge_cursor operator++(csr_graph::edge_cursor& at, int) { return {at.from, at.at++}; }
+inline std::pair<detail::edge_list_cursor, detail::edge_list_cursor> edges(csr_graph const& g)
+{
+    if (g.rows() == 0) return {{g, 0, nullptr}, {g, 0, nullptr}};
+    auto const last = static_cast<node_id>(g.rows() - 1);
+    return {{g, 0, g[0].data()}, {g, last, g[last].data() + g[last].size()}};
+}
+inline std::size_t num_edges(csr_graph const& g) { return g.items(); }
+inline std::pair<node_id const*, node_id const*> adjacent_vertices(node_id v, csr_graph const& g)
+{
+    return {g[v].data(), g[v].data() + g[v].size()};
+}
+inline boost::typed_identity_property_map<node_id> get(boost::vertex_index_t, csr_graph const&) { return {}; }
+inline node_id get(boost::vertex_index_t, csr_graph const&, node_id v) { return v; }
+
+} // namespace sublet
+
+template <>
+struct std::iterator_traits<sublet::csr_graph::vertex_cursor>
+    : sublet::detail::cursor_traits<sublet::node_id> {};
+template <>
+struct std::iterator_traits<sublet::csr_graph::edge_cursor>
+    : sublet::detail::cursor_traits<sublet::csr_graph::edge> {};
+template <>
+struct std::iterator_traits<sublet::detail::edge_list_cursor>
+    : sublet::detail::cursor_traits<sublet::csr_graph::edge> {};
+
+namespace boost {
+
+template <>
+struct graph_traits<sublet::csr_graph> {
+    using vertex_descriptor = sublet::node_id;
+    using edge_descriptor = sublet::csr_graph::edge;
+    using directed_category = directed_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    struct traversal_category : incidence_graph_tag,
+                                adjacency_graph_tag,
+                                vertex_list_graph_tag,
+                                edge_list_graph_tag {};
+
+    using vertex_iterator = sublet::csr_graph::vertex_cursor;
+    using out_edge_iterator = sublet::csr_graph::edge_cursor;
+    using edge_iterator = sublet::detail::edge_list_cursor;
+    using adjacency_iterator = sublet::node_id const*;
+    using in_edge_iterator = void; // predecessors are another csr_graph: transposed()
+    using vertices_size_type = std::size_t;
+    using edges_size_type = std::size_t;
+    using degree_size_type = std::size_t;
+
+    static constexpr vertex_descriptor null_vertex() { return sublet::no_node; }
+};
+template <> // some algorithms deduce the const along with the graph
+struct graph_traits<sublet::csr_graph const> : graph_traits<sublet::csr_graph> {};
+
+template <>
+struct property_map<sublet::csr_graph, vertex_index_t> {
+    using type = typed_identity_property_map<sublet::node_id>;
+    using const_type = type;
+};
+template <>
+struct property_map<sublet::csr_graph const, vertex_index_t>
+    : property_map<sublet::csr_graph, vertex_index_t> {};
+
+} // namespace boost
+
+#endif
