@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_MAX_LIVE_HPP
+#define SUBLET_TEST_MAX_LIVE_HPP
+
+#include <sublet/analysis/live_sets.hpp>
+#include <sublet/graph/snapshot.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+/// The most values that occupy one step: that are defined or held by it, or needed after it. From the end of
+/// each node back to where it begins.
+inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& live)
+{
+    using namespace sublet;
+    std::size_t most = 0;
+    std::vector<bool> is_alive(p.values());
+    std::size_t alive = 0;
+    auto set = [&](value_id v, bool to) {
+        if (is_alive[v] == to) return;
+        is_alive[v] = to;
+        to ? ++alive : --alive;
+    };
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        for (value_id v : live.live_out(n)) set(v, true);
+        step_range const mine = p.steps_of(n);
+        for (step_id s = mine.last; s-- != mine.first;) {
+            for (touch t : p.touches(s))
+                if (t.kind != touch_kind::use_early) set(t.value, true);
+            most = std::max(most, alive);
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def) set(t.value, false);
+            for (touch t : p.touches(s))
+                if (t.kind != touch_kind::def) set(t.value, true);
+        }
+        for (value_id v : live.live_in(n)) set(v, false);
+    }
+    return most;
+}
+
+#endif
