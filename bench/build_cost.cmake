@@ -201,6 +201,7 @@ cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")
 cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.above(3); }")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
+cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")

@@ -109,11 +109,12 @@ inline random_flow draw_graph(dice& pick, flow_limits const& limits = {})
     auto any = [&]() -> random_flow::ids& { return f.nodes[pick.below(count)].successors; };
     std::uint32_t const shape = limits.is_reducible ? 0 : pick.below(4);
     if (shape == 1) // a few edges across
-        for (std::uint32_t i = 1 + pick.below(1 + count / 3); i != 0; --i) any().push_back(pick.below(count));
+        for (std::uint32_t i = 1 + pick.below(1 + count / 2); i != 0; --i) any().push_back(pick.below(count));
     if (shape == 2) // edges anywhere
         for (auto& node : f.nodes) {
             node.successors.clear();
-            for (std::uint32_t k = pick.below(4); k != 0; --k) node.successors.push_back(pick.below(count));
+            for (std::uint32_t k = 1 + pick.below(3); k != 0; --k)
+                node.successors.push_back(pick.below(count));
         }
     if (shape == 3) // what lay behind a lost edge may never run
         for (std::uint32_t i = 1 + count / 6; i != 0; --i)

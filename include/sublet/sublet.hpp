@@ -59,6 +59,7 @@
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_slots.hpp>
 
 // The front door.
 #include <sublet/planner.hpp>
