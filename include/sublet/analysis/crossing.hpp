@@ -41,76 +41,45 @@ template <std::same_as<snapshot> S>
 [[nodiscard]] crossing_values crossing(S const& p)
 {
     crossing_values cross;
-    cross.column.assign(p.values(), no_value);
-    auto crosses = [&cross](value_id v) { cross.column[v] = 0; };
+    std::vector<std::uint32_t>& column = cross.column;
+    column.assign(p.values(), no_value);
+    constexpr std::uint32_t crosses = 0; // and is not numbered yet
 
-    struct last_seen {
-        step_id written = no_step; // the first write in the node that wrote it last
-        node_id read_by = no_node; // the node that read it first last
-    };
-    std::vector<last_seen> seen(p.values());
-    std::vector<value_id> reads, writes;
-    std::vector<std::size_t> reads_end, writes_end;
-    reads_end.reserve(p.nodes());
-    writes_end.reserve(p.nodes());
-    for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const mine = p.steps_of(n);
-        std::size_t const my_writes = writes.size();
-        for (step_id s = mine.first; s != mine.last; ++s)
-            for (touch t : p.touches(s)) {
-                last_seen& v = seen[t.value];
-                // Distances wrap round: what was written elsewhere or never is far off.
-                if (t.kind == touch_kind::def) {
-                    if (v.written - mine.first <= s - mine.first) continue;
-                    cross.single_def = cross.single_def && v.written == no_step;
-                    v.written = s;
-                    writes.push_back(t.value);
-                } else if (!(v.written - mine.first < s - mine.first) && v.read_by != n) {
-                    v.read_by = n;
-                    reads.push_back(t.value);
-                    crosses(t.value);
-                }
+    std::vector<node_id> written_in(p.values(), no_node); // the last node, up to here
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (touch t : p.touches(p.steps_of(n))) {
+            node_id& written = written_in[t.value];
+            if (t.kind != touch_kind::def) {
+                if (written != n) column[t.value] = crosses;
+            } else {
+                cross.single_def = cross.single_def && written == no_node;
+                written = n;
             }
-        std::size_t kept = my_writes;
-        for (std::size_t i = my_writes; i != writes.size(); ++i)
-            if (seen[writes[i]].read_by != n) writes[kept++] = writes[i];
-        writes.resize(kept);
-        reads_end.push_back(reads.size());
-        writes_end.push_back(kept);
-    }
-    for (edge_use u : p.edge_uses()) crosses(u.value);
+        }
+    for (edge_use u : p.edge_uses()) column[u.value] = crosses;
 
     for (std::size_t v = 0; v != p.values(); ++v)
-        if (cross.column[v] != no_value) {
-            cross.column[v] = static_cast<std::uint32_t>(cross.value.size());
+        if (column[v] == crosses) {
+            column[v] = static_cast<std::uint32_t>(cross.value.size());
             cross.value.push_back(static_cast<value_id>(v));
         }
-    auto as_rows = [&cross](std::vector<value_id> const& values, std::vector<std::size_t> const& ends) {
-        csr_rows rows;
-        rows.reserve(ends.size(), values.size());
-        std::size_t i = 0;
-        for (std::size_t end : ends) {
-            for (; i != end; ++i)
-                if (std::uint32_t const c = cross.column[values[i]]; c != no_value) rows.append(c);
-            rows.close_row();
-        }
-        return rows;
-    };
-    cross.reads = as_rows(reads, reads_end);
-    cross.writes = as_rows(writes, writes_end);
 
-    csr_rows preds; // by edge use
-    preds.reserve(p.edge_uses().size(), p.edge_uses().size());
-    for (edge_use u : p.edge_uses()) {
-        preds.append(u.pred);
-        preds.close_row();
+    std::vector<node_id> touched_in(cross.value.size(), no_node); // by column: the last node, up to here
+    cross.reads.reserve(p.nodes(), cross.value.size());
+    cross.writes.reserve(p.nodes(), cross.value.size());
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        for (touch t : p.touches(p.steps_of(n))) {
+            std::uint32_t const c = column[t.value];
+            if (c == no_value || touched_in[c] == n) continue;
+            touched_in[c] = n;
+            (t.kind == touch_kind::def ? cross.writes : cross.reads).append(c);
+        }
+        cross.reads.close_row();
+        cross.writes.close_row();
     }
-    csr_rows const uses = preds.transposed(p.nodes());
-    cross.reads_at_end.reserve(p.nodes(), p.edge_uses().size());
-    for (std::size_t n = 0; n != p.nodes(); ++n) {
-        for (std::uint32_t u : uses[n]) cross.reads_at_end.append(cross.column[p.edge_uses()[u].value]);
-        cross.reads_at_end.close_row();
-    }
+    cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
+        for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
+    });
     return cross;
 }
 

@@ -131,8 +131,8 @@ namespace detail {
 
 /// Half of the answer: a set for each node.
 struct node_sets {
-    bit_rows bits;    // by node and column
-    csr_rows listed;  // by node: the other values, ascending; no rows at all if every value has a column
+    bit_rows bits;   // by node and column
+    csr_rows listed; // by node: the other values, ascending; no rows at all if every value has a column
 
     [[nodiscard]] std::span<value_id const> list(node_id n) const
     {

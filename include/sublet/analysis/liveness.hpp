@@ -92,8 +92,12 @@ template <std::same_as<snapshot> S>
     detail::dense_sets bits;
     if (policy == liveness_policy::loop_forest) bits = detail::live_by_loop_forest(p, cross);
     else if (!cross.value.empty()) bits = detail::live_by_worklist(p, cross);
-    return {policy, nodes, std::move(cross.column), std::move(cross.value),
-            {std::move(bits.in), std::move(lists.in)}, {std::move(bits.out), std::move(lists.out)}};
+    return {policy,
+            nodes,
+            std::move(cross.column),
+            std::move(cross.value),
+            {std::move(bits.in), std::move(lists.in)},
+            {std::move(bits.out), std::move(lists.out)}};
 }
 
 template <program P>

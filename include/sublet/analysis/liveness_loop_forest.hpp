@@ -59,7 +59,8 @@ bool is_read_unwritten(S const& p, crossing_values const& cross, bit_rows const&
 template <std::same_as<snapshot> S>
 dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
 {
-    SUBLET_EXPECTS(cross.single_def, "sublet: liveness by loop forest needs SSA form: a value is written twice");
+    SUBLET_EXPECTS(cross.single_def,
+                   "sublet: liveness by loop forest needs SSA form: a value is written twice");
     dense_sets sets = own_reads(cross, p.nodes());
     std::size_t const words = sets.in.words();
     if (words == 0) return sets;

@@ -52,22 +52,34 @@ public:
         first_.push_back(static_cast<std::uint32_t>(item_.size()));
     }
 
+    /// Pairs {row, item}, by row. `list_pairs(add)` calls `add(row, item)` for each of them; it is called
+    /// twice, and its order is kept within a row. Requires:   every row is below `rows`; no more than 2^32 -
+    /// 1 pairs. Complexity: O(rows + pairs).
+    template <class ListPairs>
+    [[nodiscard]] static csr_rows gathered(std::size_t rows, ListPairs list_pairs)
+    {
+        csr_rows result;
+        std::vector<std::uint32_t>& first = result.first_;
+        first = std::vector<std::uint32_t>(rows + 2, 0);
+        list_pairs([&first](std::size_t row, std::uint32_t) { ++first[row + 2]; });
+        for (std::size_t r = 2; r != rows + 2; ++r) first[r] += first[r - 1];
+        result.item_ = std::vector<std::uint32_t>(first.back(), 0);
+        // While row r is filled, first[r + 1] is where its next item goes: in the end, where r + 1 begins.
+        list_pairs([&](std::size_t row, std::uint32_t item) { result.item_[first[row + 1]++] = item; });
+        first.pop_back();
+        return result;
+    }
+
     /// The same pairs by their item: row i of the result lists, ascending, the rows in which i stood.
     /// Requires:   every item is below `result_rows`.
     /// Complexity: O(rows + items).
     template <std::integral Count>
     [[nodiscard]] csr_rows transposed(Count result_rows) const
     {
-        auto const height = static_cast<std::size_t>(result_rows);
-        csr_rows result;
-        result.first_ = std::vector<std::uint32_t>(height + 1, 0);
-        result.item_ = std::vector<std::uint32_t>(item_.size(), 0);
-        for (std::uint32_t i : item_) ++result.first_[i + 1];
-        for (std::size_t r = 0; r != height; ++r) result.first_[r + 1] += result.first_[r];
-        std::vector<std::uint32_t> next = result.first_;
-        for (std::size_t r = 0; r != rows(); ++r)
-            for (std::uint32_t i : (*this)[r]) result.item_[next[i]++] = static_cast<std::uint32_t>(r);
-        return result;
+        return gathered(static_cast<std::size_t>(result_rows), [this](auto add) {
+            for (std::size_t r = 0; r != rows(); ++r)
+                for (std::uint32_t i : (*this)[r]) add(i, static_cast<std::uint32_t>(r));
+        });
     }
 
     friend bool operator==(csr_rows const&, csr_rows const&) = default;

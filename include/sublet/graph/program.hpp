@@ -78,19 +78,25 @@ struct effect_record {
 
 /// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: a step reads, then writes. `no_value` (and -1) is skipped:
+/// Within a step the calls may come in any order: a step reads, then writes, and so it is recorded. `no_value` (and -1) is skipped:
 /// an operand that is not there. Every member throws precondition_error for a value that does not exist.
 class effect_sink {
 public:
     /// The step reads v.
     template <id_like I>
-    void use(I const& v) { touch_value(v, touch_kind::use); }
+    void use(I const& v) { read_value(v, touch_kind::use); }
     /// The step has read v before it writes anything.
     template <id_like I>
-    void use_early(I const& v) { touch_value(v, touch_kind::use_early); }
+    void use_early(I const& v) { read_value(v, touch_kind::use_early); }
     /// The step writes v.
     template <id_like I>
-    void def(I const& v) { touch_value(v, touch_kind::def); }
+    void def(I const& v)
+    {
+        value_id const id = checked(v);
+        if (id == no_value) return;
+        writes_ = true;
+        record_->touches.push_back({id, touch_kind::def});
+    }
     /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
     /// more. Says nothing where the step does not use `in` or does not define `out`.
     template <id_like In, id_like Out>
@@ -112,7 +118,11 @@ public:
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});
     }
     /// Ends a step and begins the next: n steps take n - 1 calls.
-    void next_step() { record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size())); }
+    void next_step()
+    {
+        record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size()));
+        writes_ = false;
+    }
 
 private:
     friend class snapshot;
@@ -126,20 +136,29 @@ private:
     value_id checked(I const& v) const
     {
         value_id const id = detail::as_id(v);
-        SUBLET_EXPECTS(id == no_value || id < values_, "sublet: a step touches a value that does not exist");
-        return id;
+        if (id < values_) return id;
+        SUBLET_EXPECTS(id == no_value, "sublet: a step touches a value that does not exist");
+        return no_value;
     }
     template <id_like I>
-    void touch_value(I const& v, touch_kind kind)
+    void read_value(I const& v, touch_kind kind)
     {
         value_id const id = checked(v);
-        if (id != no_value) record_->touches.push_back({id, kind});
+        if (id == no_value) return;
+        std::vector<touch>& touches = record_->touches;
+        touches.push_back({id, kind});
+        if (!writes_) return;
+        std::size_t at = touches.size() - 1; // before the defs of the step that were named already
+        for (; at != record_->step_begin.back() && touches[at - 1].kind == touch_kind::def; --at)
+            touches[at] = touches[at - 1];
+        touches[at] = {id, kind};
     }
 
     detail::effect_record* record_;
     std::size_t values_;
     std::span<node_id const> predecessors_; // ascending
     node_id node_;
+    bool writes_ = false; // the step, so far
 };
 
 template <class P>

@@ -52,7 +52,9 @@ public:
     {
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
         record_.step_begin.clear();
-        record_.step_begin.reserve(nodes() + 1); // or GCC 12 warns of the empty program
+        std::size_t const guess = std::min(values_, std::size_t{1} << 16); // a step a value, three touches
+        record_.step_begin.reserve(nodes() + guess + 1);
+        record_.touches.reserve(3 * guess);
         for (std::size_t n = 0; n != nodes(); ++n) {
             effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
             sink.next_step();
@@ -77,11 +79,13 @@ public:
     {
         return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
     }
-    /// The touches of a step in the order in which the program named them.
-    [[nodiscard]] std::span<touch const> touches(step_id s) const
+    /// The touches of a step: reads, then writes, each in the order in which the program named them.
+    [[nodiscard]] std::span<touch const> touches(step_id s) const { return touches({s, s + 1}); }
+    /// Those of several steps, one after the other.
+    [[nodiscard]] std::span<touch const> touches(step_range steps) const
     {
         touch const* const all = record_.touches.data();
-        return {all + record_.step_begin[s], all + record_.step_begin[s + 1]};
+        return {all + record_.step_begin[steps.first], all + record_.step_begin[steps.last]};
     }
     /// The in-place pairs that a step declares.  O(log of their number)
     template <std::integral Step>
@@ -111,7 +115,10 @@ public:
         step_range const mine = steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
-            for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+            for (touch t : touches(s)) {
+                if (t.kind == touch_kind::def) sink.def(t.value);
+                else sink.read_value(t.value, t.kind);
+            }
             for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
         }
         for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
