@@ -275,9 +275,9 @@ int main(int count, char** words)
         }
         if (growth || smoke) {
             std::printf("%-6s %8s %-12s %10s %8s %8s\n", "chain", "blocks", "policy", "ms", "MiB", "x best");
-            for (std::size_t const blocks : {20'000, 200'000}) {
-                grow({"short", smoke ? blocks / 1000 : blocks, false}, rounds);
-                grow({"long", smoke ? blocks / 1000 : blocks, true}, rounds);
+            for (std::size_t const blocks : {smoke ? 20u : 20'000u, smoke ? 200u : 200'000u}) {
+                grow({"short", blocks, false}, rounds);
+                grow({"long", blocks, true}, rounds);
             }
         }
         return 0;
