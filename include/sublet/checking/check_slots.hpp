@@ -20,17 +20,17 @@
 /// path.
 
 #include <sublet/checking/witness.hpp>
+#include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
-#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace sublet {
@@ -72,19 +72,21 @@ namespace detail {
 template <std::same_as<snapshot> S>
 class slot_opponent {
 public:
-    slot_opponent(S const& program, slot_plan const& plan) : program_(program), plan_(plan) {}
+    slot_opponent(S const& program, slot_plan const& plan)
+        : program_(program), plan_(plan), is_given_(program.values(), 1), leaving_(program.nodes(), none),
+          arriving_(program.nodes())
+    {
+    }
 
     std::optional<slot_witness> first_fault()
     {
         if (is_foreign()) return slot_witness{.what = fault::foreign_plan};
-        if (auto fact = gather()) return fact;
-        arriving_.resize(program_.nodes());
-        leaving_.assign(program_.nodes(), none);
-        for (std::size_t first = 0, last = 0; first != deeds_.size(); first = last) {
-            while (last != deeds_.size() && deeds_[last].slot == deeds_[first].slot) ++last;
-            follow(first, last);
-            if (auto fact = clash(first, last)) return fact;
-            forget(first, last);
+        if (auto fact = unplaced()) return fact;
+        csr_rows const in_slot = gather();
+        for (slot_id slot = 0; slot != plan_.slots; ++slot) {
+            follow(in_slot[slot]);
+            if (auto fact = clash(in_slot[slot])) return fact;
+            forget(in_slot[slot]);
         }
         return std::nullopt;
     }
@@ -92,38 +94,45 @@ public:
 private:
     enum class act : std::uint8_t { is_given, reads_early, reads, writes, reads_at_end };
     struct deed {
-        slot_id slot;
         step_id step;
         act what;
         value_id value;
         node_id node;
-        friend auto operator<=>(deed const&, deed const&) = default;
+        /// Throughout its step.
+        bool stays() const { return what == act::reads || what == act::writes; }
     };
-    static constexpr std::size_t none = ~std::size_t{0};
+    using indices = std::span<std::uint32_t const>;
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
     /// Deeds that put something into the slot and may be the last to do so; of different values.
     struct writers {
-        std::size_t one = none;
-        std::size_t another = none;
+        std::uint32_t one = none;
+        std::uint32_t another = none;
     };
 
     bool is_foreign() const
     {
-        if (plan_.slot_of.size() != program_.values()) return true;
-        return std::any_of(plan_.slot_of.begin(), plan_.slot_of.end(),
-                           [this](slot_id s) { return s != no_slot && s >= plan_.slots; });
+        for (slot_id slot : plan_.slot_of)
+            if (slot != no_slot && slot >= plan_.slots) return true;
+        return plan_.slot_of.size() != program_.values();
     }
 
-    /// Every deed in a slot: by slot, in the order of the steps, and within a step reads before writes.
-    std::optional<slot_witness> gather()
+    /// Finds on the way what is written at all.
+    std::optional<slot_witness> unplaced()
     {
-        std::vector<unsigned char> is_given(program_.values(), 1), is_reached(program_.nodes(), 0);
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
                 if (t.kind != touch_kind::def) continue;
                 if (plan_.slot_of[t.value] == no_slot)
                     return slot_witness{.what = fault::unplaced, .value = t.value, .step = s};
-                is_given[t.value] = 0;
+                is_given_[t.value] = 0;
             }
+        return std::nullopt;
+    }
+
+    /// Lists every deed, in the order of the steps and as they come there; returns them by slot.
+    csr_rows gather()
+    {
+        std::vector<unsigned char> is_reached(program_.nodes(), 0);
         if (program_.nodes() != 0) open_.push_back(0);
         while (!open_.empty()) {
             node_id const n = open_.back();
@@ -132,34 +141,38 @@ private:
             is_reached[n] = 1;
             for (node_id s : program_.successors(n)) open_.push_back(s);
         }
-        auto note = [&](value_id v, node_id n, step_id s, act what) {
-            slot_id const slot = plan_.slot_of[v];
-            if (slot == no_slot) return;
-            deeds_.push_back({slot, s, what, v, n});
-            if (is_given[v] && is_reached[n]) { // so it lies there from the start
-                deeds_.push_back({slot, 0, act::is_given, v, 0});
-                is_given[v] = 0;
-            }
+        auto note = [this](value_id v, node_id n, step_id s, act what) {
+            if (plan_.slot_of[v] != no_slot) deeds_.push_back({s, what, v, n});
         };
-        for (node_id n = 0; n != program_.nodes(); ++n)
-            for (step_id s = program_.steps_of(n).first; s != program_.steps_of(n).last; ++s)
+        auto read = [&](value_id v, node_id n, step_id s, act what) {
+            note(v, n, s, what);
+            if (!is_given_[v] || !is_reached[n]) return;
+            is_given_[v] = 0; // once is enough
+            note(v, 0, 0, act::is_given);
+        };
+        csr_rows const read_at_end = csr_rows::gathered(program_.nodes(), [this](auto add) {
+            for (edge_use u : program_.edge_uses()) add(u.pred, u.value);
+        });
+        for (node_id n = 0; n != program_.nodes(); ++n) {
+            step_range const steps = program_.steps_of(n);
+            for (step_id s = steps.first; s != steps.last; ++s)
                 for (touch t : program_.touches(s))
-                    note(t.value, n, s,
-                         t.kind == touch_kind::def   ? act::writes
-                         : t.kind == touch_kind::use ? act::reads
-                                                     : act::reads_early);
-        for (edge_use u : program_.edge_uses())
-            note(u.value, u.pred, program_.steps_of(u.pred).last - 1, act::reads_at_end);
-        std::sort(deeds_.begin(), deeds_.end());
-        return std::nullopt;
+                    if (t.kind == touch_kind::def) note(t.value, n, s, act::writes);
+                    else read(t.value, n, s, t.kind == touch_kind::use ? act::reads : act::reads_early);
+            for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, act::reads_at_end);
+        }
+        SUBLET_EXPECTS(deeds_.size() < none, "sublet: more touches than 32-bit ids");
+        return csr_rows::gathered(plan_.slots, [this](auto add) {
+            for (std::uint32_t d = 0; d != deeds_.size(); ++d) add(plan_.slot_of[deeds_[d].value], d);
+        });
     }
 
-    /// Bring every write to the nodes that it reaches.
-    void follow(std::size_t first, std::size_t last)
+    /// Brings every write to the nodes that it reaches.
+    void follow(indices deeds)
     {
-        for (std::size_t d = first; d != last; ++d)
+        for (std::uint32_t d : deeds)
             if (deeds_[d].what == act::writes) leaving_[deeds_[d].node] = d;
-        for (std::size_t d = first; d != last; ++d)
+        for (std::uint32_t d : deeds)
             if (deeds_[d].what == act::is_given) arrive(0, d);
             else if (leaving_[deeds_[d].node] == d)
                 for (node_id s : program_.successors(deeds_[d].node)) arrive(s, d);
@@ -172,7 +185,7 @@ private:
             }
         }
     }
-    void arrive(node_id n, std::size_t write)
+    void arrive(node_id n, std::uint32_t write)
     {
         writers& known = arriving_[n];
         if (known.one == none) {
@@ -186,60 +199,60 @@ private:
         if (leaving_[n] == none) open_.push_back(n);
     }
 
-    std::optional<slot_witness> clash(std::size_t first, std::size_t last) const
+    std::optional<slot_witness> clash(indices deeds) const
     {
+        node_id node = no_node;
         writers here;
-        for (std::size_t d = first; d != last; ++d) {
+        deed const* kept = nullptr; // the last that stays
+        for (std::uint32_t d : deeds) {
             deed const& now = deeds_[d];
             if (now.what == act::is_given) continue;
-            deed const& before = deeds_[d == first ? d : d - 1];
-            if (d == first || before.what == act::is_given || before.node != now.node)
-                here = arriving_[now.node];
-            if (stays(before) && stays(now) && before.step == now.step && before.value != now.value &&
-                !takes_over(before, now))
-                return slot_witness{.value = before.value,
-                                    .other = now.value,
-                                    .slot = now.slot,
-                                    .step = now.step,
-                                    .written = now.step};
+            if (now.node != node) {
+                node = now.node;
+                here = arriving_[node];
+            }
+            if (now.stays()) {
+                if (kept != nullptr && kept->step == now.step && kept->value != now.value &&
+                    !takes_over(*kept, now))
+                    return found(kept->value, now, now);
+                kept = &now;
+            }
             if (now.what == act::writes) {
                 here = {d, none};
                 continue;
             }
-            for (std::size_t w : {here.one, here.another})
-                if (w != none && deeds_[w].value != now.value)
-                    return slot_witness{.value = now.value,
-                                        .other = deeds_[w].value,
-                                        .slot = now.slot,
-                                        .step = now.step,
-                                        .written =
-                                            deeds_[w].what == act::is_given ? no_step : deeds_[w].step};
+            for (std::uint32_t w : {here.one, here.another})
+                if (w != none && deeds_[w].value != now.value) return found(now.value, now, deeds_[w]);
         }
         return std::nullopt;
     }
-    /// Throughout its step.
-    static bool stays(deed const& d) { return d.what == act::reads || d.what == act::writes; }
+    slot_witness found(value_id v, deed const& at, deed const& other) const
+    {
+        step_id const written = other.what == act::is_given ? no_step : other.step;
+        return {fault::clash, v, other.value, plan_.slot_of[v], at.step, written};
+    }
     bool takes_over(deed const& in, deed const& out) const
     {
         if (in.what != act::reads || out.what != act::writes) return false;
-        auto const pairs = program_.overwrites(out.step);
-        return std::any_of(pairs.begin(), pairs.end(),
-                           [&](overwrite o) { return o.in == in.value && o.out == out.value; });
+        for (overwrite o : program_.overwrites(out.step))
+            if (o.in == in.value && o.out == out.value) return true;
+        return false;
     }
 
-    void forget(std::size_t first, std::size_t last)
+    void forget(indices deeds)
     {
-        for (std::size_t d = first; d != last; ++d) leaving_[deeds_[d].node] = none;
+        for (std::uint32_t d : deeds) leaving_[deeds_[d].node] = none;
         for (node_id n : entered_) arriving_[n] = {};
         entered_.clear();
     }
 
     S const& program_;
     slot_plan const& plan_;
+    std::vector<unsigned char> is_given_; // by value: nothing writes it
     std::vector<deed> deeds_;
-    std::vector<std::size_t> leaving_; // by node: its last write to the slot
-    std::vector<writers> arriving_;    // by node: at its beginning
-    std::vector<node_id> entered_;     // where something arrives
+    std::vector<std::uint32_t> leaving_; // by node: its last write to the slot
+    std::vector<writers> arriving_;      // by node: at its beginning
+    std::vector<node_id> entered_;       // where something arrives
     std::vector<node_id> open_;
 };
 
@@ -259,7 +272,7 @@ private:
 ///             first step at which two values lie there, or the wrong one. If no two values that share a slot
 ///             occupy one step, nor are both needed at the start, the plan is proved. In strict SSA form
 ///             where the entry reaches every node and nothing is written in place, no other plan is.
-/// Complexity: O(t log t + s (V + E)) time, t = touches, s = slots; O(V + t) memory.
+/// Complexity: O(t + s (V + E)) time, t = touches, s = slots; O(V + t + s) memory.
 template <program P>
 [[nodiscard]] std::optional<slot_witness> check_slots(P const& p, slot_plan const& plan)
 {
