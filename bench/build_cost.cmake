@@ -179,6 +179,7 @@ cost(analysis/lifetimes.hpp "${program}auto l = sublet::lifetimes(p, {.order = {
 cost(analysis/buffers.hpp "auto t = sublet::gather_buffers({}, sublet::plan_options{.bytes = 4096});")
 cost(analysis/pressure.hpp "${lives}auto m = sublet::pressure(2, lives, sizes, 3);")
 
+cost(analysis/strictness.hpp "${program}auto v = sublet::find_ssa_violation(p);")
 cost(analysis/crossing.hpp "${program}auto c = sublet::crossing(p);")
 cost(analysis/live_sets.hpp "auto call(sublet::live_sets const& l) { return l.is_live_in(0, 0); }")
 cost(analysis/liveness_worklist.hpp "${program}auto l = sublet::detail::live_by_worklist(p, {});")
@@ -189,6 +190,8 @@ cost(analysis/liveness.hpp "${program}auto l = sublet::liveness(p);")
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
+cost(sharing/slot_set.hpp "auto call(sublet::detail::slot_set const& s) { return s.lowest_free(); }")
+cost(sharing/color_chordal.hpp "${program}auto c = sublet::color_chordal(p);")
 
 cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
 cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")

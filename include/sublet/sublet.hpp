@@ -35,6 +35,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/pressure.hpp>
+#include <sublet/analysis/strictness.hpp>
 #include <sublet/analysis/crossing.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness_worklist.hpp>
@@ -46,6 +47,8 @@
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
+#include <sublet/sharing/slot_set.hpp>
+#include <sublet/sharing/color_chordal.hpp>
 
 // At which address.
 #include <sublet/placement/problem.hpp>

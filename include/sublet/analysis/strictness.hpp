@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_STRICTNESS_HPP
+#define SUBLET_ANALYSIS_STRICTNESS_HPP
+
+/// Is the program in strict SSA form: is every value written once, and is that before every read of it,
+/// whichever way the program takes?
+///
+///        0: def a           a is fine: 0 dominates 1, 2 and 3.
+///       /        \          b is not: over 2 one comes to 3 without it. (A phi in 3, which reads b where 1
+///     1: def b    2           ends, would mend it: 1 dominates the end of 1.)
+///       \        /
+///        3: use a, use b
+///
+/// In strict SSA form the live range of a value is a subtree of the dominator tree, which is what makes
+/// liveness a matter of two passes and colouring exact.
+
+#include <sublet/graph/dominators.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/graph/traversal.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sublet {
+
+enum class ssa_fault : std::uint8_t {
+    defined_twice, ///< `step` of `node` writes the value, and an earlier step does
+    never_defined, ///< it reads the value, and no step writes that
+    not_dominated  ///< it reads the value, and some path leads there without the value's def
+};
+
+struct ssa_violation {
+    ssa_fault what = ssa_fault::defined_twice;
+    value_id value = no_value;
+    node_id node = no_node;
+    step_id step = no_step; ///< for a use at the end of `node` its last
+    friend bool operator==(ssa_violation, ssa_violation) = default;
+};
+
+/// A sentence, to any stream that takes text and integers.
+template <class Stream>
+    requires requires(Stream& out, node_id number) { out << "text" << number; }
+Stream& operator<<(Stream& out, ssa_violation const& v)
+{
+    out << "value " << v.value
+        << (v.what == ssa_fault::defined_twice ? " is defined once more in node "
+            : v.what == ssa_fault::never_defined
+                ? " is never defined, and used in node "
+                : " is used where its definition does not dominate, in node ")
+        << v.node << ", step " << v.step;
+    return out;
+}
+
+/// What stands in the way of strict SSA form: a second def if there is one, otherwise the first such use in
+/// the order of steps, otherwise the first such use at the end of a node.
+///
+/// Requires:   `tree` is the dominator tree of the program's graph.
+/// Complexity: O(values + touches).
+template <std::same_as<snapshot> S>
+[[nodiscard]] std::optional<ssa_violation> find_ssa_violation(S const& p, dominator_tree const& tree)
+{
+    struct definition {
+        node_id node = no_node;
+        step_id step = no_step;
+    };
+    std::vector<definition> def_of(p.values());
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
+            for (touch t : p.touches(s)) {
+                if (t.kind != touch_kind::def) continue;
+                if (def_of[t.value].node != no_node)
+                    return ssa_violation{ssa_fault::defined_twice, t.value, n, s};
+                def_of[t.value] = {n, s};
+            }
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
+            for (touch t : p.touches(s)) {
+                if (t.kind == touch_kind::def) continue;
+                definition const d = def_of[t.value];
+                if (d.node == no_node) return ssa_violation{ssa_fault::never_defined, t.value, n, s};
+                if (d.node == n ? d.step >= s : !tree.dominates(d.node, n))
+                    return ssa_violation{ssa_fault::not_dominated, t.value, n, s};
+            }
+    for (edge_use u : p.edge_uses()) {
+        node_id const d = def_of[u.value].node;
+        step_id const last = p.steps_of(u.pred).last - 1;
+        if (d == no_node) return ssa_violation{ssa_fault::never_defined, u.value, u.pred, last};
+        if (!tree.dominates(d, u.pred)) return ssa_violation{ssa_fault::not_dominated, u.value, u.pred, last};
+    }
+    return std::nullopt;
+}
+
+template <program P>
+[[nodiscard]] std::optional<ssa_violation> find_ssa_violation(P const& p)
+{
+    decltype(auto) s = as_snapshot(p);
+    return find_ssa_violation(s, dominators(s.graph(), s.predecessors(), depth_first(s.graph())));
+}
+
+} // namespace sublet
+
+#endif

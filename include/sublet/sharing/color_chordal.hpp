@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_COLOR_CHORDAL_HPP
+#define SUBLET_SHARING_COLOR_CHORDAL_HPP
+
+/// Give every value of a program in strict SSA form a slot, with as few slots as possible, on any
+/// control-flow graph.
+///
+///     0: def a, b               a takes slot 0, b slot 1
+///       /       \             which is needed in 2 only
+///     1: use a   2: use a, b    where a has died, c and d both take slot 0:
+///        def c      def d       they are never alive together
+///       \       /
+///     3: def e = phi(c, d)      e would rather have the slot of c or d, and gets it: it is free
+///
+/// Colouring a graph is hard in general. But in strict SSA form a live range is a subtree of the dominator
+/// tree, graphs of subtrees are chordal, and going down that tree the lowest slot that is free will do: what
+/// occupies slots where a value is defined is all alive there at once. So the number of slots is the most
+/// values alive at one step, no plan has fewer, and the interference graph is never built.
+///
+/// Source: Hack, Grund and Goos, "Register allocation for programs in SSA-form", CC 2006; the subtrees after
+/// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
+/// Theory B 16, 1974.
+
+#include <sublet/analysis/live_sets.hpp>
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/strictness.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/dominators.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/graph/traversal.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/sharing/slot_set.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sublet {
+
+struct chordal_options {
+    /// The slot that a value must have, an argument's register for instance, or `no_slot`.
+    per_value<slot_id> fixed = no_slot;
+};
+
+/// Two values that occupy the same step and are fixed to the same slot.
+struct fixed_clash {
+    value_id value = no_value;
+    value_id other = no_value;
+    step_id step = no_step;
+    friend bool operator==(fixed_clash, fixed_clash) = default;
+};
+
+struct chordal_coloring {
+    slot_plan plan;                         ///< by value; `no_slot` for one that nothing touches
+    slot_id max_live = 0;                   ///< the most values that occupy one step: no plan has fewer slots
+    step_id max_live_step = no_step;        ///< where to count them
+    std::size_t affinities_kept = 0;        ///< pairs {in, out} of the program with one slot for both
+    std::optional<ssa_violation> violation; ///< why there is no plan
+    std::optional<fixed_clash> clash;       ///< or this is why
+
+    [[nodiscard]] bool is_optimal() const { return plan.slots == max_live; }
+};
+
+namespace detail {
+
+/// The slots of values fixed to one, by each value that occupies a step where such a one is defined; or two
+/// fixed values that meet so.  O(values + touches + for each such step, what is alive and the rest of its
+/// node)
+template <std::same_as<snapshot> S>
+csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> const& fixed,
+                        std::optional<fixed_clash>& clash)
+{
+    std::vector<step_id> def_of(p.values(), no_step);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s))
+            if (t.kind == touch_kind::def) def_of[t.value] = s;
+
+    struct encounter {
+        value_id fixed;
+        value_id other;
+    };
+    std::vector<encounter> encounters;
+    std::vector<value_id> newcomers, occupants;
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            newcomers.clear();
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def && fixed[t.value] != no_slot) newcomers.push_back(t.value);
+            if (newcomers.empty()) continue;
+
+            occupants.clear();
+            auto meet = [&](value_id v) {
+                if (def_of[v] <= s) occupants.push_back(v);
+            };
+            for (touch t : p.touches(s))
+                if (t.kind != touch_kind::use_early) meet(t.value);
+            for (touch t : p.touches({s + 1, p.steps_of(n).last}))
+                if (t.kind != touch_kind::def) meet(t.value);
+            for (value_id v : live.live_out(n)) meet(v);
+
+            for (value_id mine : newcomers)
+                for (value_id v : occupants) {
+                    if (v == mine) continue;
+                    if (fixed[v] == no_slot) encounters.push_back({mine, v});
+                    else if (fixed[v] == fixed[mine] && !clash) clash = fixed_clash{mine, v, s};
+                }
+        }
+    return csr_rows::gathered(p.values(), [&](auto add) {
+        for (encounter e : encounters) add(e.other, fixed[e.fixed]);
+    });
+}
+
+} // namespace detail
+
+/// Colour a program with the live sets `live`.
+///
+/// A pair {in, out} that a step declares with `may_overwrite` (in a node's first step also a phi and an
+/// operand of its) is an affinity: each of the two prefers the slot of the other where that is free. It is no
+/// more than a wish: a step's result never shares with an operand that the step holds.
+///
+/// Requires:   `live` is the liveness of `p`.
+/// Ensures:    values that occupy the same step have different slots. `slots` equals `max_live`, so that no
+///             plan has fewer, unless values are fixed to slots: then it is valid and may have more. A value
+///             takes the first free slot of a partner, in the order in which the pairs are declared,
+///             otherwise the lowest that is free. There is no plan, but a witness, if the program is not in
+///             strict SSA form or fixed values clash.
+/// Complexity: O(V + E + values + touches + size of all live-in sets + definitions * slots / 64) time, O(V +
+///             values + touches) memory; with fixed values also those of the comment above.
+template <std::same_as<snapshot> S>
+[[nodiscard]] chordal_coloring color_chordal(S const& p, live_sets const& live,
+                                             chordal_options const& options = {})
+{
+    chordal_coloring result;
+    dominator_tree const tree = dominators(p.graph(), p.predecessors(), depth_first(p.graph()));
+    result.violation = find_ssa_violation(p, tree);
+    if (result.violation) return result;
+
+    std::vector<slot_id> const fixed = options.fixed.tabulate(p.values());
+    csr_rows avoided;
+    if (std::any_of(fixed.begin(), fixed.end(), [](slot_id s) { return s != no_slot; }))
+        avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
+    if (result.clash) return result;
+
+    csr_rows const partners = csr_rows::gathered(p.values(), [&p](auto add) {
+        for (overwrite o : p.overwrites()) {
+            add(o.in, o.out);
+            add(o.out, o.in);
+        }
+    });
+    std::vector<slot_id>& slot_of = result.plan.slot_of;
+    slot_of.assign(p.values(), no_slot);
+    detail::slot_set taken;
+    auto may_take = [&](value_id v, slot_id slot) {
+        if (slot == no_slot || taken.contains(slot)) return false;
+        if (avoided.rows() == 0) return true;
+        return std::find(avoided[v].begin(), avoided[v].end(), slot) == avoided[v].end();
+    };
+    auto slot_for = [&](value_id v) {
+        if (fixed[v] != no_slot) return fixed[v];
+        for (value_id w : partners[v])
+            if (may_take(v, slot_of[w])) return slot_of[w];
+        slot_id slot = taken.lowest_free();
+        while (!may_take(v, slot)) slot = taken.lowest_free(slot + 1);
+        return slot;
+    };
+
+    std::vector<node_id> touched_in(p.values(), no_node); // by value: the last node of the walk back
+    std::vector<step_id> held_in(p.values(), no_step);    // by value: the last step that holds it
+    std::vector<unsigned char> ends;                      // by touch of the node: its value is dead after it
+    for (node_id n : tree.preorder) {
+        std::span<touch const> const all = p.touches(p.steps_of(n));
+        ends.assign(all.size(), 0);
+        for (std::size_t i = all.size(); i-- != 0;) {
+            if (touched_in[all[i].value] == n) continue;
+            touched_in[all[i].value] = n;
+            ends[i] = !live.is_live_out(all[i].value, n);
+        }
+        taken.clear();
+        slot_id alive = 0;
+        for (value_id v : live.live_in(n)) {
+            taken.insert(slot_of[v]);
+            ++alive;
+        }
+        std::size_t first = 0; // touch of the step, in `all`
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            std::span<touch const> const touches = p.touches(s);
+            auto leave = [&](value_id v) {
+                taken.erase(slot_of[v]);
+                --alive;
+            };
+            for (touch t : touches)
+                if (t.kind == touch_kind::use) held_in[t.value] = s;
+            auto is_early = [&](touch t) { return t.kind == touch_kind::use_early && held_in[t.value] != s; };
+            for (std::size_t i = 0; i != touches.size(); ++i)
+                if (ends[first + i] && is_early(touches[i])) leave(touches[i].value);
+            for (touch t : touches) {
+                if (t.kind != touch_kind::def) continue;
+                slot_id const slot = slot_for(t.value);
+                slot_of[t.value] = slot;
+                taken.insert(slot);
+                ++alive;
+                if (result.plan.slots <= slot) result.plan.slots = slot + 1;
+            }
+            if (alive > result.max_live) {
+                result.max_live = alive;
+                result.max_live_step = s;
+            }
+            for (std::size_t i = 0; i != touches.size(); ++i)
+                if (ends[first + i] && !is_early(touches[i])) leave(touches[i].value);
+            first += touches.size();
+        }
+    }
+    for (overwrite o : p.overwrites())
+        result.affinities_kept += slot_of[o.in] != no_slot && slot_of[o.in] == slot_of[o.out];
+    return result;
+}
+
+template <program P>
+[[nodiscard]] chordal_coloring color_chordal(P const& p, chordal_options const& options = {})
+{
+    decltype(auto) s = as_snapshot(p);
+    return color_chordal(s, liveness(s), options);
+}
+
+} // namespace sublet
+
+#endif
