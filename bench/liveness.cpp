@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]: what liveness costs on the control-flow
-// graphs of files (test/cfg_file.hpp has the format), and what it finds there. Without files: all of
-// $SUBLET_DATA/cfg. Uses are early, except for maxlive_sum_held; the sets are the same with ordinary ones.
+// liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]: what liveness, and colouring by it,
+// cost on the control-flow graphs of files (test/cfg_file.hpp has the format), and what they find. Without
+// files: all of $SUBLET_DATA/cfg. Uses are early, except for maxlive_sum_held.
 //
-// A time is that of all functions of a file, the best of N rounds, from a program to its sets: making the
-// snapshot counts. --policy runs one alone (snapshot, worklist, loop_forest, per_value, automatic); its
-// instructions, the same on every run, are those of
+// A time is that of all functions of a file, the best of N rounds, from a program to the result, so making
+// the snapshot counts. Only ms_color_chordal begins with a snapshot and its live sets.
+//
+// --policy runs one alone (snapshot, worklist, loop_forest, per_value, automatic, color_chordal,
+// color_chordal_end_to_end). Its instructions, the same on every run, are those of
 //
 //     valgrind --tool=callgrind --toggle-collect='*one_round*' bench_liveness --policy P --rounds 1 FILE
 //
-// and callgrind_annotate tells where they went. --growth grows a chain of blocks: each defines a value that
-// the next but one uses, and of the "long" chain every eighth value is used in the last block too.
+// and callgrind_annotate tells where they went.
+//
+// --growth solves a chain of blocks: each defines a value that the next but one uses; of the "long" chain the
+// last block uses every eighth value too.
 
 #include "cfg_file.hpp"
 #include "max_live.hpp"
 #include "measure.hpp"
 
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/strictness.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/sharing/color_chordal.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -31,6 +37,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -39,21 +46,37 @@ using namespace sublet;
 using cfg_file::function;
 using early = cfg_file::as_program<touch_kind::use_early>;
 using held = cfg_file::as_program<touch_kind::use>;
-using functions = std::vector<function>;
 
-using question = std::size_t (*)(function const&);
+struct subject {
+    function source;
+    snapshot program; // with early uses
+    live_sets live;
+};
+using subjects = std::vector<subject>;
+using question = std::size_t (*)(subject const&);
 
-std::size_t sum_over(functions const& all, question of)
+subjects with_liveness(std::vector<function> functions)
+{
+    subjects all;
+    for (function& f : functions) {
+        snapshot program(early{f});
+        live_sets live = liveness(program);
+        all.push_back({std::move(f), std::move(program), std::move(live)});
+    }
+    return all;
+}
+
+std::size_t sum_over(subjects const& all, question of)
 {
     std::size_t sum = 0;
-    for (function const& f : all) sum += of(f);
+    for (subject const& s : all) sum += of(s);
     return sum;
 }
 
 /// What is timed. Never inlined: a profiler finds it by its name.
-[[gnu::noinline]] std::size_t one_round(functions const& all, question work) { return sum_over(all, work); }
+[[gnu::noinline]] std::size_t one_round(subjects const& all, question work) { return sum_over(all, work); }
 
-double best_of(unsigned rounds, functions const& all, question work)
+double best_of(unsigned rounds, subjects const& all, question work)
 {
     double best = 0;
     for (unsigned i = 0; i != rounds; ++i) {
@@ -70,68 +93,66 @@ std::size_t live_in_sum(live_sets const& live)
     return sum;
 }
 
-std::size_t steps_of(function const& f) { return snapshot(early{f}).steps(); }
-
 template <liveness_policy Policy>
-std::size_t solve(function const& f)
+live_sets solve(subject const& s)
 {
-    return liveness(early{f}, {.policy = Policy}).nodes();
-}
-template <liveness_policy Policy>
-std::size_t live_in_of(function const& f)
-{
-    return live_in_sum(liveness(early{f}, {.policy = Policy}));
-}
-
-template <class P>
-std::size_t max_live_of(function const& f)
-{
-    snapshot const program(P{f});
-    return max_live(program, liveness(program));
+    return liveness(early{s.source}, {.policy = Policy});
 }
 
 /// What is measured, and a sum over all functions that shows what it found.
 struct way {
     char const* name;
+    bool needs_ssa;
     question work;
     char const* found;
     question find;
 };
 
 template <liveness_policy Policy>
-constexpr way by_policy(char const* name, char const* found)
+constexpr way by_policy(char const* name, char const* found, bool needs_ssa = false)
 {
-    return {name, solve<Policy>, found, live_in_of<Policy>};
+    return {name, needs_ssa, [](subject const& s) { return solve<Policy>(s).nodes(); }, found,
+            [](subject const& s) { return live_in_sum(solve<Policy>(s)); }};
 }
 
+std::size_t steps_of(subject const& s) { return snapshot(early{s.source}).steps(); }
+std::size_t colors_of(subject const& s) { return color_chordal(s.program, s.live).plan.slots; }
+std::size_t colors_end_to_end(subject const& s) { return color_chordal(early{s.source}).plan.slots; }
+
 way const ways[] = {
-    {"snapshot", steps_of, "steps", steps_of},
+    {"snapshot", false, steps_of, "steps", steps_of},
     by_policy<liveness_policy::worklist>("worklist", "sum_live_in_worklist"),
-    by_policy<liveness_policy::loop_forest>("loop_forest", "sum_live_in_loop_forest"),
+    by_policy<liveness_policy::loop_forest>("loop_forest", "sum_live_in_loop_forest", true),
     by_policy<liveness_policy::per_value>("per_value", "sum_live_in_per_value"),
     by_policy<liveness_policy::automatic>("automatic", "sum_live_in_automatic"),
+    {"color_chordal", true, colors_of, "colors_sum", colors_of},
+    {"color_chordal_end_to_end", true, colors_end_to_end, "colors_sum_end_to_end", colors_end_to_end},
 };
 
 void tell(char const* key, std::size_t number) { std::printf("%s: %zu\n", key, number); }
 
-void run(functions const& all, std::string const& only, unsigned rounds)
+void run(subjects const& all, std::string const& only, unsigned rounds)
 {
+    bool const is_ssa = sum_over(all, [](subject const& s) -> std::size_t {
+                            return find_ssa_violation(s.program) ? 1 : 0;
+                        }) == 0;
     if (only.empty()) {
         tell("functions", all.size());
-        tell("blocks", sum_over(all, [](function const& f) { return f.blocks(); }));
-        tell("values", sum_over(all, [](function const& f) { return f.values; }));
-        tell("sum_live_in", sum_over(all, live_in_of<liveness_policy::automatic>));
-        tell("maxlive_sum", sum_over(all, max_live_of<early>));
-        tell("maxlive_sum_held", sum_over(all, max_live_of<held>));
+        tell("blocks", sum_over(all, [](subject const& s) { return s.program.nodes(); }));
+        tell("values", sum_over(all, [](subject const& s) { return s.program.values(); }));
+        tell("sum_live_in", sum_over(all, [](subject const& s) { return live_in_sum(s.live); }));
+        tell("maxlive_sum", sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
+        tell("maxlive_sum_held",
+             sum_over(all, [](subject const& s) { return max_live(snapshot(held{s.source}), s.live); }));
     }
     for (way const& w : ways) {
         if (!only.empty() && only != w.name) continue;
-        try {
-            tell(w.found, sum_over(all, w.find));
-            std::printf("ms_%s: %.2f\n", w.name, best_of(rounds, all, w.work));
-        } catch (precondition_error const&) {
+        if (w.needs_ssa && !is_ssa) {
             std::printf("ms_%s: not SSA\n", w.name);
+            continue;
         }
+        tell(w.found, sum_over(all, w.find));
+        std::printf("ms_%s: %.2f\n", w.name, best_of(rounds, all, w.work));
         std::fflush(stdout);
     }
 }
@@ -268,10 +289,10 @@ int main(int count, char** words)
                 files.push_back(entry.path().string());
             std::sort(files.begin(), files.end());
         }
-        if (smoke) run(cfg_file::functions_in(tiny, "tiny"), only, 1);
+        if (smoke) run(with_liveness(cfg_file::functions_in(tiny, "tiny")), only, 1);
         for (std::string const& file : files) {
             std::printf("file: %s\n", file.c_str());
-            run(cfg_file::functions_of(file), only, rounds);
+            run(with_liveness(cfg_file::functions_of(file)), only, rounds);
         }
         if (growth || smoke) {
             std::printf("%-6s %8s %-12s %10s %8s %8s\n", "chain", "blocks", "policy", "ms", "MiB", "x best");
