@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reads a file of LLVM IR and prints, for each function, which values are alive where each block begins, how
+// many are alive at once, in how many slots they fit, and how many phi operands then lie in the slot of their
+// phi. Nothing is translated first: the analysis walks llvm::Function as it is.
+
+#include <sublet/sublet.hpp>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/ModuleSlotTracker.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+// The blocks that the entry reaches, the entry first. ADL finds functions that stand beside a type: beside
+// llvm::Function they would stand in a namespace that is not ours, so that a type of ours goes round it.
+struct control_flow {
+    llvm::ReversePostOrderTraversal<llvm::Function const*> blocks;
+
+    using vertex = llvm::BasicBlock const*;
+    friend auto vertices(control_flow const& g) { return std::pair(g.blocks.begin(), g.blocks.end()); }
+    friend auto out_edges(vertex block, control_flow const&)
+    {
+        return std::pair(llvm::succ_begin(block), llvm::succ_end(block));
+    }
+    friend vertex target(vertex successor, control_flow const&) { return successor; }
+};
+static_assert(sublet::graph<control_flow>);
+
+// Dense numbers for what an instruction can leave behind: arguments, and results that are not void.
+struct numbered_values {
+    std::vector<llvm::Value const*> of;
+    llvm::DenseMap<llvm::Value const*, std::size_t> numbers;
+
+    void add(llvm::Value const& v)
+    {
+        if (v.getType()->isVoidTy()) return;
+        numbers[&v] = of.size();
+        of.push_back(&v);
+    }
+    sublet::value_id operator[](llvm::Value const* v) const // constants and labels have none
+    {
+        auto const found = numbers.find(v);
+        return found == numbers.end() ? sublet::no_value : sublet::to_id(found->second);
+    }
+};
+
+void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& names)
+{
+    control_flow const graph{&function};
+    sublet::vertex_numbering const blocks(graph);
+    numbered_values values;
+    for (auto const& argument : function.args()) values.add(argument);
+    for (auto const* block : graph.blocks)
+        for (auto const& instruction : *block) values.add(instruction);
+
+    // The first step of a block are its phis, all at once: they may swap what they read. A phi had rather be
+    // where its operand is. An instruction reads its operands before it writes, as a machine does.
+    auto effects = [&](llvm::BasicBlock const* block, auto& step) {
+        if (block == &function.getEntryBlock())
+            for (auto const& argument : function.args()) step.def(values[&argument]);
+        for (auto const& instruction : *block) {
+            auto const result = values[&instruction];
+            if (auto const* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+                for (unsigned i = 0; i != phi->getNumIncomingValues(); ++i) {
+                    if (blocks.number_of(phi->getIncomingBlock(i)) == sublet::no_node) continue;
+                    step.use_at_end_of(phi->getIncomingBlock(i), values[phi->getIncomingValue(i)]);
+                    step.may_overwrite(values[phi->getIncomingValue(i)], result);
+                }
+            } else {
+                step.next_step();
+                for (auto const& operand : instruction.operands()) step.use_early(values[operand]);
+            }
+            step.def(result);
+        }
+    };
+    auto const program = sublet::from_graph(graph, blocks, values.of.size(), effects);
+    auto const live = sublet::liveness(program);
+    auto const coloring = sublet::color_chordal(program, live);
+    auto const refuted = sublet::check_slots(program, coloring.plan);
+
+    auto& out = llvm::outs();
+    out << '@' << function.getName() << ": " << values.of.size() << " values, at most " << coloring.max_live
+        << " at once, fit in " << coloring.plan.slots << " slots; " << coloring.affinities_kept << " of "
+        << program.overwrites().size() << " phi operands need no move\n";
+    if (coloring.violation) out << "  no plan: " << *coloring.violation << '\n';
+    else if (refuted) out << "  refuted: " << *refuted << '\n';
+    names.incorporateFunction(function);
+    for (sublet::node_id n = 0; n != program.nodes(); ++n) {
+        blocks[n]->printAsOperand(out << "  ", false, names);
+        out << (live.live_in_count(n) == 0 ? "" : ":");
+        for (auto v : live.live_in(n)) values.of[v]->printAsOperand(out << ' ', false, names);
+        out << '\n';
+    }
+    if (blocks.size() != function.size())
+        out << "  never reached: " << function.size() - blocks.size() << " of the blocks\n";
+}
+
+int main(int count, char** words)
+{
+    auto refuse = [](auto const&... sentence) {
+        llvm::errs() << "llvm_liveness: ";
+        (llvm::errs() << ... << sentence) << '\n';
+        return 2;
+    };
+    std::string const only = count == 4 ? words[3] : "";
+    if (count != 2 && (count != 4 || words[2] != std::string("--function")))
+        return refuse("usage: llvm_liveness FILE.ll [--function NAME]");
+
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    auto const module = llvm::parseIRFile(words[1], error, context);
+    if (!module && error.getLineNo() < 1) return refuse(words[1], ": ", error.getMessage());
+    if (!module) return refuse(words[1], ", line ", error.getLineNo(), ": ", error.getMessage());
+    if (llvm::verifyModule(*module))
+        return refuse(words[1], ": is not valid IR (opt -passes=verify tells why)");
+
+    llvm::ModuleSlotTracker names(module.get());
+    bool is_found = only.empty();
+    for (auto const& function : *module) {
+        if (function.isDeclaration() || (!only.empty() && function.getName() != only)) continue;
+        print_liveness(function, names);
+        is_found = true;
+    }
+    return is_found ? 0 : refuse(words[1], ": defines no function ", only);
+}
