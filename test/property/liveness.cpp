@@ -1,34 +1,134 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random control flow: whatever the library says of it is what the definitions say.
+// Random control flow: whatever the library says of it is what the definitions say. With SUBLET_ROUNDS=20 in
+// the environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin there.
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/checking/check_slots.hpp>
+#include <sublet/graph/dominators.hpp>
+#include <sublet/graph/loops.hpp>
+#include <sublet/graph/traversal.hpp>
+#include <sublet/sharing/color_chordal.hpp>
+
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <random>
+#include <vector>
 
 using namespace sublet;
 
 namespace {
 
-/// How many programs are drawn, and from which seed on: more by hand than each time.
 unsigned from_environment(char const* name, unsigned usual)
 {
     char const* const said = std::getenv(name);
     return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
 }
 
-/// Draws programs with `draw` and calls `judge` with each.
+/// Draws programs and calls `judge` with each.
 template <class Draw, class Judge>
-void for_random_programs(unsigned usual, flow_limits const& limits, Draw draw, Judge judge)
+void for_random_programs(unsigned usual, Draw draw, flow_limits const& limits, Judge judge)
 {
     unsigned const first = from_environment("SUBLET_SEED", 0);
-    unsigned const rounds = from_environment("SUBLET_ROUNDS", usual);
-    for (unsigned seed = first; seed != first + rounds; ++seed) {
+    unsigned const programs = usual * from_environment("SUBLET_ROUNDS", 1);
+    for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         judge(draw(pick, limits).program());
     }
+}
+
+constexpr flow_limits small = {}, large = {.nodes = 300, .values = 400, .steps = 4};
+
+/// What the sets say one value at a time; as a list and as a number they have to say the same.
+liveness_tables tables_of(live_sets const& live)
+{
+    liveness_tables all{all_false(live.nodes(), live.values()), all_false(live.nodes(), live.values())};
+    bool agree = true;
+    auto listed = [&agree](live_list const& list, std::size_t count, std::vector<bool> const& row) {
+        std::vector<value_id> members, lists;
+        for (value_id v = 0; v != row.size(); ++v)
+            if (row[v]) members.push_back(v);
+        for (value_id v : list) lists.push_back(v);
+        agree = agree && lists == members && count == members.size() && list.empty() == members.empty();
+    };
+    for (node_id n = 0; n != live.nodes(); ++n) {
+        for (value_id v = 0; v != live.values(); ++v) {
+            all.in[n][v] = live.is_live_in(v, n);
+            all.out[n][v] = live.is_live_out(v, n);
+        }
+        listed(live.live_in(n), live.live_in_count(n), all.in[n]);
+        listed(live.live_out(n), live.live_out_count(n), all.out[n]);
+    }
+    CHECK(agree);
+    return all;
+}
+
+/// Every policy, and `automatic` where rows of bits are dear as well.
+void check_policies(snapshot const& p, liveness_tables const& truth)
+{
+    using enum liveness_policy;
+    CHECK(tables_of(liveness(p)) == truth);
+    CHECK(tables_of(liveness(p, {.dense_words = 0})) == truth);
+    CHECK(tables_of(liveness(p, {.policy = worklist})) == truth);
+    CHECK(tables_of(liveness(p, {.policy = per_value})) == truth);
+    CHECK(liveness(p, {.policy = per_value}) == liveness(p, {.policy = worklist}));
+}
+
+/// By node a, by node b: some edges lead from a to b, inside of `nodes` and to no node in `closed`.
+truth_table reached(csr_graph const& g, std::vector<bool> const& nodes, std::vector<bool> const& closed)
+{
+    truth_table reach = all_false(g.rows(), g.rows());
+    for (node_id a = 0; a != g.rows(); ++a)
+        for (node_id b : g[a])
+            if (nodes[a] && nodes[b] && !closed[b]) reach[a][b] = true;
+    for (node_id via = 0; via != g.rows(); ++via)
+        for (node_id a = 0; a != g.rows(); ++a)
+            for (node_id b = 0; b != g.rows(); ++b)
+                if (reach[a][via] && reach[via][b]) reach[a][b] = true;
+    return reach;
+}
+
+struct plain_loop {
+    node_id header;
+    std::vector<bool> body; // and the header
+};
+
+/// A set of nodes that reach each other is a loop, the first that the search enters its header. The edges to
+/// the header taken away, what still goes round inside are loops again.
+std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const& search)
+{
+    std::vector<plain_loop> found;
+    std::vector<bool> is_header(g.rows());
+    auto add_loops_of = [&](std::vector<bool> const& nodes) {
+        truth_table const reach = reached(g, nodes, is_header);
+        for (node_id n : search.preorder)
+            if (reach[n][n] && !is_header[n]) {
+                plain_loop loop{n, std::vector<bool>(g.rows())};
+                bool is_first = true;
+                for (node_id m = 0; m != g.rows(); ++m) {
+                    loop.body[m] = reach[n][m] && reach[m][n];
+                    is_first = is_first && (!loop.body[m] || search.entered[n] <= search.entered[m]);
+                }
+                if (is_first) found.push_back(loop);
+            }
+    };
+    add_loops_of(std::vector<bool>(g.rows(), true));
+    for (std::size_t i = 0; i != found.size(); ++i) {
+        is_header[found[i].header] = true; // no loop but its own leads there
+        add_loops_of(std::vector<bool>(found[i].body));
+    }
+    return found;
+}
+
+/// The tree of the search in which n is.
+node_id root_of(depth_first_forest const& search, node_id n)
+{
+    while (search.parent[n] != no_node) n = search.parent[n];
+    return n;
 }
 
 } // namespace
@@ -36,20 +136,173 @@ void for_random_programs(unsigned usual, flow_limits const& limits, Draw draw, J
 TEST_CASE("three ways to find what is live, which have nothing in common, find the same")
 {
     for (auto draw : {draw_flow, draw_ssa})
-        for_random_programs(2000, {}, draw, [](snapshot const& p) {
-            liveness_tables const live = searched_liveness(p);
-            CHECK(solved_liveness(p) == live);
-            CHECK(walked_liveness(p) == live);
+        for_random_programs(1000, draw, small, [](snapshot const& p) {
+            liveness_tables const truth = searched_liveness(p);
+            CHECK(solved_liveness(p) == truth);
+            CHECK(walked_liveness(p) == truth);
         });
 }
 
-TEST_CASE("programs that are drawn as strict SSA are, and others rarely")
+TEST_CASE("programs that are drawn as strict SSA are, and most others are not")
 {
     unsigned strict = 0, all = 0;
-    for_random_programs(2000, {}, draw_ssa, [](snapshot const& p) { CHECK(flow_oracle(p).is_strict_ssa()); });
-    for_random_programs(2000, {}, draw_flow, [&](snapshot const& p) {
+    for_random_programs(1000, draw_ssa, small,
+                        [](snapshot const& p) { CHECK(flow_oracle(p).is_strict_ssa()); });
+    for_random_programs(1000, draw_flow, small, [&](snapshot const& p) {
         strict += flow_oracle(p).is_strict_ssa();
         ++all;
     });
     CHECK(strict < all / 2);
+}
+
+TEST_CASE("dominators are the nodes without which a node is cut off")
+{
+    for_random_programs(2000, draw_graph, small, [](snapshot const& p) {
+        truth_table const truth = dominance(p.graph());
+        dominator_tree const tree = dominators(p.graph());
+        for (node_id b = 0; b != p.nodes(); ++b) {
+            std::size_t above = 0;
+            for (node_id a = 0; a != p.nodes(); ++a) {
+                CHECK(tree.dominates(a, b) == truth[a][b]);
+                CHECK(tree.strictly_dominates(a, b) == (truth[a][b] && a != b));
+                above += truth[a][b] && a != b;
+            }
+            // The closest has all the others above it.
+            node_id const closest = tree.parent[b];
+            CHECK((closest == no_node) == (above == 0));
+            if (closest == no_node) continue;
+            CHECK(tree.strictly_dominates(closest, b));
+            for (node_id a = 0; a != p.nodes(); ++a)
+                if (truth[a][b] && a != b) CHECK(truth[a][closest]);
+        }
+    });
+}
+
+TEST_CASE("loops are the sets of nodes that go round, each within the one around it")
+{
+    unsigned reducible = 0, irreducible = 0;
+    for_random_programs(2000, draw_graph, small, [&](snapshot const& p) {
+        csr_graph const& g = p.graph();
+        depth_first_forest const search = depth_first(g);
+        loop_forest const forest = loops(g);
+        std::vector<plain_loop> const truth = plain_loops(g, search);
+        CHECK(forest.loops == truth.size());
+
+        std::size_t entered_in_the_middle = 0;
+        std::vector<node_id> innermost(p.nodes(), no_node); // outer loops come before inner ones
+        for (plain_loop const& loop : truth) {
+            REQUIRE(forest.is_header(loop.header));
+            bool is_entered = false;
+            for (node_id n = 0; n != p.nodes(); ++n) {
+                CHECK(forest.contains(loop.header, n) == loop.body[n]);
+                if (loop.body[n]) innermost[n] = loop.header;
+                for (node_id to : g[n])
+                    if (!loop.body[n] && loop.body[to] && to != loop.header)
+                        is_entered = is_entered || root_of(search, n) == root_of(search, to);
+            }
+            CHECK((forest.kind[loop.header] == loop_kind::irreducible) == is_entered);
+            entered_in_the_middle += is_entered;
+        }
+        CHECK(forest.irreducible_loops == entered_in_the_middle);
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            CHECK(forest.innermost(n) == innermost[n]);
+            for (node_id avoided = 0; avoided != p.nodes(); ++avoided) {
+                node_id outermost = n;
+                for (plain_loop const& loop : truth)
+                    if (outermost == n && loop.body[n] && !loop.body[avoided]) outermost = loop.header;
+                CHECK(forest.outermost_excluding(n, avoided) == outermost);
+            }
+        }
+
+        // As dominators tell it: every edge back leads to a node that dominates where it comes from.
+        truth_table const dominates = dominance(g);
+        bool is_reducible = true;
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (node_id to : g[n])
+                is_reducible = is_reducible && (!search.is_back_edge(n, to) || dominates[to][n]);
+        CHECK(forest.is_reducible() == is_reducible);
+        ++(is_reducible ? reducible : irreducible);
+    });
+    CHECK(irreducible > (reducible + irreducible) / 20);
+}
+
+TEST_CASE("a graph grown by splitting nodes is reducible, and edges but those back lead onwards in the order "
+          "of its loops")
+{
+    for_random_programs(500, draw_graph, {.nodes = 40, .is_reducible = true}, [](snapshot const& p) {
+        depth_first_forest const search = depth_first(p.graph());
+        loop_forest const forest = loops(p.graph());
+        CHECK(forest.is_reducible());
+        CHECK(search.reachable == p.nodes());
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (node_id to : p.successors(n))
+                CHECK((forest.entered[to] > forest.entered[n]) != search.is_back_edge(n, to));
+    });
+}
+
+TEST_CASE("every policy finds what is live in any program")
+{
+    for_random_programs(5000, draw_flow, small,
+                        [](snapshot const& p) { check_policies(p, searched_liveness(p)); });
+    for_random_programs(20, draw_flow, large,
+                        [](snapshot const& p) { check_policies(p, solved_liveness(p)); });
+}
+
+TEST_CASE("in strict SSA form loops tell what is live; otherwise that policy refuses, or is right all the "
+          "same")
+{
+    constexpr liveness_options by_loops = {.policy = liveness_policy::loop_forest};
+    for_random_programs(5000, draw_ssa, {.is_reached = true}, [&](snapshot const& p) {
+        liveness_tables const truth = searched_liveness(p);
+        check_policies(p, truth);
+        CHECK(tables_of(liveness(p, by_loops)) == truth);
+    });
+    for_random_programs(20, draw_ssa, {.nodes = 300, .values = 400, .steps = 4, .is_reached = true},
+                        [&](snapshot const& p) {
+                            liveness_tables const truth = solved_liveness(p);
+                            check_policies(p, truth);
+                            CHECK(tables_of(liveness(p, by_loops)) == truth);
+                        });
+    unsigned refused = 0, all = 0;
+    for_random_programs(5000, draw_flow, {.is_reducible = true}, [&](snapshot const& p) {
+        ++all;
+        live_sets found;
+        try {
+            found = liveness(p, by_loops);
+        } catch (precondition_error const&) {
+            CHECK(!flow_oracle(p).is_strict_ssa());
+            ++refused;
+            return;
+        }
+        CHECK(tables_of(found) == searched_liveness(p));
+    });
+    CHECK(refused > all / 4);
+    CHECK(refused < all);
+}
+
+TEST_CASE("strict SSA is coloured with as many slots as values occupy a step, and nothing else is coloured")
+{
+    auto check_coloring = [](snapshot const& p) {
+        flow_oracle const oracle(p);
+        chordal_coloring const colored = color_chordal(p);
+        REQUIRE(!colored.violation);
+        std::size_t const most = oracle.maxlive();
+        CHECK(colored.max_live == most);
+        CHECK(colored.plan.slots == most);
+        CHECK(!check_slots(p, colored.plan));
+        truth_table const pairs = oracle.interference();
+        for (value_id v = 0; v != p.values(); ++v)
+            for (value_id w = 0; w != v; ++w)
+                if (pairs[v][w]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
+    };
+    for_random_programs(5000, draw_ssa, {.is_reached = true}, check_coloring);
+    for_random_programs(5000, draw_ssa, small, [](snapshot const& p) {
+        chordal_coloring const colored = color_chordal(p);
+        REQUIRE(!colored.violation);
+        CHECK(colored.plan.slots <= colored.max_live);
+        CHECK(!check_slots(p, colored.plan));
+    });
+    for_random_programs(1000, draw_flow, small, [](snapshot const& p) {
+        CHECK(!color_chordal(p).violation == flow_oracle(p).is_strict_ssa());
+    });
 }
