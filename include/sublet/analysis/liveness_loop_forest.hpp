@@ -72,18 +72,27 @@ dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
         for (std::size_t w = 0; w != words; ++w) to[w] |= from[w];
     };
     pass_through pass(words);
-    for (node_id n : search.postorder) {
-        for (node_id s : p.successors(n))
-            if (!search.is_back_edge(n, s))
-                add(sets.out[n], sets.in[reducible ? s : forest.outermost_excluding(s, n)]);
-        pass(sets.out[n], cross.writes[n], sets.in[n]);
-    }
-    for (node_id n : forest.preorder) {
-        if (node_id const header = forest.parent[n]; header != no_node) {
-            add(sets.in[n], sets.in[header]);
-            add(sets.out[n], sets.in[header]);
+    // Tree by tree of the search: an edge into an earlier one, which may well lead into the middle of a loop,
+    // finds its sets complete.
+    for (std::size_t begin = 0, end = 0; begin != p.nodes(); begin = end) {
+        end = search.left[search.preorder[begin]] + std::size_t{1};
+        for (std::size_t i = begin; i != end; ++i) {
+            node_id const n = search.postorder[i];
+            for (node_id s : p.successors(n)) {
+                if (search.is_back_edge(n, s)) continue;
+                bool const is_plain = reducible || search.entered[s] < begin;
+                add(sets.out[n], sets.in[is_plain ? s : forest.outermost_excluding(s, n)]);
+            }
+            pass(sets.out[n], cross.writes[n], sets.in[n]);
         }
-        if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
+        for (std::size_t i = begin; i != end; ++i) {
+            node_id const n = forest.preorder[i];
+            if (node_id const header = forest.parent[n]; header != no_node) {
+                add(sets.in[n], sets.in[header]);
+                add(sets.out[n], sets.in[header]);
+            }
+            if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
+        }
     }
     SUBLET_EXPECTS(!is_read_unwritten(p, cross, sets.in, search),
                    "sublet: liveness by loop forest needs strict SSA form: a value is read where it may not "
