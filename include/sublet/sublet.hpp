@@ -47,6 +47,10 @@
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
+#include <sublet/sharing/coloring_orders.hpp>
+#include <sublet/sharing/cliques.hpp>
+#include <sublet/sharing/dsatur.hpp>
+#include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/slot_set.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 

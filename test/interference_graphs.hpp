@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
+#define SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+
+#include "dice.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+/// Who interferes with whom, as a table; every question is answered by looking at all of it.
+class interferences {
+public:
+    explicit interferences(std::size_t values) : table_(values, std::vector<char>(values, 0)) {}
+
+    std::size_t size() const { return table_.size(); }
+    bool operator()(std::size_t v, std::size_t w) const { return table_[v][w] != 0; }
+    void add(std::size_t v, std::size_t w) { table_[v][w] = table_[w][v] = v != w; }
+
+    std::vector<sublet::value_id> neighbors(std::size_t v) const
+    {
+        std::vector<sublet::value_id> list;
+        for (std::size_t w = 0; w != size(); ++w)
+            if (table_[v][w] != 0) list.push_back(static_cast<sublet::value_id>(w));
+        return list;
+    }
+    sublet::csr_graph graph() const
+    {
+        return sublet::as_graph(size(), [this](auto v) { return neighbors(v); });
+    }
+    bool is_clique(std::vector<sublet::value_id> const& values) const
+    {
+        for (auto v : values)
+            for (auto w : values)
+                if (v < w && !(*this)(v, w)) return false;
+        return true;
+    }
+    /// No two neighbours have one slot.
+    bool allows(std::vector<sublet::slot_id> const& slot_of) const
+    {
+        for (std::size_t v = 0; v != size(); ++v)
+            for (std::size_t w = 0; w != v; ++w)
+                if ((*this)(v, w) && slot_of[v] == slot_of[w] && slot_of[v] != sublet::no_slot) return false;
+        return true;
+    }
+
+private:
+    std::vector<std::vector<char>> table_;
+};
+
+/// Each two with the same chance.
+inline interferences any_interferences(dice& roll, std::size_t values, std::uint32_t percent)
+{
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v)
+        for (std::size_t w = 0; w != v; ++w)
+            if (roll.below(100) < percent) all.add(v, w);
+    return all;
+}
+
+/// Every value, when it comes, interferes with some that all interfere with each other. The numbers are dealt
+/// out at random, so that the order of coming cannot be seen in them.
+inline interferences chordal_interferences(dice& roll, std::size_t values)
+{
+    std::vector<std::size_t> number(values);
+    for (std::size_t i = 0; i != values; ++i) {
+        number[i] = i;
+        std::swap(number[i], number[roll.below(static_cast<std::uint32_t>(i + 1))]);
+    }
+    interferences all(values);
+    std::vector<std::vector<std::size_t>> cliques;
+    for (std::size_t i = 0; i != values; ++i) {
+        std::vector<std::size_t> mine;
+        if (i != 0)
+            for (std::size_t w : cliques[roll.below(static_cast<std::uint32_t>(i))])
+                if (roll.below(4) != 0) mine.push_back(w);
+        for (std::size_t w : mine) all.add(number[i], number[w]);
+        mine.push_back(i);
+        cliques.push_back(mine);
+    }
+    return all;
+}
+
+/// What no plan of slots goes below, by trying them all.
+struct fewest {
+    std::size_t slots = ~std::size_t{0};
+    sublet::byte_count bytes = sublet::no_size;
+
+    fewest(interferences const& all, std::vector<sublet::byte_count> const& sizes)
+    {
+        std::vector<std::vector<sublet::value_id>> tenants;
+        fill(all, sizes, tenants, 0);
+    }
+
+private:
+    void fill(interferences const& all, std::vector<sublet::byte_count> const& sizes,
+              std::vector<std::vector<sublet::value_id>>& tenants, sublet::value_id v)
+    {
+        if (v == all.size()) {
+            sublet::byte_count total = 0;
+            for (auto const& slot : tenants) {
+                sublet::byte_count largest = 0;
+                for (auto w : slot) largest = std::max(largest, sizes[w]);
+                total += largest;
+            }
+            slots = std::min(slots, tenants.size());
+            bytes = std::min(bytes, total);
+            return;
+        }
+        if (sizes[v] == 0) return fill(all, sizes, tenants, v + 1);
+        for (std::size_t s = 0; s != tenants.size(); ++s) {
+            bool free = true;
+            for (auto w : tenants[s]) free = free && !all(v, w);
+            if (!free) continue;
+            tenants[s].push_back(v);
+            fill(all, sizes, tenants, v + 1);
+            tenants[s].pop_back();
+        }
+        tenants.push_back({v});
+        fill(all, sizes, tenants, v + 1);
+        tenants.pop_back();
+    }
+};
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/color_graph.hpp>
+
+#include <sublet/live_range.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+
+#include "archetype.hpp"
+#include "dice.hpp"
+#include "interference_graphs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/sequential_vertex_coloring.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+using namespace sublet;
+using ids = std::vector<value_id>;
+using bytes = std::vector<byte_count>;
+using slots = std::vector<slot_id>;
+
+namespace {
+
+std::initializer_list<coloring_order> const every_order{coloring_order::automatic, coloring_order::dsatur,
+                                                        coloring_order::smallest_last,
+                                                        coloring_order::by_size, coloring_order::given};
+
+interferences ring(std::size_t values)
+{
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v) all.add(v, (v + 1) % values);
+    return all;
+}
+
+interferences all_together(std::size_t values)
+{
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v)
+        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
+    return all;
+}
+
+// Mycielski: one slot more is needed, and no three interfere that did not before.
+interferences mycielski(interferences const& from)
+{
+    std::size_t const n = from.size();
+    interferences all(2 * n + 1);
+    for (std::size_t v = 0; v != n; ++v) {
+        all.add(n + v, 2 * n);
+        for (value_id w : from.neighbors(v)) {
+            all.add(v, w);
+            all.add(v, n + w);
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a ring of five needs three slots, one of four needs two")
+{
+    auto const five = color_graph(ring(5).graph());
+    CHECK(five.plan.slots == 3);
+    CHECK(five.clique.size() == 2);
+    CHECK_FALSE(five.is_optimal()); // it is, but no clique shows it
+    auto const four = color_graph(ring(4).graph());
+    CHECK(four.plan.slot_of == slots{0, 1, 0, 1});
+    CHECK(four.slot_bytes == bytes{1, 1});
+    CHECK(four.is_optimal());
+    CHECK(four.has_least_bytes());
+}
+
+TEST_CASE("no values need no slots, and one that interferes with none needs one")
+{
+    for (auto by : every_order) {
+        CHECK(color_graph(csr_graph{}, {.by = by}).plan.slots == 0);
+        CHECK(color_graph(csr_graph{}, {.by = by}).is_optimal());
+        CHECK(color_graph(interferences(1).graph(), {.by = by}).plan.slot_of == slots{0});
+        CHECK(color_graph(interferences(1).graph(), {.by = by}).is_optimal());
+    }
+}
+
+TEST_CASE("a slot is as large as its largest tenant, and the largest choose first")
+{
+    interferences path(4); // 0 - 1 - 2 - 3
+    path.add(0, 1);
+    path.add(1, 2);
+    path.add(2, 3);
+    auto const colored = color_graph(path.graph(), {.by = coloring_order::by_size, .bytes = {8, 64, 8, 48}});
+    CHECK(colored.plan.slot_of == slots{1, 0, 1, 0});
+    CHECK(colored.slot_bytes == bytes{64, 8});
+    CHECK(colored.total_bytes == 72);
+    CHECK(colored.has_least_bytes());
+}
+
+TEST_CASE("of equal sizes the one with more neighbours chooses first, then the lower id")
+{
+    interferences star(4);
+    star.add(3, 0);
+    star.add(3, 1);
+    CHECK(color_graph(star.graph(), {.by = coloring_order::by_size}).plan.slot_of == slots{1, 1, 0, 0});
+}
+
+TEST_CASE("fewest slots and fewest bytes are two wishes")
+{
+    // 0 - 1 - 2 - 3, large at both ends: two slots are both large, three are one large and two small.
+    interferences path(4);
+    path.add(0, 1);
+    path.add(1, 2);
+    path.add(2, 3);
+    bytes const sizes{90, 9, 9, 90};
+    auto const few_bytes = color_graph(path.graph(), {.bytes = sizes}); // automatic: sizes differ
+    CHECK(few_bytes.total_bytes == 108);
+    CHECK(few_bytes.plan.slots == 3);
+    CHECK_FALSE(few_bytes.is_optimal());
+    auto const few_slots = color_graph(path.graph(), {.by = coloring_order::dsatur, .bytes = sizes});
+    CHECK(few_slots.total_bytes == 180);
+    CHECK(few_slots.plan.slots == 2);
+    CHECK(few_slots.is_optimal());
+    CHECK_FALSE(few_slots.has_least_bytes());
+}
+
+TEST_CASE("a value of 0 bytes needs no slot and is in nobody's way")
+{
+    for (auto by : every_order) {
+        auto const colored =
+            color_graph(all_together(3).graph(), {.by = by, .bytes = {8, 0, 8}, .fixed = {-1, 1, -1}});
+        CHECK(colored.plan.slot_of[1] == no_slot);
+        CHECK(colored.plan.slots == 2);
+        CHECK(colored.clique == ids{0, 2});
+        CHECK(colored.total_bytes == 16);
+        CHECK(color_graph(ring(3).graph(), {.by = by, .bytes = 0}).plan.slots == 0);
+        CHECK(color_graph(ring(3).graph(), {.by = by, .bytes = 0}).is_optimal());
+    }
+}
+
+TEST_CASE("a fixed value has its slot, and the slots below it exist")
+{
+    for (auto by : every_order) {
+        auto const colored =
+            color_graph(ring(4).graph(), {.by = by, .bytes = {8, 8, 8, 16}, .fixed = {7, -1, -1, 1}});
+        CHECK(colored.plan.slot_of[0] == 7);
+        CHECK(colored.plan.slot_of[3] == 1);
+        CHECK(ring(4).allows(colored.plan.slot_of));
+        CHECK(colored.plan.slots == 8);
+        CHECK(std::count(colored.slot_bytes.begin(), colored.slot_bytes.end(), 0) >= 4);
+    }
+}
+
+TEST_CASE("two fixed values that clash are the answer")
+{
+    interferences all = ring(5);
+    for (auto by : every_order) {
+        auto const clashing = color_graph(all.graph(), {.by = by, .fixed = {7, 1, 2, 2, 7}});
+        CHECK(clashing.clash == fixed_clash{0, 4, 7});
+        CHECK(clashing.plan.slot_of == slots(5, no_slot));
+        CHECK(clashing.plan.slots == 0);
+        CHECK_FALSE(clashing.is_optimal());
+        CHECK_FALSE(clashing.has_least_bytes());
+        CHECK_FALSE(color_graph(all.graph(), {.by = by, .fixed = {7, 1, 7, 2, 1}}).clash);
+    }
+}
+
+TEST_CASE("what is no interference graph is refused, and so are unknown sizes and orders that miss a value")
+{
+    auto graph_of = [](std::vector<ids> const& rows) {
+        return as_graph(rows.size(), [&](auto v) -> auto& { return rows[v]; });
+    };
+    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{1}, {}})),
+                         "sublet: an interference graph has each edge in the rows of both its ends",
+                         precondition_error);
+    CHECK_THROWS_AS((void)color_graph(graph_of({{1}, {2}, {0}})), precondition_error);
+    CHECK_THROWS_AS((void)color_graph(graph_of({{1, 1}, {0}})), precondition_error);
+    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{0}})), "sublet: a value does not interfere with itself",
+                         precondition_error);
+    csr_graph const pair = all_together(2).graph();
+    CHECK_THROWS_WITH_AS((void)color_graph(pair, {.bytes = bytes{1, no_size}}),
+                         "sublet: a value of unknown size cannot share a slot", precondition_error);
+    CHECK_THROWS_AS((void)color_graph(pair, {.bytes = {1, 2, 3}}), precondition_error);
+    CHECK_THROWS_AS((void)color_graph(pair, {.bytes = no_size - 1}), precondition_error);
+    for (ids const& order : {ids{0}, ids{0, 0}, ids{0, 1, 1}, ids{0, 2}})
+        CHECK_THROWS_WITH_AS((void)color_graph(pair, {.by = coloring_order::given, .order = order}),
+                             "sublet: an order of colouring names every vertex once", precondition_error);
+    CHECK_THROWS_WITH_AS((void)color_graph(pair, {.order = {0, 1}}),
+                         "sublet: an order of colouring is given, but another is asked for",
+                         precondition_error);
+}
+
+TEST_CASE("neither the order of the edges nor parallel ones make a difference")
+{
+    for (unsigned seed = 0; seed != 50; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, 12, 40);
+        std::vector<ids> rows(12);
+        for (value_id v = 0; v != 12; ++v)
+            for (value_id w : all.neighbors(v)) rows[v].insert(rows[v].begin(), 1 + (v + w) % 2, w);
+        csr_graph const twisted = as_graph(12, [&](auto v) -> auto& { return rows[v]; });
+        for (auto by : every_order) {
+            auto const a = color_graph(all.graph(), {.by = by}), b = color_graph(twisted, {.by = by});
+            CHECK(a.plan == b.plan);
+            CHECK(a.clique == b.clique);
+        }
+    }
+}
+
+TEST_CASE("the poorest graph will do, and so will Boost's")
+{
+    archetype::graph const path({{1}, {0, 2}, {1}});
+    CHECK(color_graph(path, {.by = coloring_order::given}).plan.slot_of == slots{0, 1, 0});
+    boost::adjacency_list<boost::vecS, boost::listS, boost::undirectedS> boosts;
+    auto const a = add_vertex(boosts), b = add_vertex(boosts), c = add_vertex(boosts);
+    add_edge(a, c, boosts);
+    add_edge(c, b, boosts);
+    CHECK(color_graph(boosts, {.by = coloring_order::given}).plan.slot_of == slots{0, 0, 1});
+}
+
+TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is optimal when it says so")
+{
+    unsigned proven = 0, optimal = 0, proven_bytes = 0;
+    for (unsigned seed = 0; seed != 400; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(10), roll.below(101));
+        bytes sizes(all.size());
+        for (auto& s : sizes) s = roll.below(6);
+        if (roll.below(3) == 0) sizes.assign(all.size(), 1);
+        fewest const best(all, sizes);
+        for (auto by : every_order) {
+            auto const colored = color_graph(all.graph(), {.by = by, .bytes = sizes});
+            CHECK(all.allows(colored.plan.slot_of));
+            CHECK_FALSE(colored.clash);
+            bytes tenants(colored.plan.slots, 0);
+            for (std::size_t v = 0; v != all.size(); ++v) {
+                CHECK((colored.plan.slot_of[v] == no_slot) == (sizes[v] == 0));
+                if (sizes[v] == 0) continue;
+                REQUIRE(colored.plan.slot_of[v] < colored.plan.slots);
+                byte_count& slot = tenants[colored.plan.slot_of[v]];
+                slot = std::max(slot, sizes[v]);
+            }
+            CHECK(colored.slot_bytes == tenants);
+            byte_count total = 0;
+            for (byte_count slot : tenants) total += slot;
+            CHECK(colored.total_bytes == total);
+            CHECK(colored.plan.slots >= best.slots);
+            CHECK(colored.total_bytes >= best.bytes);
+            CHECK(colored.least_bytes <= best.bytes);
+            CHECK(all.is_clique(colored.clique));
+            CHECK(colored.clique.size() <= best.slots);
+            if (colored.is_optimal()) CHECK(colored.plan.slots == best.slots);
+            if (colored.has_least_bytes()) CHECK(colored.total_bytes == best.bytes);
+            proven += colored.is_optimal();
+            proven_bytes += colored.has_least_bytes();
+            optimal += colored.plan.slots == best.slots;
+        }
+    }
+    CHECK(proven > 1500); // of 2000
+    CHECK(proven_bytes > 1400);
+    CHECK(optimal > 1800);
+}
+
+TEST_CASE(
+    "a chordal graph: smallest_last has the fewest slots and proves it, and takes degeneracy + 1 at most")
+{
+    for (unsigned seed = 0; seed != 400; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const chordal = chordal_interferences(roll, roll.below(40));
+        CHECK(color_graph(chordal.graph(), {.by = coloring_order::smallest_last}).is_optimal());
+        auto const all = any_interferences(roll, roll.below(40), roll.below(101));
+        CHECK(color_graph(all.graph(), {.by = coloring_order::smallest_last}).plan.slots <=
+              smallest_last(all.graph()).degeneracy + 1);
+    }
+}
+
+TEST_CASE("intervals have as many slots as their sweep, and by_size is within its factor")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::vector<live_range> lives(1 + roll.below(30));
+        bytes sizes;
+        for (auto& life : lives) {
+            life.first = roll.below(30);
+            life.last = life.first + 1 + roll.below(8);
+            sizes.push_back(1 + roll.below(1000));
+        }
+        interferences all(lives.size());
+        for (std::size_t v = 0; v != lives.size(); ++v)
+            for (std::size_t w = 0; w != v; ++w)
+                if (overlaps(lives[v], lives[w])) all.add(v, w);
+        CHECK(color_graph(all.graph(), {.by = coloring_order::smallest_last}).plan.slots ==
+              color_intervals(lives.size(), [&](auto v) { return lives[v]; }).slots);
+        auto const small = color_graph(all.graph(), {.bytes = sizes});
+        CHECK(small.total_bytes <= 8 * small.least_bytes);
+    }
+}
+
+TEST_CASE("a crown in a bad order has as many slots as pairs, and two in a good one")
+{
+    interferences crown(20); // 2i interferes with every odd one but 2i + 1
+    for (std::size_t i = 0; i != 10; ++i)
+        for (std::size_t j = 0; j != 10; ++j)
+            if (i != j) crown.add(2 * i, 2 * j + 1);
+    CHECK(color_graph(crown.graph(), {.by = coloring_order::given}).plan.slots == 10);
+    ids even_first;
+    for (value_id v = 0; v != 20; ++v) even_first.push_back(v < 10 ? 2 * v : 2 * v - 19);
+    CHECK(color_graph(crown.graph(), {.by = coloring_order::given, .order = even_first}).plan.slots == 2);
+    CHECK(color_graph(crown.graph()).is_optimal());
+}
+
+TEST_CASE("Mycielski's graphs need a slot more each, though no three interfere")
+{
+    interferences all = all_together(2);
+    for (slot_id needed = 2; needed != 7; ++needed) {
+        for (auto by : every_order) CHECK(color_graph(all.graph(), {.by = by}).plan.slots >= needed);
+        auto const colored = color_graph(all.graph());
+        CHECK(colored.plan.slots == needed);
+        CHECK(colored.clique.size() == 2);
+        all = mycielski(all);
+    }
+}
+
+TEST_CASE("who all interfere have all the slots, and rings have two or three")
+{
+    for (auto by : {coloring_order::dsatur, coloring_order::smallest_last}) {
+        auto const every = color_graph(all_together(70).graph(), {.by = by});
+        CHECK(every.plan.slots == 70);
+        CHECK(every.is_optimal());
+        for (std::size_t n = 3; n != 20; ++n)
+            CHECK(color_graph(ring(n).graph(), {.by = by}).plan.slots == 2 + n % 2);
+    }
+}
+
+TEST_CASE("in a given order every value has the slot that Boost gives it")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, 1 + roll.below(30), roll.below(101));
+        boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> boosts(all.size());
+        for (std::size_t v = 0; v != all.size(); ++v)
+            for (value_id w : all.neighbors(v))
+                if (v < w) add_edge(v, w, boosts);
+        ids order;
+        for (value_id v = 0; v != all.size(); ++v) order.insert(order.begin() + roll.below(v + 1), v);
+        std::vector<std::size_t> const boost_order(order.begin(), order.end());
+        slots theirs(all.size());
+        auto const used = boost::sequential_vertex_coloring(
+            boosts, boost::make_iterator_property_map(boost_order.begin(), boost::identity_property_map()),
+            boost::make_iterator_property_map(theirs.begin(), get(boost::vertex_index, boosts)));
+        auto const ours = color_graph(boosts, {.by = coloring_order::given, .order = order});
+        CHECK(ours.plan.slot_of == theirs);
+        CHECK(ours.plan.slots == used);
+    }
+}
+
+TEST_CASE("fixed values stay where they are, and the others find room round them")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(20), roll.below(101));
+        slots fixed(all.size(), no_slot);
+        for (auto& s : fixed)
+            if (roll.below(4) == 0) s = roll.below(12);
+        for (auto by : every_order) {
+            auto const colored = color_graph(all.graph(), {.by = by, .fixed = fixed});
+            CHECK(colored.clash.has_value() != all.allows(fixed));
+            if (colored.clash) {
+                CHECK(all(colored.clash->value, colored.clash->other));
+                CHECK(fixed[colored.clash->value] == colored.clash->slot);
+                CHECK(fixed[colored.clash->other] == colored.clash->slot);
+                continue;
+            }
+            CHECK(all.allows(colored.plan.slot_of));
+            CHECK(colored.plan.slots == colored.slot_bytes.size());
+            for (std::size_t v = 0; v != all.size(); ++v) {
+                REQUIRE(colored.plan.slot_of[v] < colored.plan.slots);
+                if (fixed[v] != no_slot) CHECK(colored.plan.slot_of[v] == fixed[v]);
+            }
+        }
+    }
+}
