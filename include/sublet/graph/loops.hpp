@@ -40,8 +40,8 @@ enum class loop_kind : std::uint8_t {
 /// Over the numbers of the nodes. `preorder` is a linear order in which every loop is a stretch that begins
 /// with its header, and in which edges but the back edges lead onwards if the graph is reducible.
 ///
-/// Unreachable nodes have their loops too; edges from later trees of the search into earlier ones enter no
-/// loop.
+/// Unreachable nodes have their loops too, in trees of the search that follow that of the entry. Edges from
+/// later trees into earlier ones enter no loop, and lead backwards.
 struct loop_forest : nesting {
     std::vector<node_id> parent; ///< by node: the header of the closest loop that it lies in, but is not the
                                  ///< header of; `no_node`: in none
@@ -67,8 +67,7 @@ struct loop_forest : nesting {
 
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E d) union-find operations, O(V + E d) memory, d = depth of nesting of irreducible
-/// loops,
-///             at least one.
+///             loops, at least one.
 template <std::same_as<csr_graph> G>
 [[nodiscard]] loop_forest loops(G const& g, csr_rows const& predecessors, depth_first_forest const& search)
 {
