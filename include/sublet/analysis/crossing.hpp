@@ -5,9 +5,8 @@
 /// The values that cross from one node to another, and what each node does with them.
 ///
 ///     node 0            node 1                       crossing: a (column 0), c (column 1)
-///       def a             use a, def b               node 0 writes a
-///       def c             use b, use c, def c        node 1 reads a and c first; c, written later, it
-///                                                    would have written, had it not read it
+///       def a             use a, def b               node 0 writes a and c
+///       def c             use b, use c, def c        node 1 reads a and c, and writes c
 ///
 /// Most values are born and die within one node and concern nobody else. Numbering the rest densely, once,
 /// makes every set of a liveness analysis smaller; and from here on a node is no more than three short lists.
@@ -23,6 +22,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -30,8 +30,8 @@ namespace sublet {
 struct crossing_values {
     std::vector<value_id> value;       ///< by column, ascending
     std::vector<std::uint32_t> column; ///< by value; `no_value` if it does not cross
-    csr_rows reads;                    ///< by node: columns that it reads before it writes them
-    csr_rows writes;                   ///< by node: columns that it writes and does not read first
+    csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
+    csr_rows writes;                   ///< by node: columns that it writes
     csr_rows reads_at_end;             ///< by node: columns that edge uses read where it ends, maybe twice
     bool single_def = true;            ///< no value of the program is written in two steps
 };
@@ -41,42 +41,58 @@ template <std::same_as<snapshot> S>
 [[nodiscard]] crossing_values crossing(S const& p)
 {
     crossing_values cross;
+    // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.
+    // Each is listed in either case, and the list grows only if that was right.
+    std::size_t const touches = p.touches({0, static_cast<step_id>(p.steps())}).size();
+    std::vector<std::uint32_t> reads(touches + 1), writes(touches + 1), reads_begin, writes_begin;
+    reads_begin.reserve(p.nodes() + 1);
+    writes_begin.reserve(p.nodes() + 1);
+    std::size_t read = 0, written = 0; // how many
+    bool written_again = false;
+    std::vector<node_id> written_in(p.values(), no_node); // the last node, up to here
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        reads_begin.push_back(static_cast<std::uint32_t>(read));
+        writes_begin.push_back(static_cast<std::uint32_t>(written));
+        for (touch t : p.touches(p.steps_of(n))) {
+            node_id& last = written_in[t.value];
+            bool const is_def = t.kind == touch_kind::def, is_new = last != n;
+            reads[read] = writes[written] = t.value;
+            read += !is_def & is_new;
+            written += is_def & is_new;
+            written_again |= is_def & (last != no_node);
+            last = is_def ? n : last;
+        }
+    }
+    cross.single_def = !written_again;
+
     std::vector<std::uint32_t>& column = cross.column;
     column.assign(p.values(), no_value);
-    constexpr std::uint32_t crosses = 0; // and is not numbered yet
-
-    std::vector<node_id> written_in(p.values(), no_node); // the last node, up to here
-    for (node_id n = 0; n != p.nodes(); ++n)
-        for (touch t : p.touches(p.steps_of(n))) {
-            node_id& written = written_in[t.value];
-            if (t.kind != touch_kind::def) {
-                if (written != n) column[t.value] = crosses;
-            } else {
-                cross.single_def = cross.single_def && written == no_node;
-                written = n;
-            }
-        }
-    for (edge_use u : p.edge_uses()) column[u.value] = crosses;
-
+    for (std::size_t i = 0; i != read; ++i) column[reads[i]] = 0;
+    for (edge_use u : p.edge_uses()) column[u.value] = 0;
+    std::uint32_t columns = 0;
+    for (std::uint32_t& c : column) c = c == no_value ? no_value : columns++;
+    cross.value.resize(columns);
     for (std::size_t v = 0; v != p.values(); ++v)
-        if (column[v] == crosses) {
-            column[v] = static_cast<std::uint32_t>(cross.value.size());
-            cross.value.push_back(static_cast<value_id>(v));
-        }
+        if (column[v] != no_value) cross.value[column[v]] = static_cast<value_id>(v);
 
-    std::vector<node_id> touched_in(cross.value.size(), no_node); // by column: the last node, up to here
-    cross.reads.reserve(p.nodes(), cross.value.size());
-    cross.writes.reserve(p.nodes(), cross.value.size());
-    for (node_id n = 0; n != p.nodes(); ++n) {
-        for (touch t : p.touches(p.steps_of(n))) {
-            std::uint32_t const c = column[t.value];
-            if (c == no_value || touched_in[c] == n) continue;
-            touched_in[c] = n;
-            (t.kind == touch_kind::def ? cross.writes : cross.reads).append(c);
+    for (std::size_t i = 0; i != read; ++i) reads[i] = column[reads[i]];
+    reads.resize(read);
+    reads_begin.push_back(static_cast<std::uint32_t>(read));
+    cross.reads = csr_rows(std::move(reads_begin), std::move(reads));
+
+    writes_begin.push_back(static_cast<std::uint32_t>(written));
+    std::size_t kept = 0;
+    for (std::size_t n = 0, i = 0; n != p.nodes(); ++n) {
+        writes_begin[n] = static_cast<std::uint32_t>(kept);
+        for (; i != writes_begin[n + 1]; ++i) {
+            writes[kept] = column[writes[i]];
+            kept += writes[kept] != no_value;
         }
-        cross.reads.close_row();
-        cross.writes.close_row();
     }
+    writes.resize(kept);
+    writes_begin.back() = static_cast<std::uint32_t>(kept);
+    cross.writes = csr_rows(std::move(writes_begin), std::move(writes));
+
     cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
     });

@@ -32,7 +32,14 @@ namespace sublet {
 /// Lists of 32-bit numbers, one a row, appended in order.
 class csr_rows {
 public:
-    [[nodiscard]] std::size_t rows() const { return first_.size() - 1; }
+    csr_rows() = default;
+    /// Requires: `first` ascends from 0 to the number of items, unless there is neither row nor item.
+    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item)
+        : first_(std::move(first)), item_(std::move(item))
+    {
+        if (first_.size() == 1) first_.clear();
+    }
+    [[nodiscard]] std::size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
     [[nodiscard]] std::size_t items() const { return item_.size(); }
     [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const
     {
@@ -49,16 +56,20 @@ public:
     void close_row()
     {
         SUBLET_EXPECTS(item_.size() <= no_node, "sublet: a graph has more than 2^32 - 1 edges");
+        if (first_.empty()) first_.push_back(0);
         first_.push_back(static_cast<std::uint32_t>(item_.size()));
     }
 
     /// Pairs {row, item}, by row. `list_pairs(add)` calls `add(row, item)` for each of them; it is called
-    /// twice, and its order is kept within a row. Requires:   every row is below `rows`; no more than 2^32 -
-    /// 1 pairs. Complexity: O(rows + pairs).
+    /// twice, and its order is kept within a row.
+    ///
+    /// Requires:   every row is below `rows`; no more than 2^32 - 1 pairs.
+    /// Complexity: O(rows + pairs).
     template <class ListPairs>
     [[nodiscard]] static csr_rows gathered(std::size_t rows, ListPairs list_pairs)
     {
         csr_rows result;
+        if (rows == 0) return result;
         std::vector<std::uint32_t>& first = result.first_;
         first = std::vector<std::uint32_t>(rows + 2, 0);
         list_pairs([&first](std::size_t row, std::uint32_t) { ++first[row + 2]; });
@@ -71,6 +82,7 @@ public:
     }
 
     /// The same pairs by their item: row i of the result lists, ascending, the rows in which i stood.
+    ///
     /// Requires:   every item is below `result_rows`.
     /// Complexity: O(rows + items).
     template <std::integral Count>
@@ -85,7 +97,8 @@ public:
     friend bool operator==(csr_rows const&, csr_rows const&) = default;
 
 private:
-    std::vector<std::uint32_t> first_{0};
+    std::vector<std::uint32_t>
+        first_; // by row, and one more; empty if there is no row: that allocates nothing
     std::vector<std::uint32_t> item_;
 };
 

@@ -68,7 +68,7 @@ namespace detail {
 /// What effect sinks write to. Steps are numbered through all nodes.
 struct effect_record {
     std::vector<touch> touches;
-    std::vector<std::uint32_t> step_begin{0}; // into touches, and one more
+    std::vector<std::uint32_t> step_begin; // into touches, and one more; empty if there is no step
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
     friend bool operator==(effect_record const&, effect_record const&) = default;

@@ -51,10 +51,10 @@ public:
           predecessors_(successors_.transposed(successors_.rows()))
     {
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        record_.step_begin.clear();
         std::size_t const guess = std::min(values_, std::size_t{1} << 16); // a step a value, three touches
         record_.step_begin.reserve(nodes() + guess + 1);
         record_.touches.reserve(3 * guess);
+        node_end_.reserve(nodes());
         for (std::size_t n = 0; n != nodes(); ++n) {
             effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
             sink.next_step();
@@ -63,12 +63,12 @@ public:
             SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
             node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
         }
-        record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
+        if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
     }
 
     [[nodiscard]] std::size_t nodes() const { return successors_.rows(); }
     [[nodiscard]] std::size_t values() const { return values_; }
-    [[nodiscard]] std::size_t steps() const { return record_.step_begin.size() - 1; }
+    [[nodiscard]] std::size_t steps() const { return node_end_.empty() ? 0 : node_end_.back(); }
 
     [[nodiscard]] csr_graph const& graph() const { return successors_; }
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
