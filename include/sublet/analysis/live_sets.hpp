@@ -169,6 +169,18 @@ public:
     [[nodiscard]] live_list live_in(node_id n) const { return list(in_, n); }
     [[nodiscard]] live_list live_out(node_id n) const { return list(out_, n); }
 
+    /// Calls `visit` with each value of the set, in no particular order: cheaper than to iterate.
+    template <class Visit>
+    void for_each_live_in(node_id n, Visit visit) const
+    {
+        for_each(in_, n, visit);
+    }
+    template <class Visit>
+    void for_each_live_out(node_id n, Visit visit) const
+    {
+        for_each(out_, n, visit);
+    }
+
     [[nodiscard]] std::size_t live_in_count(node_id n) const { return count(in_, n); }
     [[nodiscard]] std::size_t live_out_count(node_id n) const { return count(out_, n); }
 
@@ -189,6 +201,16 @@ private:
             rest = rest[middle] < v ? rest.subspan(middle + 1) : rest.first(middle);
         }
         return false;
+    }
+    template <class Visit>
+    void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
+    {
+        bit_rows::word const* const row = sets.bits[n];
+        value_id const* value_of = value_.data();
+        for (std::size_t w = 0; w != sets.bits.words(); ++w, value_of += bit_rows::word_bits)
+            for (bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
+                visit(value_of[std::countr_zero(rest)]);
+        for (value_id v : sets.list(n)) visit(v);
     }
     live_list list(detail::node_sets const& sets, node_id n) const
     {

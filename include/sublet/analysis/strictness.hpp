@@ -66,26 +66,33 @@ template <std::same_as<snapshot> S>
 {
     struct definition {
         node_id node = no_node;
-        step_id step = no_step;
+        std::size_t at = 0; // index of the touch in its node; a step's reads stand before its writes
+    };
+    auto violation = [&p](ssa_fault what, value_id v, node_id n, std::size_t at) {
+        step_id s = p.steps_of(n).first;
+        for (; at >= p.touches(s).size(); ++s) at -= p.touches(s).size();
+        return ssa_violation{what, v, n, s};
     };
     std::vector<definition> def_of(p.values());
-    for (node_id n = 0; n != p.nodes(); ++n)
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
-            for (touch t : p.touches(s)) {
-                if (t.kind != touch_kind::def) continue;
-                if (def_of[t.value].node != no_node)
-                    return ssa_violation{ssa_fault::defined_twice, t.value, n, s};
-                def_of[t.value] = {n, s};
-            }
-    for (node_id n = 0; n != p.nodes(); ++n)
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
-            for (touch t : p.touches(s)) {
-                if (t.kind == touch_kind::def) continue;
-                definition const d = def_of[t.value];
-                if (d.node == no_node) return ssa_violation{ssa_fault::never_defined, t.value, n, s};
-                if (d.node == n ? d.step >= s : !tree.dominates(d.node, n))
-                    return ssa_violation{ssa_fault::not_dominated, t.value, n, s};
-            }
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        auto const touches = p.touches(p.steps_of(n));
+        for (std::size_t i = 0; i != touches.size(); ++i) {
+            if (touches[i].kind != touch_kind::def) continue;
+            definition& d = def_of[touches[i].value];
+            if (d.node != no_node) return violation(ssa_fault::defined_twice, touches[i].value, n, i);
+            d = {n, i};
+        }
+    }
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        auto const touches = p.touches(p.steps_of(n));
+        for (std::size_t i = 0; i != touches.size(); ++i) {
+            if (touches[i].kind == touch_kind::def) continue;
+            definition const d = def_of[touches[i].value];
+            if (d.node == n ? d.at < i : d.node != no_node && tree.dominates(d.node, n)) continue;
+            ssa_fault const what = d.node == no_node ? ssa_fault::never_defined : ssa_fault::not_dominated;
+            return violation(what, touches[i].value, n, i);
+        }
+    }
     for (edge_use u : p.edge_uses()) {
         node_id const d = def_of[u.value].node;
         step_id const last = p.steps_of(u.pred).last - 1;

@@ -103,7 +103,7 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
                 if (t.kind != touch_kind::use_early) meet(t.value);
             for (touch t : p.touches({s + 1, p.steps_of(n).last}))
                 if (t.kind != touch_kind::def) meet(t.value);
-            for (value_id v : live.live_out(n)) meet(v);
+            live.for_each_live_out(n, meet);
 
             for (value_id mine : newcomers)
                 for (value_id v : occupants) {
@@ -116,6 +116,55 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
         for (encounter e : encounters) add(e.other, fixed[e.fixed]);
     });
 }
+
+/// For each touch of a node, when its value leaves the storage for good.
+enum class departure : unsigned char { none, before_writes, after_step };
+
+class departures {
+public:
+    explicit departures(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
+
+    /// By index of the touch in the node; good until the next call. Each node is asked for once.
+    template <std::same_as<snapshot> S>
+    std::vector<departure> const& of(S const& p, live_sets const& live, node_id n)
+    {
+        std::span<touch const> const all = p.touches(p.steps_of(n));
+        when_.assign(all.size(), departure::none);
+        bool early = false, held = false;
+        for (std::size_t i = all.size(); i-- != 0;) {
+            touch const t = all[i];
+            early |= t.kind == touch_kind::use_early;
+            held |= t.kind == touch_kind::use;
+            if (touched_in_[t.value] == n) continue;
+            touched_in_[t.value] = n;
+            if (live.is_live_out(t.value, n)) continue;
+            when_[i] = t.kind == touch_kind::use_early ? departure::before_writes : departure::after_step;
+        }
+        if (early && held) hold(p, n);
+        return when_;
+    }
+
+private:
+    /// A value that its step reads in both ways does not leave before the writes.
+    template <std::same_as<snapshot> S>
+    void hold(S const& p, node_id n)
+    {
+        std::size_t i = 0;
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::use) held_in_[t.value] = s;
+            for (touch t : p.touches(s)) {
+                if (when_[i] == departure::before_writes && held_in_[t.value] == s)
+                    when_[i] = departure::after_step;
+                ++i;
+            }
+        }
+    }
+
+    std::vector<node_id> touched_in_; // by value: the last node that was asked for
+    std::vector<step_id> held_in_;    // by value: the last step that holds it
+    std::vector<departure> when_;
+};
 
 } // namespace detail
 
@@ -171,50 +220,40 @@ template <std::same_as<snapshot> S>
         return slot;
     };
 
-    std::vector<node_id> touched_in(p.values(), no_node); // by value: the last node of the walk back
-    std::vector<step_id> held_in(p.values(), no_step);    // by value: the last step that holds it
-    std::vector<unsigned char> ends;                      // by touch of the node: its value is dead after it
+    detail::departures departures(p.values());
     for (node_id n : tree.preorder) {
-        std::span<touch const> const all = p.touches(p.steps_of(n));
-        ends.assign(all.size(), 0);
-        for (std::size_t i = all.size(); i-- != 0;) {
-            if (touched_in[all[i].value] == n) continue;
-            touched_in[all[i].value] = n;
-            ends[i] = !live.is_live_out(all[i].value, n);
-        }
         taken.clear();
         slot_id alive = 0;
-        for (value_id v : live.live_in(n)) {
+        live.for_each_live_in(n, [&](value_id v) {
             taken.insert(slot_of[v]);
             ++alive;
-        }
-        std::size_t first = 0; // touch of the step, in `all`
+        });
+        auto leave = [&](value_id v) {
+            taken.erase(slot_of[v]);
+            --alive;
+        };
+        detail::departure const* leaves = departures.of(p, live, n).data();
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             std::span<touch const> const touches = p.touches(s);
-            auto leave = [&](value_id v) {
-                taken.erase(slot_of[v]);
-                --alive;
-            };
-            for (touch t : touches)
-                if (t.kind == touch_kind::use) held_in[t.value] = s;
-            auto is_early = [&](touch t) { return t.kind == touch_kind::use_early && held_in[t.value] != s; };
-            for (std::size_t i = 0; i != touches.size(); ++i)
-                if (ends[first + i] && is_early(touches[i])) leave(touches[i].value);
-            for (touch t : touches) {
-                if (t.kind != touch_kind::def) continue;
-                slot_id const slot = slot_for(t.value);
-                slot_of[t.value] = slot;
-                taken.insert(slot);
-                ++alive;
-                if (result.plan.slots <= slot) result.plan.slots = slot + 1;
+            bool some_leave_after = false;
+            for (std::size_t i = 0; i != touches.size(); ++i) {
+                value_id const v = touches[i].value;
+                if (touches[i].kind == touch_kind::def) {
+                    slot_of[v] = slot_for(v);
+                    taken.insert(slot_of[v]);
+                    ++alive;
+                    if (result.plan.slots <= slot_of[v]) result.plan.slots = slot_of[v] + 1;
+                }
+                if (leaves[i] == detail::departure::before_writes) leave(v);
+                some_leave_after |= leaves[i] == detail::departure::after_step;
             }
             if (alive > result.max_live) {
                 result.max_live = alive;
                 result.max_live_step = s;
             }
-            for (std::size_t i = 0; i != touches.size(); ++i)
-                if (ends[first + i] && !is_early(touches[i])) leave(touches[i].value);
-            first += touches.size();
+            for (std::size_t i = 0; some_leave_after && i != touches.size(); ++i)
+                if (leaves[i] == detail::departure::after_step) leave(touches[i].value);
+            leaves += touches.size();
         }
     }
     for (overwrite o : p.overwrites())
