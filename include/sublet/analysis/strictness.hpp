@@ -29,7 +29,7 @@
 namespace sublet {
 
 enum class ssa_fault : std::uint8_t {
-    defined_twice, ///< `step` of `node` writes the value, and an earlier step does
+    defined_twice, ///< `step` of `node` writes the value, which an earlier step or the same one has written
     never_defined, ///< it reads the value, and no step writes that
     not_dominated  ///< it reads the value, and some path leads there without the value's def
 };
