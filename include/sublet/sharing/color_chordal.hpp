@@ -96,8 +96,8 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
             if (newcomers.empty()) continue;
 
             occupants.clear();
-            auto meet = [&](value_id v) {
-                if (def_of[v] <= s) occupants.push_back(v);
+            auto meet = [&](value_id v) { // unless it is defined later in this node
+                if (def_of[v] <= s || def_of[v] >= p.steps_of(n).last) occupants.push_back(v);
             };
             for (touch t : p.touches(s))
                 if (t.kind != touch_kind::use_early) meet(t.value);
@@ -175,7 +175,10 @@ private:
 /// more than a wish: a step's result never shares with an operand that the step holds.
 ///
 /// Requires:   `live` is the liveness of `p`.
-/// Ensures:    values that occupy the same step have different slots. `slots` equals `max_live`, so that no
+/// Ensures:    values that occupy the same step have different slots. (In nodes that the entry does not
+/// reach,
+///             those that come from elsewhere do not count: no way leads there on which they are defined.)
+///             `slots` equals `max_live`, so that no
 ///             plan has fewer, unless values are fixed to slots: then it is valid and may have more. A value
 ///             takes the first free slot of a partner, in the order in which the pairs are declared,
 ///             otherwise the lowest that is free. There is no plan, but a witness, if the program is not in
@@ -225,6 +228,7 @@ template <std::same_as<snapshot> S>
         taken.clear();
         slot_id alive = 0;
         live.for_each_live_in(n, [&](value_id v) {
+            if (taken.contains(slot_of[v])) return; // of an earlier tree, whose nodes n leads to
             taken.insert(slot_of[v]);
             ++alive;
         });
