@@ -175,12 +175,10 @@ private:
 /// more than a wish: a step's result never shares with an operand that the step holds.
 ///
 /// Requires:   `live` is the liveness of `p`.
-/// Ensures:    values that occupy the same step have different slots. (In nodes that the entry does not
-/// reach,
-///             those that come from elsewhere do not count: no way leads there on which they are defined.)
-///             `slots` equals `max_live`, so that no
-///             plan has fewer, unless values are fixed to slots: then it is valid and may have more. A value
-///             takes the first free slot of a partner, in the order in which the pairs are declared,
+/// Ensures:    values that occupy the same step have different slots. (In a node that the entry does not reach
+///             those from elsewhere do not count: nothing has defined them there.) `slots` equals `max_live`,
+///             so that no plan has fewer, unless values are fixed to slots: then it is valid and may have more.
+///             A value takes the first free slot of a partner, in the order in which the pairs are declared,
 ///             otherwise the lowest that is free. There is no plan, but a witness, if the program is not in
 ///             strict SSA form or fixed values clash.
 /// Complexity: O(V + E + values + touches + size of all live-in sets + definitions * slots / 64) time, O(V +
