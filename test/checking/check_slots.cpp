@@ -176,24 +176,29 @@ TEST_CASE(
     CHECK(check_slots(step({{a}, {a}, {b}}), {{0, 0, 1}, 2}));
 }
 
-TEST_CASE("a step that may write over its operand may have both in one slot, and the operand is lost then")
+TEST_CASE(
+    "a step that may write a result over an operand may have the two in one slot, and the operand is lost")
 {
-    auto twice = [](bool is_read_again) {
+    auto step = [](value_id in, value_id out, value_id read_later) {
         return flow(
-            1, 2, [](node_id) { return std::vector<node_id>{}; },
+            1, 3, [](node_id) { return std::vector<node_id>{}; },
             [=](node_id, effect_sink& s) {
                 s.def(a);
                 s.next_step();
                 s.use(a);
                 s.def(b);
-                s.may_overwrite(a, b);
+                s.def(c);
+                s.may_overwrite(in, out);
                 s.next_step();
-                s.use(is_read_again ? a : b);
+                s.use(read_later);
             });
     };
-    CHECK(!check_slots(twice(false), {{0, 0}, 1}));
-    CHECK(sentence(check_slots(twice(true), {{0, 0}, 1})) ==
+    slot_plan const plan{{0, 0, 1}, 2};
+    CHECK(!check_slots(step(a, b, b), plan));
+    CHECK(sentence(check_slots(step(a, b, a), plan)) ==
           "value 0 is read at step 2, and slot 0 holds value 1, written at step 1");
+    CHECK(check_slots(step(a, c, b), plan) == slot_witness{fault::clash, a, b, 0, 1, 1});
+    CHECK(check_slots(step(b, c, b), {{0, 1, 1}, 2}) == slot_witness{fault::clash, b, c, 1, 1, 1});
 }
 
 TEST_CASE("phi operands are read where the predecessor ends, so two phis may exchange their slots")

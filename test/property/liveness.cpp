@@ -252,17 +252,16 @@ TEST_CASE("in strict SSA form loops tell what is live; otherwise that policy ref
           "same")
 {
     constexpr liveness_options by_loops = {.policy = liveness_policy::loop_forest};
-    for_random_programs(5000, draw_ssa, {.is_reached = true}, [&](snapshot const& p) {
+    for_random_programs(5000, draw_ssa, small, [&](snapshot const& p) {
         liveness_tables const truth = searched_liveness(p);
         check_policies(p, truth);
         CHECK(tables_of(liveness(p, by_loops)) == truth);
     });
-    for_random_programs(20, draw_ssa, {.nodes = 300, .values = 400, .steps = 4, .is_reached = true},
-                        [&](snapshot const& p) {
-                            liveness_tables const truth = solved_liveness(p);
-                            check_policies(p, truth);
-                            CHECK(tables_of(liveness(p, by_loops)) == truth);
-                        });
+    for_random_programs(20, draw_ssa, large, [&](snapshot const& p) {
+        liveness_tables const truth = solved_liveness(p);
+        check_policies(p, truth);
+        CHECK(tables_of(liveness(p, by_loops)) == truth);
+    });
     unsigned refused = 0, all = 0;
     for_random_programs(5000, draw_flow, {.is_reducible = true}, [&](snapshot const& p) {
         ++all;
