@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -22,6 +23,21 @@ ids listed(live_list const& list)
 {
     ids all;
     for (value_id v : list) all.push_back(v);
+    return all;
+}
+
+ids visited_in(live_sets const& live, node_id n)
+{
+    ids all;
+    live.for_each_live_in(n, [&](value_id v) { all.push_back(v); });
+    std::sort(all.begin(), all.end());
+    return all;
+}
+ids visited_out(live_sets const& live, node_id n)
+{
+    ids all;
+    live.for_each_live_out(n, [&](value_id v) { all.push_back(v); });
+    std::sort(all.begin(), all.end());
     return all;
 }
 
@@ -147,6 +163,8 @@ TEST_CASE("whatever is stored how, it comes out as it went in")
         for (node_id n = 0; n != 4; ++n) {
             REQUIRE(listed(live.live_in(n)) == ids(in[n].begin(), in[n].end()));
             REQUIRE(listed(live.live_out(n)) == ids(out[n].begin(), out[n].end()));
+            REQUIRE(visited_in(live, n) == ids(in[n].begin(), in[n].end()));
+            REQUIRE(visited_out(live, n) == ids(out[n].begin(), out[n].end()));
             REQUIRE(live.live_in_count(n) == in[n].size());
             REQUIRE(live.live_out_count(n) == out[n].size());
             for (value_id v = 0; v != values; ++v) {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/color_chordal.hpp>
+
+#include <sublet/checking/check_slots.hpp>
+
+#include "archetype.hpp"
+#include "flow_oracle.hpp"
+#include "flow_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+using namespace sublet;
+using slots = std::vector<slot_id>;
+
+namespace {
+
+struct pair_in { // of the last step of a node
+    node_id node;
+    value_id in, out;
+};
+
+snapshot with_pairs(snapshot const& p, std::vector<pair_in> const& pairs)
+{
+    return flow(
+        p.nodes(), p.values(), [&](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& s) {
+            p.effects(n, s);
+            for (pair_in o : pairs)
+                if (o.node == n) s.may_overwrite(o.in, o.out);
+        });
+}
+
+/// What a coloring promises, against the occupants of each step.
+void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any_fixed)
+{
+    REQUIRE(!colored.violation);
+    REQUIRE(!colored.clash);
+    truth_table const there = flow_oracle(p).occupancy();
+    slot_id most = 0, used = 0;
+    for (step_id s = 0; s != p.steps(); ++s) {
+        slots held;
+        for (value_id v = 0; v != p.values(); ++v)
+            if (there[s][v]) held.push_back(colored.plan.slot_of[v]);
+        std::sort(held.begin(), held.end());
+        REQUIRE(std::adjacent_find(held.begin(), held.end()) == held.end());
+        if (s == colored.max_live_step) REQUIRE(held.size() == colored.max_live);
+        most = std::max(most, static_cast<slot_id>(held.size()));
+        if (!held.empty()) used = std::max(used, held.back() + 1);
+    }
+    REQUIRE(colored.max_live == most);
+    REQUIRE(colored.plan.slots == used);
+    if (!any_fixed) REQUIRE(colored.is_optimal());
+    REQUIRE(!check_slots(p, colored.plan));
+    std::size_t kept = 0;
+    for (overwrite o : p.overwrites()) kept += colored.plan.slot_of[o.in] == colored.plan.slot_of[o.out];
+    REQUIRE(colored.affinities_kept == kept);
+}
+
+slots slots_of(snapshot const& p, chordal_options const& options = {})
+{
+    chordal_coloring const colored = color_chordal(p, options);
+    check_coloring(p, colored, true);
+    return colored.plan.slot_of;
+}
+
+} // namespace
+
+TEST_CASE("values that are never alive together share, and a phi takes the slot of its operands")
+{
+    snapshot const plain = flow_text({"a= b= >1 >2", "a ; c= >3", "a b ; d= >3", "c@1 d@2 e="});
+    snapshot const p = with_pairs(plain, {{3, 2, 4}, {3, 3, 4}});
+    chordal_coloring const colored = color_chordal(p);
+    check_coloring(p, colored, false);
+    CHECK(colored.plan.slot_of == slots{0, 1, 0, 0, 0});
+    CHECK(colored.max_live == 2);
+    CHECK(colored.max_live_step == 0);
+    CHECK(colored.affinities_kept == 2);
+}
+
+TEST_CASE(
+    "a def takes the slot of an operand read early, not of one that is held, and a dead def a slot of its "
+    "own")
+{
+    CHECK(slots_of(flow_text({"a= ; a! b="})) == slots{0, 0});
+    CHECK(slots_of(flow_text({"a= ; a b="})) == slots{0, 1});
+    CHECK(slots_of(flow_text({"a= ; a! a b="})) == slots{0, 1});
+    CHECK(slots_of(flow_text({"a= ; a! b= ; a"})) == slots{0, 1});
+    CHECK(slots_of(flow_text({"a= b= ; c= ; a"})) == slots{0, 1, 1});
+}
+
+TEST_CASE("what is read at the end of a node only dies at the edge, where the phi takes over")
+{
+    chordal_coloring const colored = color_chordal(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"}));
+    CHECK(colored.max_live == 2);
+    CHECK(colored.plan.slots == 2);
+    CHECK(slots_of(flow_text({"a= b= >1", "a@0 b@0 c= d= ; c d"})) == slots{0, 1, 0, 1});
+}
+
+TEST_CASE("a value takes the first free slot of a partner, of a later one if need be, otherwise the lowest")
+{
+    snapshot const p = flow_text({"a= b= c= ; a! b! c! d="});
+    CHECK(slots_of(p) == slots{0, 1, 2, 0});
+    CHECK(slots_of(with_pairs(p, {{0, 2, 3}, {0, 1, 3}})) == slots{0, 1, 2, 2});
+    CHECK(slots_of(with_pairs(p, {{0, 1, 3}, {0, 2, 3}})) == slots{0, 1, 2, 1});
+    snapshot const held = flow_text({"a= b= c= ; a! b! c d="});
+    CHECK(slots_of(with_pairs(held, {{0, 2, 3}, {0, 1, 3}})) == slots{0, 1, 2, 1});
+    CHECK(slots_of(with_pairs(held, {{0, 2, 3}})) == slots{0, 1, 2, 0});
+    // The other way: b, an operand of the phi of a loop, is defined behind it.
+    snapshot const loop = flow_text({"a= d= >1", "a@0 b@1 e= c= ; c d ; b= >1"});
+    CHECK(slots_of(loop) == slots{0, 0, 2, 1, 0});
+    CHECK(slots_of(with_pairs(loop, {{1, 1, 2}})) == slots{0, 2, 2, 1, 0});
+}
+
+TEST_CASE("a fixed value has its slot, and whoever meets it another")
+{
+    chordal_options const second{.fixed = [](value_id v) { return v == 1 ? slot_id{0} : no_slot; }};
+    CHECK(slots_of(flow_text({"a= ; b= ; a b ; c="}), second) == slots{1, 0, 0});
+    CHECK(slots_of(flow_text({"a= ; a b="}), second) == slots{1, 0});
+    CHECK(slots_of(flow_text({"a= ; a! b="}), second) == slots{0, 0});
+    CHECK(slots_of(flow_text({"a= b="}), second) == slots{1, 0});
+    chordal_options const far{.fixed = slots{no_slot, 1000}};
+    CHECK(slots_of(flow_text({"a= ; b= ; a b"}), far) == slots{0, 1000});
+    CHECK(color_chordal(flow_text({"a= ; b= ; a b"}), far).plan.slots == 1001);
+    CHECK_FALSE(color_chordal(flow_text({"a= ; b= ; a b"}), far).is_optimal());
+    CHECK(slots_of(flow_text({"a= b= c= ; a b c"}), {.fixed = slots{2, no_slot, 0}}) == slots{2, 1, 0});
+}
+
+TEST_CASE("a value that a fixed one meets avoids its slot, whatever the numbers of their nodes")
+{
+    chordal_options const second{.fixed = slots{no_slot, 0}};
+    CHECK(slots_of(flow_text({">2", "b= ; a b", "a= >1"}), second) == slots{1, 0});
+    CHECK(slots_of(flow_text({">2", "b= >3", "a= >1", "a"}), second) == slots{1, 0});
+    CHECK(slots_of(flow_text({"a= >1", ">2 >3", "b= ; b >1", "a"}), second) ==
+          slots{1, 0}); // in a later loop
+    CHECK(slots_of(flow_text({">1", "b= ; b ; a= ; a >1"}), second) ==
+          slots{0, 0}); // defined later: no meeting
+}
+
+TEST_CASE("two that are fixed to one slot and meet are named, with the step")
+{
+    chordal_options const same{.fixed = slots{3, 3}};
+    auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
+    CHECK(clash(flow_text({"a= ; b= ; a b"})) == fixed_clash{1, 0, 1});
+    CHECK(clash(flow_text({"a= b="})) == fixed_clash{0, 1, 0});
+    CHECK(clash(flow_text({"a= ; a b="})) == fixed_clash{1, 0, 1});
+    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == fixed_clash{1, 0, 1});
+    CHECK(color_chordal(flow_text({"a= b="}), same).plan.slot_of.empty());
+    CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
+    CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});
+}
+
+TEST_CASE("what is not in strict SSA form has no plan but a reason")
+{
+    auto reason = [](std::vector<std::string_view> const& nodes) {
+        chordal_coloring const colored = color_chordal(flow_text(nodes));
+        CHECK(colored.plan.slot_of.empty());
+        REQUIRE(colored.violation);
+        return colored.violation->what;
+    };
+    CHECK(reason({"a= ; a="}) == ssa_fault::defined_twice);
+    CHECK(reason({"; a"}) == ssa_fault::never_defined);
+    CHECK(reason({">1 >2", "a= >2", "a"}) == ssa_fault::not_dominated);
+    CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == ssa_fault::not_dominated);
+}
+
+TEST_CASE("no value has no slot, nor has one that nothing touches, though it be fixed")
+{
+    chordal_coloring const nothing = color_chordal(snapshot{});
+    CHECK(nothing.plan.slots == 0);
+    CHECK(nothing.max_live_step == no_step);
+    CHECK(nothing.is_optimal());
+    CHECK(color_chordal(flow_text({"b="}), {.fixed = 7}).plan.slot_of == slots{no_slot, 7});
+    CHECK_THROWS_AS(color_chordal(flow_text({"b="}), {.fixed = slots{1}}), precondition_error);
+}
+
+TEST_CASE("values that meet only where nothing leads may share, and are counted once")
+{
+    snapshot const p = flow_text({">1 >2", "a= >4", "b= >5", "c= d= ; c d >4 >5", "a", "b"});
+    chordal_coloring const colored = color_chordal(p);
+    CHECK(colored.plan.slot_of == slots{0, 0, 1, 2});
+    CHECK(colored.max_live == 3);
+    CHECK(colored.is_optimal());
+    CHECK(!check_slots(p, colored.plan));
+}
+
+TEST_CASE("the poorest program is coloured, and live sets may be given")
+{
+    CHECK(color_chordal(archetype::program(4)).plan.slot_of == slots{0, 1, 0, 1});
+    snapshot const p = flow_text({"a= >1", "a b="});
+    for (std::size_t dense_words : {0, 1000})
+        CHECK(color_chordal(p, liveness(p, {.dense_words = dense_words})).plan.slot_of == slots{0, 1});
+}
+
+TEST_CASE("random strict programs take as many slots as values are alive at once, fixed ones maybe more")
+{
+    unsigned clashes = 0, plans = 0;
+    for (unsigned seed = 0; seed != 2000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        snapshot const drawn = draw_ssa(pick, {.values = 12, .is_reached = true}).program();
+        std::vector<pair_in> pairs;
+        auto const values = static_cast<std::uint32_t>(drawn.values());
+        for (std::uint32_t k = pick.below(6); k != 0; --k) {
+            auto const n = pick.below(static_cast<std::uint32_t>(drawn.nodes())), in = pick.below(values);
+            pairs.push_back({n, in, pick.below(values)});
+        }
+        snapshot const p = with_pairs(drawn, pairs);
+        check_coloring(p, color_chordal(p), false);
+
+        slots fixed(values, no_slot);
+        for (std::uint32_t k = 1 + pick.below(5); k != 0; --k) fixed[pick.below(values)] = pick.below(5);
+        chordal_coloring const colored = color_chordal(p, {.fixed = fixed});
+        CHECK(colored.plan.slot_of == color_chordal(p, {.fixed = fixed}).plan.slot_of);
+        truth_table const meets = flow_oracle(p).interference();
+        bool clash = false;
+        for (value_id v = 0; v != values; ++v)
+            for (value_id w = 0; w != v; ++w)
+                clash = clash || (meets[v][w] && fixed[v] != no_slot && fixed[v] == fixed[w]);
+        REQUIRE(colored.clash.has_value() == clash);
+        ++(clash ? clashes : plans);
+        if (clash) {
+            fixed_clash const c = *colored.clash;
+            REQUIRE(fixed[c.value] == fixed[c.other]);
+            REQUIRE(flow_oracle(p).occupies(c.value, c.step));
+            REQUIRE(flow_oracle(p).occupies(c.other, c.step));
+            continue;
+        }
+        check_coloring(p, colored, true);
+        for (value_id v = 0; v != values; ++v)
+            if (fixed[v] != no_slot) REQUIRE(colored.plan.slot_of[v] == fixed[v]);
+    }
+    CHECK(clashes > 100);
+    CHECK(plans > 500);
+}
