@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Three-address code with blocks and phis joins as it is, by four member functions. Each value gets a register:
-// no more than values are alive at once, two where the caller wants them, each phi in that of its operands, so
-// that leaving SSA form takes no move. Prints the code with its values and with registers.
+// Three-address code with blocks and phis joins as it is, by four member functions. Each value gets a
+// register: no more than values are alive at once, two where the caller wants them, each phi in that of its
+// operands, so that leaving SSA form takes no move. Prints the code with its values and with registers.
 
 #include <sublet/sublet.hpp>
 
