@@ -84,9 +84,11 @@ public:
         if (auto fact = unplaced()) return fact;
         csr_rows const in_slot = gather();
         for (slot_id slot = 0; slot != plan_.slots; ++slot) {
-            follow(in_slot[slot]);
-            if (auto fact = clash(in_slot[slot])) return fact;
-            forget(in_slot[slot]);
+            indices const deeds = in_slot[slot];
+            if (!is_shared(deeds)) continue;
+            follow(deeds);
+            if (auto fact = clash(deeds)) return fact;
+            forget(deeds);
         }
         return std::nullopt;
     }
@@ -165,6 +167,13 @@ private:
         return csr_rows::gathered(plan_.slots, [this](auto add) {
             for (std::uint32_t d = 0; d != deeds_.size(); ++d) add(plan_.slot_of[deeds_[d].value], d);
         });
+    }
+
+    bool is_shared(indices deeds) const
+    {
+        for (std::uint32_t d : deeds)
+            if (deeds_[d].value != deeds_[deeds[0]].value) return true;
+        return false;
     }
 
     /// Brings every write to the nodes that it reaches.
@@ -272,7 +281,8 @@ private:
 ///             first step at which two values lie there, or the wrong one. If no two values that share a slot
 ///             occupy one step, nor are both needed at the start, the plan is proved. In strict SSA form
 ///             where the entry reaches every node and nothing is written in place, no other plan is.
-/// Complexity: O(t + s (V + E)) time, t = touches, s = slots; O(V + t + s) memory.
+/// Complexity: O(t + n + s (V + E)) time, t = touches, n = slots, s = those that several values share;
+///             O(V + t + n) memory.
 template <program P>
 [[nodiscard]] std::optional<slot_witness> check_slots(P const& p, slot_plan const& plan)
 {
