@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ public:
     /// Requires: no life goes beyond `positions`.
     /// Throws:   precondition_error unless `width` is a power of two.
     placed_by_column(step_id positions, step_id width)
-        : shift_(doublings(width)), columns_((std::size_t{positions} >> shift_) + 1)
+        : shift_(doublings(width)), lowest_((std::size_t{positions} >> shift_) + 1, no_block)
     {
     }
 
@@ -52,7 +53,7 @@ public:
     void insert(Item const& item)
     {
         for (step_id c = column_of(item.life.first), last = column_of(item.life.last - 1); c <= last; ++c)
-            insert(columns_[c], item);
+            insert(lowest_[c], item);
     }
 
     /// Calls `visit(placed const&)` for those that overlap `life`, by ascending offset until it says false;
@@ -64,7 +65,8 @@ public:
     {
         step_id const first = column_of(life.first), last = column_of(life.last - 1);
         if (first == last) {
-            for (block& b : columns_[first]) {
+            for (std::uint32_t i = lowest_[first]; i != no_block; i = blocks_[i].above) {
+                block& b = blocks_[i];
                 if (!meet(b.lives, life)) continue;
                 if (meet(b.common, life) && widest_gap(b) < room) {
                     if (!visit(placed{life, b.items.front().offset, b.end})) return;
@@ -78,8 +80,7 @@ public:
         // A heap of cursors, one a column, the lowest offset on top.
         cursors_.clear();
         for (step_id c = first; c <= last; ++c) {
-            cursor fresh{columns_[c].data(), columns_[c].data() + columns_[c].size(), nullptr, c};
-            if (fresh.from != fresh.until) fresh.at = fresh.from->items.data();
+            cursor fresh = bottom_of(lowest_[c], c);
             if (advance(fresh, life, first)) cursors_.push_back(fresh);
         }
         for (std::size_t hole = cursors_.size() / 2; hole-- != 0;) sink(hole, cursors_[hole]);
@@ -97,11 +98,14 @@ public:
     }
 
 private:
-    // A column is a list of blocks: an insertion moves the entries of one, and a query passes over those
-    // whose lives it does not meet.
+    // A column is a linked list of blocks: an insertion moves the entries of one, and a query passes over
+    // those whose lives it does not meet. All blocks lie in one table, for a table a column would cost
+    // compile time.
     static constexpr std::size_t most = 256;
+    static constexpr std::uint32_t no_block = ~std::uint32_t{0};
     struct block {
         std::vector<placed> items;
+        std::uint32_t above = no_block;
         live_range lives;  // the hull of theirs
         live_range common; // the last birth and the first death: may be the wrong way round
         bool is_measured = false;
@@ -109,8 +113,7 @@ private:
         byte_count end = 0; // of the highest
     };
     struct cursor {
-        block const* from;
-        block const* until;
+        block const* in; // null beyond the last
         placed const* at;
         step_id column;
     };
@@ -153,16 +156,22 @@ private:
         cursors_[hole] = c;
     }
 
+    /// At the first entry of a block.
+    cursor bottom_of(std::uint32_t which, step_id column) const
+    {
+        if (which == no_block) return {nullptr, nullptr, column};
+        return {&blocks_[which], blocks_[which].items.data(), column};
+    }
+
     /// Move to the next that overlaps `life` and has not been in an earlier column from `first` on.
     bool advance(cursor& c, live_range life, step_id first) const
     {
-        while (c.from != c.until) {
-            placed const* const end = c.from->items.data() + c.from->items.size();
-            if (meet(c.from->lives, life))
+        for (; c.in != nullptr; c = bottom_of(c.in->above, c.column)) {
+            placed const* const end = c.in->items.data() + c.in->items.size();
+            if (meet(c.in->lives, life))
                 for (; c.at != end; ++c.at)
                     if (meet(c.at->life, life) && std::max(column_of(c.at->life.first), first) == c.column)
                         return true;
-            if (++c.from != c.until) c.at = c.from->items.data();
         }
         return false;
     }
@@ -176,38 +185,48 @@ private:
         b.is_measured = false;
     }
 
+    /// Into the first block that reaches as high, or the last; before its equals.
     template <class Item>
-    static void insert(std::vector<block>& column, Item const& item)
+    void insert(std::uint32_t& lowest, Item const& item)
     {
-        auto at = std::partition_point(column.begin(), column.end(),
-                                       [&](block const& b) { return b.items.back().offset < item.offset; });
-        if (at == column.end()) {
-            if (column.empty()) column.emplace_back();
-            at = column.end() - 1;
-        }
-        auto const where = std::partition_point(at->items.begin(), at->items.end(),
-                                                [&](placed const& p) { return p.offset < item.offset; });
-        at->items.insert(where, item);
-        cover(*at, item.life);
-        if (at->items.size() > most) split(column, at - column.begin());
+        if (lowest == no_block) lowest = append(block{});
+        std::uint32_t which = lowest;
+        while (blocks_[which].above != no_block && blocks_[which].items.back().offset < item.offset)
+            which = blocks_[which].above;
+        std::vector<placed>& items = blocks_[which].items;
+        items.push_back(item);
+        std::size_t at = items.size() - 1;
+        for (; at != 0 && items[at - 1].offset >= item.offset; --at) items[at] = items[at - 1];
+        items[at] = item;
+        cover(blocks_[which], item.life);
+        if (items.size() > most) split(which);
     }
 
     template <class Index>
-    static void split(std::vector<block>& column, Index which)
+    void split(Index which)
     {
-        block upper;
-        block& lower = column[static_cast<std::size_t>(which)];
-        auto const half = lower.items.begin() + most / 2;
-        upper.items.assign(half, lower.items.end());
-        lower.items.erase(half, lower.items.end());
-        lower.lives = {};
-        for (placed const& p : lower.items) cover(lower, p.life);
-        for (placed const& p : upper.items) cover(upper, p.life);
-        column.insert(column.begin() + which + 1, std::move(upper));
+        block lower, upper;
+        std::vector<placed> const& items = blocks_[which].items;
+        for (std::size_t i = 0; i != items.size(); ++i) {
+            block& half = i < most / 2 ? lower : upper;
+            half.items.push_back(items[i]);
+            cover(half, items[i].life);
+        }
+        upper.above = blocks_[which].above;
+        lower.above = append(std::move(upper));
+        blocks_[which] = std::move(lower);
+    }
+
+    template <class Block>
+    std::uint32_t append(Block&& fresh)
+    {
+        blocks_.push_back(std::move(fresh));
+        return static_cast<std::uint32_t>(blocks_.size() - 1);
     }
 
     step_id shift_;
-    std::vector<std::vector<block>> columns_;
+    std::vector<std::uint32_t> lowest_; // by column: its first block
+    std::vector<block> blocks_;
     std::vector<cursor> cursors_;
 };
 
