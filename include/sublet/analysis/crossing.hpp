@@ -33,7 +33,7 @@ struct crossing_values {
     csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
     csr_rows writes;                   ///< by node: columns that it writes
     csr_rows reads_at_end;             ///< by node: columns that edge uses read where it ends, maybe twice
-    bool single_def = true;            ///< no value of the program is written in two steps
+    bool single_def = true;            ///< no value of the program is written twice
 };
 
 /// Complexity: O(nodes + values + touches) time and memory.

@@ -206,10 +206,9 @@ private:
     void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
     {
         bit_rows::word const* const row = sets.bits[n];
-        value_id const* value_of = value_.data();
-        for (std::size_t w = 0; w != sets.bits.words(); ++w, value_of += bit_rows::word_bits)
+        for (std::size_t w = 0; w != sets.bits.words(); ++w)
             for (bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
-                visit(value_of[std::countr_zero(rest)]);
+                visit(value_[w * bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
         for (value_id v : sets.list(n)) visit(v);
     }
     live_list list(detail::node_sets const& sets, node_id n) const

@@ -84,6 +84,7 @@ public:
     /// Those of several steps, one after the other.
     [[nodiscard]] std::span<touch const> touches(step_range steps) const
     {
+        if (steps.first == steps.last) return {};
         touch const* const all = record_.touches.data();
         return {all + record_.step_begin[steps.first], all + record_.step_begin[steps.last]};
     }
