@@ -65,7 +65,8 @@ function(budget_of header result)
   set(words "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)[.]hpp$")
   if(header MATCHES "${words}")
     set(${result} 60 PARENT_SCOPE)
-  elseif(header MATCHES "^(planner|reporting/(dot|why_peak))[.]hpp$") # these read a program and write names
+  elseif(header MATCHES "^(planner|analysis/(liveness|interference)|reporting/(dot|why_peak))[.]hpp$")
+    # these hold several algorithms, or read a program and write names
     set(${result} 250 PARENT_SCOPE)
   elseif(header MATCHES "^(sublet|execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
@@ -112,7 +113,7 @@ function(cost header call)
     set(over ${over} PARENT_SCOPE)
   endif()
   string(LENGTH ${header} length)
-  math(EXPR missing "30 - ${length}")
+  math(EXPR missing "36 - ${length}")
   string(REPEAT " " ${missing} spaces)
   set(row "${header}${spaces}")
   foreach(column lines scale alone called budget)
@@ -121,7 +122,7 @@ function(cost header call)
   print("${row}  ${verdict}")
 endfunction()
 
-cell("" 30 head)
+cell("" 36 head)
 foreach(column lines scale alone +call budget)
   cell("${column}" 8 head)
 endforeach()
@@ -186,6 +187,9 @@ cost(analysis/liveness_worklist.hpp "${program}auto l = sublet::detail::live_by_
 cost(analysis/liveness_loop_forest.hpp "${program}auto l = sublet::detail::live_by_loop_forest(p, {});")
 cost(analysis/liveness_per_value.hpp "${program}auto l = sublet::detail::live_by_exploration(p, {}, 0);")
 cost(analysis/liveness.hpp "${program}auto l = sublet::liveness(p);")
+cost(analysis/interference_graph.hpp "
+auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
+cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")

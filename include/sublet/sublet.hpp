@@ -42,6 +42,8 @@
 #include <sublet/analysis/liveness_loop_forest.hpp>
 #include <sublet/analysis/liveness_per_value.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/interference_graph.hpp>
+#include <sublet/analysis/interference.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place.hpp>

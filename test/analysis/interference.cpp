@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/interference.hpp>
+
+#include "archetype.hpp"
+#include "dice.hpp"
+#include "flow_oracle.hpp"
+#include "random_flow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+using ids = std::vector<value_id>;
+using ranges = std::vector<live_range>;
+
+/// Says of each pair what `expected` says, in every way in which it can be asked.
+template <class Result>
+static void is_like(Result const& found, truth_table const& expected)
+{
+    REQUIRE(found.fits());
+    REQUIRE(found.values() == expected.size());
+    for (value_id u = 0; u != expected.size(); ++u) {
+        CAPTURE(u);
+        std::vector<bool> asked(expected.size()), listed(expected.size());
+        for (value_id v = 0; v != expected.size(); ++v) asked[v] = found.are_adjacent(u, v);
+        for (value_id v : found.neighbors(u)) listed[v] = true;
+        CHECK(asked == expected[u]);
+        CHECK(listed == expected[u]);
+        CHECK(found.degree(u) == static_cast<std::size_t>(std::count(listed.begin(), listed.end(), true)));
+    }
+}
+
+static std::uint64_t edges_in(truth_table const& expected)
+{
+    std::uint64_t sum = 0;
+    for (auto const& row : expected)
+        sum += static_cast<std::uint64_t>(std::count(row.begin(), row.end(), true));
+    return sum / 2;
+}
+
+/// As a graph and as a matrix, with as many bytes as it takes, and with one byte less.
+template <class... Source>
+static void finds(truth_table const& expected, Source const&... source)
+{
+    auto const graph = interference(source...);
+    is_like(graph, expected);
+    CHECK(graph.edges() == edges_in(expected));
+    CHECK(graph.bytes() == 4 * (expected.size() + 1) + 8 * graph.edges());
+    CHECK(interference(source..., {.budget = graph.bytes()}) == graph);
+    auto const refused = interference(source..., {.budget = graph.bytes() - 1});
+    CHECK_FALSE(refused.fits());
+    CHECK(refused.edges() == graph.edges());
+    CHECK(refused.bytes() == graph.bytes());
+
+    auto const matrix = interference<interference_matrix>(source...);
+    is_like(matrix, expected);
+    CHECK(matrix.bytes() == 8 * expected.size() * ((expected.size() + 63) / 64));
+    CHECK(interference<interference_matrix>(source..., {.budget = matrix.bytes()}).fits());
+    if (matrix.bytes() == 0) return;
+    auto const none = interference<interference_matrix>(source..., {.budget = matrix.bytes() - 1});
+    CHECK_FALSE(none.fits());
+    CHECK(none.bytes() == matrix.bytes());
+}
+
+static snapshot line(std::vector<std::pair<ids, ids>> const& steps, std::size_t values)
+{
+    return flow(
+        steps.size(), values, [&](auto s) { return s + 1 == steps.size() ? ids{} : ids{s + 1}; },
+        [&](auto s) -> auto& { return steps[s].first; }, [&](auto s) -> auto& { return steps[s].second; });
+}
+
+static constexpr auto no_successors = [](node_id) { return ids{}; };
+
+TEST_CASE("an output interferes with the inputs of its step, which it must not overwrite")
+{
+    enum { a, b, c };
+    auto const graph = interference(line({{{}, {a}}, {{}, {b}}, {{a, b}, {c}}, {{b, c}, {}}}, 3));
+    CHECK(graph.edges() == 3);
+    CHECK(graph.are_adjacent(a, c));
+
+    auto early = [](auto step, auto& sink) {
+        if (step != 0) sink.use_early(step - 1);
+        sink.def(step);
+    };
+    auto next = [](auto s) { return s == 2 ? ids{} : ids{s + 1}; };
+    CHECK(interference(flow(3, 3, next, early)).edges() == 0);
+    CHECK(interference(flow(1, 4, no_successors, [](auto, auto& sink) {
+              for (value_id v : {0u, 1u}) sink.use_early(v); // both are there before the program, not in it
+              for (value_id v : {2u, 3u}) sink.use(v);
+          })).edges() == 1);
+}
+
+TEST_CASE("values that are alive in different branches only do not interfere")
+{
+    //     0: def a, b      1: use a, def c      2: use b, def d      3: use phi e(c, d)
+    enum { a, b, c, d, e };
+    auto const diamond = flow(
+        4, 5, [](node_id n) { return n == 0   ? ids{1, 2}
+                                     : n == 3 ? ids{}
+                                              : ids{3}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(a), s.next_step(), s.def(b);
+            if (n == 1) s.use(a), s.def(c);
+            if (n == 2) s.use(b), s.def(d);
+            if (n == 3) {
+                s.use_at_end_of(1, c);
+                s.use_at_end_of(2, d);
+                s.def(e);
+                s.next_step();
+                s.use(e);
+            }
+        });
+    auto const graph = interference(diamond);
+    CHECK(graph.neighbors(a).size() == 2); // b, and c that is made of it
+    CHECK(graph.are_adjacent(a, b));
+    CHECK(graph.are_adjacent(a, c));
+    CHECK(graph.are_adjacent(b, d));
+    CHECK(graph.edges() == 3);
+    CHECK(interference(diamond, liveness(diamond)) == graph);
+}
+
+TEST_CASE(
+    "what is written for nobody interferes with what lives on, and what is written at once with each other")
+{
+    enum { lives_on, dead, other };
+    auto const graph = interference(line({{{}, {lives_on}}, {{}, {dead, other}}, {{lives_on}, {}}}, 3));
+    CHECK(graph.edges() == 3);
+}
+
+TEST_CASE("values that are there when the program begins interfere, though nobody defines them")
+{
+    CHECK(interference(line({{{0, 1}, {}}, {{1, 2}, {}}}, 3)).edges() == 3);
+    CHECK(interference(line({{{0, 1}, {}}, {{1}, {2}}, {{2}, {}}}, 3)).edges() == 2);
+}
+
+TEST_CASE("the poorest program will do")
+{
+    archetype::program const chain(5);
+    auto const graph = interference(chain); // each step uses what the one before has defined
+    CHECK(graph.edges() == 4);
+    CHECK(interference<interference_matrix>(chain).degree(2) == 2);
+}
+
+TEST_CASE("nothing interferes with nothing")
+{
+    finds({}, snapshot{});
+    finds({}, 0u, [](auto) { return live_range{}; });
+    finds(all_false(2, 2), 2u, [](auto, auto) { return false; });
+    CHECK(interference_graph{}.edges() == 0);
+    CHECK(interference_matrix{}.fits());
+}
+
+TEST_CASE("what does not fit says what it would take, and refuses to be taken for a graph without edges")
+{
+    auto const graph = interference(100'000, [](auto) { return live_range{0, 1}; });
+    CHECK_FALSE(graph.fits());
+    CHECK(graph.edges() == 4'999'950'000);
+    CHECK(graph.bytes() == 39'999'600'000 + 400'004);
+    CHECK_THROWS_AS((void)graph.graph(), precondition_error);
+    CHECK_THROWS_AS((void)graph.degree(0), precondition_error);
+    CHECK_THROWS_AS((void)graph.neighbors(0), precondition_error);
+    CHECK_THROWS_AS((void)graph.are_adjacent(0, 1), precondition_error);
+    CHECK_FALSE(interference(100'000, [](auto) { return live_range{0, 1}; }, {.budget = no_size}).fits());
+
+    auto const matrix = interference<interference_matrix>(100'000, [](auto) { return live_range{0, 1}; });
+    CHECK_FALSE(matrix.fits());
+    CHECK(matrix.bytes() == 100'000 * 1563 * byte_count{8});
+    CHECK_THROWS_AS((void)matrix.degree(0), precondition_error);
+    CHECK_THROWS_AS((void)matrix.are_adjacent(0, 1), precondition_error);
+}
+
+TEST_CASE("a straight line is counted without being listed, whatever is there at its beginning")
+{
+    // 40000 inputs that are used at the end, and 40000 values in between: 3.2e9 pairs.
+    std::size_t const half = 40'000;
+    auto const p = flow(1, 2 * half, no_successors, [&](node_id, effect_sink& sink) {
+        for (std::size_t s = 0; s != half; sink.next_step()) sink.def(half + s++);
+        for (std::size_t v = 0; v != 2 * half; ++v) sink.use(v);
+    });
+    CHECK(interference(p).edges() == std::uint64_t{2 * half} * (2 * half - 1) / 2);
+}
+
+TEST_CASE("live sets of another program are refused")
+{
+    auto const p = line({{{}, {0}}}, 1);
+    CHECK_THROWS_AS((void)interference(p, liveness(line({{{}, {0}}}, 2))), precondition_error);
+    CHECK_THROWS_AS((void)interference(p, live_sets{}), precondition_error);
+}
+
+TEST_CASE("random control flow: two values interfere if and only if they occupy one step")
+{
+    for (unsigned seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        flow_limits const limits{.nodes = 9, .values = 9};
+        auto const p = (seed % 3 == 0 ? draw_ssa(pick, limits) : draw_flow(pick, limits)).program();
+        finds(flow_oracle(p).interference(), p);
+    }
+}
+
+TEST_CASE("more values that are written again than one stripe of bits takes")
+{
+    for (unsigned seed = 0; seed != 6; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        std::uint32_t const values = 150;
+        auto const p = flow(1, values, no_successors, [&](node_id, effect_sink& s) {
+            for (int step = 0; step != 200; ++step, s.next_step()) {
+                for (int k = 0; k != 3; ++k) s.def(pick.below(values));
+                for (int k = 0; k != 2; ++k) s.use(pick.below(values));
+            }
+        });
+        auto const expected = flow_oracle(p).interference();
+        finds(expected, p);                              // many values a stripe
+        auto const few = interference(p, {.budget = 1}); // few
+        CHECK(few.edges() == edges_in(expected));
+    }
+}
+
+TEST_CASE("live ranges that overlap interfere; those that touch, and empty ones, do not")
+{
+    ranges const lives = {{0, 2}, {2, 4}, {1, 3}, {3, 3}, {1, 1}};
+    auto const graph = interference(lives.size(), [&](auto v) { return lives[v]; });
+    CHECK(graph.edges() == 2);
+    CHECK(graph.are_adjacent(0, 2));
+    CHECK(graph.are_adjacent(1, 2));
+    CHECK(interference(3, archetype::lives{}).edges() == 0);
+}
+
+TEST_CASE("random live ranges, with holes or without, and the relation itself: the same as asking all pairs")
+{
+    for (unsigned seed = 0; seed != 600; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        std::vector<ranges> lives(pick.below(seed % 10 == 0 ? 90 : 12));
+        for (ranges& all : lives)
+            for (std::uint32_t at = pick.below(12), k = pick.below(seed % 2 == 0 ? 2 : 5); k != 0; --k) {
+                step_id const last = at + pick.below(6);
+                all.push_back({at, last});
+                at += pick.below(8); // may lie within, touch, or leave a hole
+            }
+        auto overlap = [&](value_id u, value_id v) {
+            for (live_range a : lives[u])
+                for (live_range b : lives[v])
+                    if (overlaps(a, b)) return true;
+            return false;
+        };
+        truth_table expected = all_false(lives.size(), lives.size());
+        for (value_id u = 0; u != lives.size(); ++u)
+            for (value_id v = 0; v != lives.size(); ++v) expected[u][v] = u != v && overlap(u, v);
+        finds(expected, lives.size(), [&](auto v) -> auto& { return lives[v]; });
+        finds(expected, lives.size(), overlap);
+        if (seed % 2 == 0)
+            finds(expected, lives.size(),
+                  [&](auto v) { return lives[v].empty() ? live_range{} : lives[v][0]; });
+    }
+}
+
+TEST_CASE("live ranges of a value that do not ascend are refused")
+{
+    std::vector<ranges> const lives = {{{0, 9}}, {{4, 6}, {1, 2}}};
+    auto of = [&](auto v) { return std::span<live_range const>(lives[v]); };
+    CHECK_THROWS_WITH_AS((void)interference(2, of), "sublet: the live ranges of a value do not ascend",
+                         precondition_error);
+}
+
+TEST_CASE("a relation is asked once a pair, the lower index first, even if there are more edges than fit")
+{
+    for (byte_count budget : {byte_count{0}, byte_count{40}, byte_count{1000}}) {
+        std::vector<std::pair<int, int>> asked;
+        auto const graph =
+            interference(4, [&](int u, int v) { return asked.emplace_back(u, v), true; }, {.budget = budget});
+        CHECK(graph.fits() == (budget == 1000));
+        CHECK(graph.edges() == 6);
+        CHECK(asked == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
+    }
+}
