@@ -21,6 +21,7 @@
 #include "max_live.hpp"
 #include "measure.hpp"
 
+#include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/strictness.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -115,6 +116,7 @@ constexpr way by_policy(char const* name, char const* found, bool needs_ssa = fa
             [](subject const& s) { return live_in_sum(solve<Policy>(s)); }};
 }
 
+std::size_t edges_of(subject const& s) { return std::size_t{interference(s.program, s.live).edges()}; }
 std::size_t steps_of(subject const& s) { return snapshot(early{s.source}).steps(); }
 std::size_t colors_of(subject const& s) { return color_chordal(s.program, s.live).plan.slots; }
 std::size_t colors_end_to_end(subject const& s) { return color_chordal(early{s.source}).plan.slots; }
@@ -144,6 +146,7 @@ void run(subjects const& all, std::string const& only, unsigned rounds)
         tell("maxlive_sum", sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
         tell("maxlive_sum_held",
              sum_over(all, [](subject const& s) { return max_live(snapshot(held{s.source}), s.live); }));
+        tell("interference_edges", sum_over(all, edges_of));
     }
     for (way const& w : ways) {
         if (!only.empty() && only != w.name) continue;
