@@ -123,6 +123,27 @@ TEST_CASE("fewest slots and fewest bytes are two wishes")
     CHECK_FALSE(few_slots.has_least_bytes());
 }
 
+TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, 12, 40);
+        bytes sizes(12, 8);
+        for (auto& s : sizes)
+            if (roll.below(6) == 0) s = 0; // counts as no size
+        bool const differ = roll.below(2) == 0;
+        if (differ) {
+            auto const odd = roll.below(11);
+            sizes[odd] = 9;
+            sizes[odd + 1] = 8;
+        }
+        auto const by = differ ? coloring_order::by_size : coloring_order::dsatur;
+        CHECK(color_graph(all.graph(), {.bytes = sizes}).plan ==
+              color_graph(all.graph(), {.by = by, .bytes = sizes}).plan);
+    }
+}
+
 TEST_CASE("a value of 0 bytes needs no slot and is in nobody's way")
 {
     for (auto by : every_order) {

@@ -35,7 +35,8 @@ struct clique_bound {
 
 /// The largest clique found in an interference graph, and the bytes that all found ones show to be needed.
 ///
-/// Requires:   each edge stands once in the rows of both its ends; no loops; who has 0 bytes has no edges.
+/// Requires:   each edge stands once in the rows of both its ends; no loops. `bytes` has an entry for every
+///             vertex, and one of 0 bytes has no edges.
 /// Ensures:    of equally large cliques the first found. In a chordal graph there is none larger, and
 ///             `bytes` is what the cliques of the graph show, all of them: it says more than the clique of
 ///             most bytes. A vertex of 0 bytes is in no clique.

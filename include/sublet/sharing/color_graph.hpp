@@ -46,8 +46,7 @@ enum class coloring_order : std::uint8_t {
     automatic,     ///< by_size where sizes differ, else dsatur
     dsatur,        ///< who has the fewest slots to choose from: for few slots; bipartite: the fewest
     smallest_last, ///< at most degeneracy + 1 slots; chordal: the fewest
-    by_size,       ///< the largest, so that no slot ever grows: for few bytes; intervals: at most 8 times the
-                   ///< fewest
+    by_size,       ///< the largest: no slot grows, for few bytes; intervals: at most 8 times the fewest
     given          ///< as the caller says
 };
 
@@ -163,8 +162,7 @@ std::optional<fixed_clash> find_clash(G const& g, std::vector<slot_id> const& sl
 ///             equal sizes the one with more neighbours comes first, then the lower id; other ties: see the
 ///             orders. The order of the edges, and how often one stands in a row, makes no difference.
 /// Complexity: O((V + E) log V) time; O(V + E) memory, and O(the highest fixed slot).
-/// Throws:     precondition_error for an edge that does not stand in the row of its other end as often, a
-/// loop, a
+/// Throws:     precondition_error for a loop, an edge that stands less often in the row of its other end, a
 ///             size of `no_size`, an order that does not name every vertex once or is given unasked, or if
 ///             all slots together exceed 64 bits.
 template <std::same_as<csr_graph> G>

@@ -4,9 +4,8 @@
 
 /// Orders of the vertices of a graph, made for giving them slots one after the other.
 ///
-///     a - b - c      smallest last               who comes last has the fewest neighbours of all (e, with
-///     1),
-///       \ | /                                    who comes before it has the fewest without it, and so on
+///     a - b - c      smallest last               the last has the fewest neighbours of all (here: e),
+///       \ | /                                    the one before it the fewest without it, and so on
 ///         d - e      largest cardinality first   next is always who has the most neighbours before it
 ///
 /// In the first order every vertex has few neighbours before it: at most the degeneracy of the graph, and no
@@ -121,9 +120,8 @@ template <std::same_as<csr_graph> G>
 }
 
 /// Requires:   each edge stands once in the rows of both its ends; no loops.
-/// Ensures:    in a chordal graph, the neighbours of a vertex before it are neighbours of each other. Of
-/// equals
-///             comes the one whose neighbour came last, else the lowest id.
+/// Ensures:    in a chordal graph, the neighbours of a vertex before it are neighbours of each other. Of two
+///             equals the one comes whose neighbour came last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
 template <std::same_as<csr_graph> G>
 [[nodiscard]] std::vector<value_id> largest_cardinality_first(G const& g)

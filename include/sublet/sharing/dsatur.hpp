@@ -76,9 +76,8 @@ private:
 ///
 /// Requires:   each edge stands once in the rows of both its ends; no loops. Vertices that have a slot in
 ///             `slot_of` keep it and are not in `vertices`; whoever else is not, stays without.
-/// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the one with
-/// the
-///             most neighbours that still wait is next, then the lowest id.
+/// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next
+///             is the one with the most neighbours that wait too, then the lowest id.
 /// Complexity: O((V + E) log V) time, O(V + E / 64) memory.
 template <std::same_as<csr_graph> G>
 [[nodiscard]] std::vector<slot_id> color_by_saturation(G const& g, std::vector<value_id> const& vertices,
