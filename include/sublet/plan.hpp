@@ -34,6 +34,15 @@ struct slot_plan {
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
 };
 
+/// Why there is no plan: two that must not share are fixed to the same slot.
+struct fixed_clash {
+    value_id value = no_value;
+    value_id other = no_value;
+    slot_id slot = no_slot;
+    step_id step = no_step; ///< that both occupy, if there are steps
+    friend bool operator==(fixed_clash const&, fixed_clash const&) = default;
+};
+
 /// A buffer, when it lives, and where.
 struct placed_buffer {
     value_id root = no_value; ///< the value that the others of the buffer are views or in-place successors of

@@ -146,10 +146,10 @@ TEST_CASE("two that are fixed to one slot and meet are named, with the step")
 {
     chordal_options const same{.fixed = slots{3, 3}};
     auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
-    CHECK(clash(flow_text({"a= ; b= ; a b"})) == fixed_clash{1, 0, 1});
-    CHECK(clash(flow_text({"a= b="})) == fixed_clash{0, 1, 0});
-    CHECK(clash(flow_text({"a= ; a b="})) == fixed_clash{1, 0, 1});
-    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == fixed_clash{1, 0, 1});
+    CHECK(clash(flow_text({"a= ; b= ; a b"})) == fixed_clash{1, 0, 3, 1});
+    CHECK(clash(flow_text({"a= b="})) == fixed_clash{0, 1, 3, 0});
+    CHECK(clash(flow_text({"a= ; a b="})) == fixed_clash{1, 0, 3, 1});
+    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == fixed_clash{1, 0, 3, 1});
     CHECK(color_chordal(flow_text({"a= b="}), same).plan.slot_of.empty());
     CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
     CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});

@@ -49,14 +49,6 @@ struct chordal_options {
     per_value<slot_id> fixed = no_slot;
 };
 
-/// Two values that occupy the same step and are fixed to the same slot.
-struct fixed_clash {
-    value_id value = no_value;
-    value_id other = no_value;
-    step_id step = no_step;
-    friend bool operator==(fixed_clash, fixed_clash) = default;
-};
-
 struct chordal_coloring {
     slot_plan plan;                         ///< by value; `no_slot` for one that nothing touches
     slot_id max_live = 0;                   ///< the most values that occupy one step: no plan has fewer slots
@@ -109,7 +101,7 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
                 for (value_id v : occupants) {
                     if (v == mine) continue;
                     if (fixed[v] == no_slot) encounters.push_back({mine, v});
-                    else if (fixed[v] == fixed[mine] && !clash) clash = fixed_clash{mine, v, s};
+                    else if (fixed[v] == fixed[mine] && !clash) clash = fixed_clash{mine, v, fixed[v], s};
                 }
         }
     return csr_rows::gathered(p.values(), [&](auto add) {

@@ -57,14 +57,6 @@ struct coloring_options {
     std::vector<value_id> order = {};            ///< for `given`: every vertex once; empty: 0, 1, 2 ...
 };
 
-/// Two values that interfere and are fixed to one slot.
-struct fixed_clash {
-    value_id value = no_value;
-    value_id other = no_value;
-    slot_id slot = no_slot;
-    friend bool operator==(fixed_clash const&, fixed_clash const&) = default;
-};
-
 struct graph_coloring {
     slot_plan plan;
     std::vector<byte_count> slot_bytes; ///< by slot: of its largest tenant
@@ -148,7 +140,7 @@ std::optional<fixed_clash> find_clash(G const& g, std::vector<slot_id> const& sl
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v])
             if (slot_of[v] == slot_of[w] && slot_of[v] != no_slot)
-                return fixed_clash{static_cast<value_id>(v), w, slot_of[v]};
+                return fixed_clash{.value = static_cast<value_id>(v), .other = w, .slot = slot_of[v]};
     return std::nullopt;
 }
 
