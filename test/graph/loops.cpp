@@ -145,6 +145,7 @@ TEST_CASE("an edge into the middle of a loop, from the loop around it, leaves th
     loop_forest const deeper = loops_of({{1, 3}, {2}, {3}, {2, 4}, {1}});
     CHECK(deeper.kind == std::vector{none, irreducible, irreducible, none, none});
     CHECK(deeper.irreducible_loops == 2);
+    CHECK(deeper.loops == 2);
 }
 
 TEST_CASE("what the entry does not reach has loops, and enters none of what it does")
@@ -166,6 +167,17 @@ TEST_CASE("predecessors and search may be given")
     loop_forest const given = loops(g, g.transposed(g.rows()), depth_first(g));
     CHECK(given.kind == loops(g).kind);
     CHECK(given.parent == loops(g).parent);
+}
+
+TEST_CASE("a node of a loop is met once, however many ways lead through it")
+{
+    node_id const diamonds = 60, last = 3 * diamonds; // 2^60 ways round
+    csr_graph const g = as_graph(last + 1, [&](node_id v) {
+        return v == last ? ids{0} : v % 3 == 0 ? ids{v + 1, v + 2} : ids{v - v % 3 + 3};
+    });
+    loop_forest const forest = loops(g);
+    CHECK(forest.loops == 1);
+    CHECK(forest.end[0] == last + 1);
 }
 
 TEST_CASE("neither a loop of a million nodes nor ten thousand loops in each other overflow the stack")

@@ -104,12 +104,12 @@ template <std::same_as<csr_graph> G>
         };
         body.clear();
         for (node_id p : predecessors[header]) {
-            if (search.entered[p] >= tree_end || !search.is_ancestor(header, p)) continue;
+            if (!search.is_ancestor(header, p)) continue;
             forest.kind[header] = loop_kind::reducible;
             join(representative(p));
         }
-        auto came_from = [&](node_id from, node_id inside) {
-            if (search.entered[from] >= tree_end || search.is_ancestor(inside, from)) return;
+        auto came_from = [&](node_id from) {
+            if (search.entered[from] >= tree_end) return;
             node_id const outer = representative(from);
             if (search.is_ancestor(header, outer)) return join(outer);
             forest.kind[header] = loop_kind::irreducible;
@@ -119,10 +119,10 @@ template <std::same_as<csr_graph> G>
         };
         for (std::size_t i = 0; i != body.size(); ++i) {
             node_id const inside = body[i];
-            for (node_id p : predecessors[inside]) came_from(p, inside);
+            for (node_id p : predecessors[inside]) came_from(p);
             if (first_handed.empty()) continue;
             for (std::size_t e = first_handed[inside]; e != none; e = handed[e].next)
-                came_from(handed[e].from, inside);
+                came_from(handed[e].from);
         }
         for (node_id inside : body) above[inside] = header;
         forest.loops += forest.kind[header] != loop_kind::none;
