@@ -187,6 +187,12 @@ cost(analysis/liveness_worklist.hpp "${program}auto l = sublet::detail::live_by_
 cost(analysis/liveness_loop_forest.hpp "${program}auto l = sublet::detail::live_by_loop_forest(p, {});")
 cost(analysis/liveness_per_value.hpp "${program}auto l = sublet::detail::live_by_exploration(p, {}, 0);")
 cost(analysis/liveness.hpp "${program}auto l = sublet::liveness(p);")
+cost(analysis/def_use.hpp "${program}auto c = sublet::def_use(p);")
+cost(analysis/live_query.hpp "${program}
+auto c = sublet::def_use(p);
+auto i = sublet::live_query(p).is_live_in(0, 0, c);")
+cost(analysis/live_range_lists.hpp "auto call(sublet::live_range_lists const& l) { return l.max_live(); }")
+cost(analysis/live_intervals.hpp "${program}auto l = sublet::live_intervals(p);")
 cost(analysis/interference_graph.hpp "
 auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
 cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")

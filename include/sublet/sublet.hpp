@@ -42,6 +42,10 @@
 #include <sublet/analysis/liveness_loop_forest.hpp>
 #include <sublet/analysis/liveness_per_value.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/def_use.hpp>
+#include <sublet/analysis/live_query.hpp>
+#include <sublet/analysis/live_range_lists.hpp>
+#include <sublet/analysis/live_intervals.hpp>
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/interference.hpp>
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_DEF_USE_HPP
+#define SUBLET_ANALYSIS_DEF_USE_HPP
+
+/// Where each value is defined and where it is used: the touches of a program by value instead of by step.
+///
+///     step 0   def a               a    def 0    uses 1, 3
+///     step 1   use a, def b        b    def 1    uses 2, 2
+///     step 2   use b, use b
+///     step 3   use a
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+struct def_use_chains {
+    csr_rows defs;                ///< by value: the steps that write it, ascending
+    csr_rows uses;                ///< by value: the steps that read it, early or not, ascending
+    csr_rows uses_at_end;         ///< by value: the nodes at whose ends it is read
+    std::vector<node_id> node_of; ///< by step
+};
+
+/// Ensures:    a step that touches a value twice in the same way is listed twice.
+/// Complexity: O(nodes + values + touches) time and memory.
+template <std::same_as<snapshot> S>
+[[nodiscard]] def_use_chains def_use(S const& p)
+{
+    auto touching = [&p](bool is_def) {
+        return csr_rows::gathered(p.values(), [&p, is_def](auto add) {
+            for (step_id s = 0; s != p.steps(); ++s)
+                for (touch t : p.touches(s))
+                    if ((t.kind == touch_kind::def) == is_def) add(t.value, s);
+        });
+    };
+    def_use_chains chains{touching(true), touching(false), {}, {}};
+    chains.uses_at_end = csr_rows::gathered(p.values(), [&p](auto add) {
+        for (edge_use u : p.edge_uses()) add(u.value, u.pred);
+    });
+    chains.node_of.reserve(p.steps());
+    for (node_id n = 0; n != p.nodes(); ++n) chains.node_of.resize(p.steps_of(n).last, n);
+    return chains;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] def_use_chains def_use(P const& p)
+{
+    return def_use(as_snapshot(p));
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_LIVE_QUERY_HPP
+#define SUBLET_ANALYSIS_LIVE_QUERY_HPP
+
+/// Is this value alive here? Answered for one value at one place, without the live sets of all.
+///
+///     0: def a --> 1 <-----.        a, used in 2 only, is alive at 3: going round once more leads to 2.
+///                 / \      |        Where the outermost loop begins that has 3 in it and not the def,
+///       use a :  2   3     |        there a is alive or it is so nowhere in the loop; and from there on,
+///                 \ /      |        with the edges back left out, a path leads to a use or none does.
+///                  4 ------'
+///
+/// What is prepared depends on the edges alone. Values, uses and definitions may come and go, be moved or be
+/// copied: each question brings those of its value as they are now.
+///
+/// Who reaches whom without the edges back is stored as bits, but one is spent only where paths meet: all
+/// that the depth-first search found below a node is an interval. A straight line costs nothing.
+///
+/// Source: Rastello and Bouchez Tichadou (eds.), "SSA-based Compiler Design", Springer 2022, chapter on
+/// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
+/// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are ours.
+
+#include <sublet/analysis/def_use.hpp>
+#include <sublet/analysis/live_sets.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/dominators.hpp>
+#include <sublet/graph/loops.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/graph/traversal.hpp>
+#include <sublet/graph/vertex_numbering.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Over the numbers of the nodes. `uses` are the nodes whose steps read the value, `uses_at_end` those at
+/// whose ends phis of successors read it; a node may be named twice.
+///
+/// Requires:   strict SSA form: the value is defined once, in node `def`, and each use comes after that on
+///             every path from the root of def's tree of the search. Otherwise an answer may be wrong.
+/// Ensures:    the answers are those of `liveness`, in loops with several entries, and for nodes that nothing
+///             reaches, too.
+/// Complexity: O(uses + nesting depth of loops) a question. For a node in a tree of the search behind that of
+///             `def`, as often as edges lead from one tree into another.
+/// Throws:     precondition_error for a node that does not exist.
+class live_query {
+public:
+    /// Complexity: besides `dominators` and `loops`, time O(E (nesting depth + J / 64)), memory
+    ///             O(V + E + B J / 64): J nodes where paths meet, that is, to which edges lead from another
+    ///             branch of the search; B nodes that are such, or from which two ways lead on to different
+    ///             ones.
+    template <graph G>
+    explicit live_query(G const& g)
+    {
+        if constexpr (std::same_as<G, csr_graph>) {
+            prepare(g, g.transposed(g.rows()));
+        } else {
+            csr_graph const flat = as_graph(g, vertex_numbering<vertex_of<G>>(g));
+            prepare(flat, flat.transposed(flat.rows()));
+        }
+    }
+    template <std::same_as<snapshot> S>
+    explicit live_query(S const& p)
+    {
+        prepare(p.graph(), p.predecessors());
+    }
+
+    /// Of a value without a name, by its nodes.
+    template <id_range Uses, id_range Ends = std::span<node_id const>>
+    [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
+    {
+        return is_needed(n, def, [&](auto matters) {
+            return any_of(uses, false, matters) || any_of(uses_at_end, true, matters);
+        });
+    }
+    template <id_range Uses, id_range Ends = std::span<node_id const>>
+    [[nodiscard]] bool is_live_out(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
+    {
+        return is_needed_behind(n, def, [&](auto matters) {
+            return any_of(uses, false, matters) || any_of(uses_at_end, true, matters);
+        });
+    }
+
+    /// Of a value of a program with these edges, by its chains. What is never defined is nowhere alive.
+    ///
+    /// Complexity: another O(uses of the value) for `is_live_after`.
+    template <std::same_as<def_use_chains> Chains>
+    [[nodiscard]] bool is_live_in(value_id v, node_id n, Chains const& chains) const
+    {
+        return chains.defs[v].size() != 0 && is_needed(n, node_of_def(v, chains), uses_of(v, chains));
+    }
+    template <std::same_as<def_use_chains> Chains>
+    [[nodiscard]] bool is_live_out(value_id v, node_id n, Chains const& chains) const
+    {
+        return chains.defs[v].size() != 0 && is_needed_behind(n, node_of_def(v, chains), uses_of(v, chains));
+    }
+    template <std::same_as<def_use_chains> Chains>
+    [[nodiscard]] bool is_live_after(value_id v, step_id s, Chains const& chains) const
+    {
+        SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");
+        if (chains.defs[v].size() == 0) return false;
+        node_id const n = chains.node_of[s];
+        if (n == node_of_def(v, chains) && s < chains.defs[v].front()) return false;
+        for (step_id use : chains.uses[v])
+            if (s < use && chains.node_of[use] == n) return true;
+        return is_live_out(v, n, chains);
+    }
+
+private:
+    template <std::same_as<csr_graph> G>
+    void prepare(G const& g, csr_rows const& predecessors)
+    {
+        search_ = depth_first(g);
+        dominators_ = dominators(g, predecessors, search_);
+        loops_ = loops(g, predecessors, search_);
+        std::size_t const nodes = g.rows();
+
+        root_.resize(nodes);
+        for (node_id n : search_.preorder)
+            root_[n] = search_.parent[n] == no_node ? n : root_[search_.parent[n]];
+
+        // Where the ways on from n lead: down the tree, or across to a subtree that was finished before. An
+        // edge into the middle of a loop counts as one to its header, and those that skip down the tree say
+        // nothing new.
+        auto for_each_way = [&](node_id n, auto call) {
+            for (node_id s : g[n]) {
+                if (search_.parent[s] == n) {
+                    call(s, false);
+                } else if (!search_.is_back_edge(n, s)) {
+                    node_id const to = loops_.outermost_excluding(s, n);
+                    if (!search_.is_ancestor(n, to)) call(to, true);
+                }
+            }
+        };
+        std::vector<unsigned char> is_met(nodes);
+        for (node_id n = 0; n != nodes; ++n) {
+            for_each_way(n, [&](node_id to, bool is_across) {
+                if (is_across) is_met[to] = 1;
+            });
+            for (node_id s : g[n])
+                if (root_[s] != root_[n]) strays_.push_back({n, s});
+        }
+        std::uint32_t columns = 0;
+        met_above_.assign(nodes, no_node);
+        for (node_id n : search_.preorder) {
+            if (is_met[n]) met_above_[n] = columns++;
+            else if (search_.parent[n] != no_node) met_above_[n] = met_above_[search_.parent[n]];
+        }
+
+        // A node from which all ways on lead to the same has no row of its own; row 0 is empty.
+        std::uint32_t rows = 1;
+        row_of_.resize(nodes);
+        for (node_id n : search_.postorder) {
+            std::uint32_t shared = no_node;
+            bool is_own = is_met[n] != 0;
+            for_each_way(n, [&](node_id to, bool) {
+                if (shared == no_node) shared = row_of_[to];
+                is_own = is_own || shared != row_of_[to];
+            });
+            row_of_[n] = is_own ? rows++ : shared == no_node ? 0 : shared;
+        }
+        met_ = bit_rows(rows, columns);
+        rows = 1;
+        for (node_id n : search_.postorder) {
+            if (row_of_[n] != rows) continue;
+            bit_rows::word* const row = met_[rows++];
+            for_each_way(n, [&](node_id to, bool) {
+                bit_rows::word const* const from = met_[row_of_[to]];
+                for (std::size_t w = 0; w != met_.words(); ++w) row[w] |= from[w];
+            });
+            if (is_met[n]) met_.set(row_of_[n], met_above_[n]);
+        }
+    }
+
+    /// Some path leads from a to b, without edges back.
+    [[nodiscard]] bool reaches(node_id a, node_id b) const
+    {
+        return search_.is_ancestor(a, b) ||
+               (met_above_[b] != no_node && met_.test(row_of_[a], met_above_[b]));
+    }
+
+    /// `any_use(matters)`: whether `matters(node, is_at_end)` for some use of the value.
+    template <class AnyUse>
+    [[nodiscard]] bool is_needed(node_id n, node_id def, AnyUse const& any_use) const
+    {
+        expect_nodes(n, def);
+        if (root_[n] != root_[def]) return is_needed_across(n, def, any_use);
+        if (!dominators_.strictly_dominates(def, n)) return false;
+        node_id const from = loops_.outermost_excluding(n, def);
+        return any_use([&](node_id use, bool) { return reaches(from, use); });
+    }
+    template <class AnyUse>
+    [[nodiscard]] bool is_needed_behind(node_id n, node_id def, AnyUse const& any_use) const
+    {
+        expect_nodes(n, def);
+        if (root_[n] != root_[def]) return is_needed_across(n, def, any_use);
+        if (!dominators_.dominates(def, n)) return false;
+        node_id const from = n == def ? n : loops_.outermost_excluding(n, def);
+        bool const comes_again = n != def && (from != n || loops_.is_header(n)); // before def does
+        return any_use([&](node_id use, bool is_at_end) {
+            return (comes_again || is_at_end || use != n) && reaches(from, use);
+        });
+    }
+    /// From a tree of the search into an earlier one, that of the def.
+    template <class AnyUse>
+    [[nodiscard]] bool is_needed_across(node_id n, node_id def, AnyUse const& any_use) const
+    {
+        for (csr_graph::edge stray : strays_)
+            if (root_[stray.to] == root_[def] && root_[stray.from] != root_[def] &&
+                reaches(loops_.outermost_excluding(n, def), stray.from) && is_needed(stray.to, def, any_use))
+                return true;
+        return false;
+    }
+
+    template <class Nodes, class Matters>
+    [[nodiscard]] bool any_of(Nodes& nodes, bool is_at_end, Matters const& matters) const
+    {
+        for (auto&& u : nodes) {
+            node_id const use = detail::as_id(u);
+            expect_nodes(use, use);
+            if (matters(use, is_at_end)) return true;
+        }
+        return false;
+    }
+    template <class Chains>
+    [[nodiscard]] static node_id node_of_def(value_id v, Chains const& chains)
+    {
+        return chains.node_of[chains.defs[v].front()];
+    }
+    template <class Chains>
+    [[nodiscard]] static auto uses_of(value_id v, Chains const& chains)
+    {
+        return [v, &chains](auto matters) {
+            for (step_id s : chains.uses[v])
+                if (matters(chains.node_of[s], false)) return true;
+            for (node_id n : chains.uses_at_end[v])
+                if (matters(n, true)) return true;
+            return false;
+        };
+    }
+    void expect_nodes(node_id a, node_id b) const
+    {
+        SUBLET_EXPECTS(a < root_.size() && b < root_.size(),
+                       "sublet: liveness is asked for a node that does not exist");
+    }
+
+    depth_first_forest search_;
+    dominator_tree dominators_;
+    loop_forest loops_;
+    std::vector<node_id> root_;            // by node: of its tree of the search
+    std::vector<csr_graph::edge> strays_;  // from one tree of the search into another
+    std::vector<std::uint32_t> met_above_; // by node: the column of the closest node above where paths meet
+    std::vector<std::uint32_t> row_of_;    // by node
+    bit_rows met_; // by row: the columns of the nodes where paths meet that are reached
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/live_intervals.hpp>
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+
+#include "archetype.hpp"
+#include "flow_oracle.hpp"
+#include "random_flow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using ids = std::vector<std::uint32_t>;
+using ranges = std::vector<live_range>;
+
+ranges listed(std::span<live_range const> list) { return ranges(list.begin(), list.end()); }
+
+/// One step a node.
+snapshot blocks(std::vector<ids> const& successors, std::size_t values, std::vector<ids> const& uses,
+                std::vector<ids> const& defs)
+{
+    return flow(
+        successors.size(), values, [&](auto n) { return successors[n]; }, [&](auto n) { return uses[n]; },
+        [&](auto n) { return defs[n]; });
+}
+
+/// Value by value and step by step, from the definition.
+live_range_lists by_definition(snapshot const& p, ids const& order)
+{
+    truth_table const occupies = flow_oracle(p).occupancy();
+    std::vector<std::uint32_t> first{0};
+    ranges all;
+    for (value_id v = 0; v != p.values(); ++v) {
+        step_id position = 0;
+        bool before = false;
+        for (node_id n : order)
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s, ++position) {
+                bool const now = occupies[s][v];
+                if (now && !before) all.push_back({position, position});
+                if (now) ++all.back().last;
+                before = now;
+            }
+        first.push_back(static_cast<std::uint32_t>(all.size()));
+    }
+    return {interval_method::from_liveness, static_cast<step_id>(p.steps()), first, all};
+}
+
+void shuffle(dice& pick, ids& order)
+{
+    for (std::uint32_t i = 1; i < order.size(); ++i) std::swap(order[i], order[pick.below(i + 1)]);
+}
+
+} // namespace
+
+TEST_CASE("a value has a hole where the way that is laid out does not need it")
+{
+    snapshot const p = blocks({{1, 3}, {2}, {}, {}}, 3, {{}, {}, {1}, {0}}, {{0}, {1}, {}, {2}});
+    for (auto method : {interval_method::from_liveness, interval_method::one_pass}) {
+        live_range_lists const lives = live_intervals(p, {.method = method});
+        CHECK(lives.method() == method);
+        CHECK(listed(lives[0]) == ranges{{0, 1}, {3, 4}});
+        CHECK(listed(lives[1]) == ranges{{1, 3}});
+        CHECK_FALSE(overlaps(lives[0], lives[1]));
+        CHECK(overlaps(lives[0], lives[2]));
+        CHECK(lives.hull(0) == live_range{0, 4});
+        CHECK(lives.max_live() == 2);
+    }
+}
+
+TEST_CASE("values of two ways share a slot, even by their hulls, where each way is laid out as a whole")
+{
+    std::vector<ids> const next = {{1, 3}, {2}, {5}, {4}, {5}, {}};
+    snapshot const p = blocks(next, 2, {{}, {}, {0}, {}, {1}, {}}, {{}, {0}, {}, {1}, {}, {}});
+    auto slots = [&p](ids order) {
+        live_range_lists const lives = live_intervals(p, {.order = std::move(order)});
+        CHECK(lives.max_live() == 1);
+        return color_intervals(2, [&](auto v) { return lives.hull(v); }).slots;
+    };
+    CHECK(slots({0, 1, 2, 3, 4, 5}) == 1);
+    CHECK(slots({0, 1, 3, 2, 4, 5}) == 2); // the hulls meet; the ranges do not
+}
+
+TEST_CASE("what a loop needs at its header lives to the end of the loop")
+{
+    snapshot const p = blocks({{1}, {2}, {1, 3}, {}}, 2, {{}, {0}, {1}, {}}, {{0}, {1}, {}, {}});
+    for (auto method : {interval_method::from_liveness, interval_method::one_pass}) {
+        live_range_lists const lives = live_intervals(p, {.method = method});
+        CHECK(listed(lives[0]) == ranges{{0, 3}});
+        CHECK(listed(lives[1]) == ranges{{1, 3}});
+    }
+}
+
+TEST_CASE("one pass is not taken where it would be wrong")
+{
+    auto method = [](snapshot const& p, ids order = {}) {
+        live_range_lists const lives = live_intervals(p, {.order = order});
+        if (lives.method() == interval_method::from_liveness)
+            CHECK_THROWS_AS((void)live_intervals(p, {.order = order, .method = interval_method::one_pass}),
+                            precondition_error);
+        return lives.method();
+    };
+    std::vector<ids> const loop = {{1}, {2}, {1, 3}, {}}, nothing(4);
+    CHECK(method(blocks(loop, 0, nothing, nothing)) == interval_method::one_pass);
+    // An edge leads backwards; a loop is torn apart; a loop is entered in its middle.
+    CHECK(method(blocks(loop, 0, nothing, nothing), {0, 1, 3, 2}) == interval_method::from_liveness);
+    CHECK(method(blocks(loop, 0, nothing, nothing), {1, 2, 3, 0}) == interval_method::from_liveness);
+    CHECK(method(blocks({{1}, {2, 3}, {1}, {}}, 0, nothing, nothing), {0, 1, 3, 2}) ==
+          interval_method::from_liveness);
+    CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) == interval_method::from_liveness);
+    // What nothing reaches leads into the middle of a loop.
+    CHECK(method(blocks({{1}, {2}, {1}, {2}}, 0, nothing, nothing), {3, 0, 1, 2}) ==
+          interval_method::from_liveness);
+    // A value is written twice; it may be read where nothing has written it.
+    CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) == interval_method::from_liveness);
+    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) == interval_method::from_liveness);
+    // Given from outside it is alive from the beginning on, and that is no obstacle.
+    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {}, {}})) == interval_method::one_pass);
+}
+
+TEST_CASE("without branches the ranges are the lifetimes")
+{
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        auto const nodes = 1 + pick.below(10), values = 1 + pick.below(10);
+        std::vector<ids> next(nodes), uses(nodes), defs(nodes);
+        for (node_id n = 0; n + 1 < nodes; ++n) next[n] = {n + 1};
+        for (value_id v = 0; v != values; ++v) {
+            node_id const def = pick.below(nodes);
+            defs[def].push_back(v);
+            for (std::uint32_t k = pick.below(3); k != 0 && def + 1 != nodes; --k)
+                uses[def + 1 + pick.below(nodes - def - 1)].push_back(v);
+        }
+        snapshot const p = blocks(next, values, uses, defs);
+        live_range_lists const lives = live_intervals(p);
+        live_ranges const straight = lifetimes(p);
+        CHECK(lives.positions() == straight.positions);
+        for (value_id v = 0; v != values; ++v) CHECK(listed(lives[v]) == ranges{straight.of[v]});
+        CHECK(lives.max_live() == color_intervals(values, [&](auto v) { return lives.hull(v); }).slots);
+    }
+}
+
+TEST_CASE("the empty program has no ranges, and the poorest has some")
+{
+    CHECK(live_intervals(snapshot()).values() == 0);
+    CHECK(live_intervals(snapshot()).positions() == 0);
+    live_range_lists const lives = live_intervals(archetype::program(3));
+    CHECK(listed(lives[0]) == ranges{{0, 2}});
+    CHECK(loop_contiguous_order(archetype::graph({{1}, {}})) == ids{0, 1});
+}
+
+TEST_CASE("an order that does not name every node once, and the sets of another program, are refused")
+{
+    snapshot const p = blocks({{1}, {}}, 1, {{}, {0}}, {{0}, {}});
+    CHECK_THROWS_AS((void)live_intervals(p, {.order = {0}}), precondition_error);
+    CHECK_THROWS_AS((void)live_intervals(p, {.order = {0, 0}}), precondition_error);
+    CHECK_THROWS_AS((void)live_intervals(p, {.order = {0, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)live_intervals(p, {.order = {0, 1, 1}}), precondition_error);
+    CHECK_THROWS_AS((void)live_intervals(p, liveness(snapshot())), precondition_error);
+    CHECK(live_intervals(p, liveness(p), {1, 0}).hull(0) == live_range{0, 2});
+}
+
+TEST_CASE("random programs in random orders: the ranges are those of the definition")
+{
+    for (unsigned seed = 0; seed != 2000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        snapshot const p = draw_flow(pick).program();
+        ids order = loop_contiguous_order(p.graph());
+        if (pick.below(4) != 0) shuffle(pick, order);
+        live_range_lists const right = by_definition(p, order);
+        CHECK(live_intervals(p, {.order = order}) == right);
+        CHECK(live_intervals(p, {.order = order, .method = interval_method::from_liveness}) == right);
+        CHECK(right.max_live() == flow_oracle(p).maxlive());
+    }
+}
+
+TEST_CASE("random programs in strict SSA form: one pass finds the same, and is allowed for reducible ones")
+{
+    std::size_t in_one_pass = 0;
+    for (unsigned seed = 0; seed != 4000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        flow_limits limits;
+        limits.is_reducible = pick.below(2) == 0;
+        snapshot const p = draw_ssa(pick, limits).program();
+        ids const order = loop_contiguous_order(p.graph());
+        live_range_lists const lives = live_intervals(p, {.order = order});
+        CHECK(lives == by_definition(p, order));
+        if (limits.is_reducible) CHECK(lives.method() == interval_method::one_pass);
+        in_one_pass += lives.method() == interval_method::one_pass;
+
+        ids other = order; // what nothing reaches first: now its edges to the rest lead onwards
+        for (std::size_t i = 0; i != other.size(); ++i)
+            other[i] = order[(i + depth_first(p.graph()).reachable) % order.size()];
+        if (pick.below(4) == 0) shuffle(pick, other);
+        CHECK(live_intervals(p, {.order = other}) == by_definition(p, other));
+    }
+    CHECK(in_one_pass > 2000);
+}
+
+TEST_CASE("random programs of one definition a value: one pass is refused, or right")
+{
+    std::size_t in_one_pass = 0, not_strict = 0;
+    for (unsigned seed = 0; seed != 4000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_flow f = draw_ssa(pick, {.is_reducible = pick.below(4) != 0});
+        if (f.values != 0) // a use anywhere
+            f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))].steps[0].uses.push_back(
+                pick.below(static_cast<std::uint32_t>(f.values)));
+        snapshot const p = f.program();
+        bool const is_strict = flow_oracle(p).is_strict_ssa();
+        ids const order = loop_contiguous_order(p.graph());
+        live_range_lists const lives = live_intervals(p, {.order = order});
+        CHECK(lives == by_definition(p, order));
+        in_one_pass += lives.method() == interval_method::one_pass;
+        not_strict += !is_strict;
+    }
+    CHECK(in_one_pass > 500);
+    CHECK(not_strict > 500);
+}
+
+TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes its ranges and no more")
+{
+    node_id const nodes = 100'000;
+    snapshot const p = flow(
+        nodes, nodes, [](node_id n) { return n + 1 == nodes ? ids{n} : ids{n, n + 1}; },
+        [](node_id n) { return n == 0 ? ids{} : ids{n - 1}; }, [](node_id n) { return ids{n}; });
+    live_range_lists const lives = live_intervals(p);
+    CHECK(lives.method() == interval_method::one_pass);
+    CHECK(lives.ranges() == nodes);
+    CHECK(lives.max_live() == 2);
+    CHECK(lives == live_intervals(p, {.method = interval_method::from_liveness}));
+}
