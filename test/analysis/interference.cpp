@@ -189,6 +189,7 @@ TEST_CASE("live sets of another program are refused")
 {
     auto const p = line({{{}, {0}}}, 1);
     CHECK_THROWS_AS((void)interference(p, liveness(line({{{}, {0}}}, 2))), precondition_error);
+    CHECK_THROWS_AS((void)interference(p, liveness(line({{{}, {0}}, {{}, {}}}, 1))), precondition_error);
     CHECK_THROWS_AS((void)interference(p, live_sets{}), precondition_error);
 }
 

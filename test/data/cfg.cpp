@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The functions of SQLite: in SSA form with the known live sets, values alive at once and interference, and
-// as they come from the source, with variables that are written many times. The folder comes in the
-// environment variable SUBLET_DATA.
+// The functions of SQLite: in SSA form with the known live sets, most values alive and interferences, and as
+// they come from the source, with variables that are written many times. The folder comes in the environment
+// variable SUBLET_DATA.
 #include "cfg_file.hpp"
 #include "flow_oracle.hpp"
 #include "max_live.hpp"
