@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random control flow: whatever the library says of it is what the definitions say. With SUBLET_ROUNDS=20 in
 // the environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin there.
+#include <sublet/analysis/def_use.hpp>
+#include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/live_intervals.hpp>
+#include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/graph/dominators.hpp>
 #include <sublet/graph/loops.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/sharing/color_chordal.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
@@ -304,4 +309,91 @@ TEST_CASE("strict SSA is coloured with as many slots as values occupy a step, an
     for_random_programs(1000, draw_flow, small, [](snapshot const& p) {
         CHECK(!color_chordal(p).violation == flow_oracle(p).is_strict_ssa());
     });
+}
+
+TEST_CASE("a question about one value in strict SSA form has the answer that all sets together have")
+{
+    auto check_queries = [](snapshot const& p, liveness_tables const& truth) {
+        live_query const query(p);
+        def_use_chains const chains = def_use(p);
+        bool agree = true;
+        for (value_id v = 0; v != p.values(); ++v)
+            for (node_id n = 0; n != p.nodes(); ++n) {
+                agree = agree && query.is_live_in(v, n, chains) == truth.in[n][v];
+                agree = agree && query.is_live_out(v, n, chains) == truth.out[n][v];
+            }
+        CHECK(agree);
+    };
+    for_random_programs(5000, draw_ssa, small, [&](snapshot const& p) {
+        check_queries(p, searched_liveness(p));
+        flow_oracle const oracle(p);
+        live_query const query(p);
+        def_use_chains const chains = def_use(p);
+        for (value_id v = 0; v != p.values(); ++v)
+            for (step_id s = 0; s != p.steps(); ++s)
+                CHECK(query.is_live_after(v, s, chains) == oracle.is_live_after(v, s));
+    });
+    for_random_programs(20, draw_ssa, large,
+                        [&](snapshot const& p) { check_queries(p, solved_liveness(p)); });
+}
+
+TEST_CASE("live ranges hold the positions of the steps that a value occupies, in any order of the nodes")
+{
+    unsigned one_pass = 0;
+    auto check_ranges = [&](snapshot const& p) {
+        truth_table const occupied = flow_oracle(p).occupancy();
+        std::vector<node_id> order = loop_contiguous_order(p.graph()), turned(order.rbegin(), order.rend());
+        for (std::vector<node_id> const& by : {std::vector<node_id>{}, order, turned}) {
+            live_range_lists const ranges = live_intervals(p, {.order = by});
+            one_pass += ranges.method() == interval_method::one_pass;
+            CHECK(live_intervals(p, {.order = by, .method = interval_method::from_liveness}) == ranges);
+            std::vector<step_id> steps; // by position
+            for (node_id i = 0; i != p.nodes(); ++i) {
+                step_range const mine = p.steps_of(by.empty() ? i : by[i]);
+                for (step_id s = mine.first; s != mine.last; ++s) steps.push_back(s);
+            }
+            bool agree = ranges.positions() == p.steps();
+            for (value_id v = 0; v != p.values(); ++v)
+                for (step_id at = 0; at != steps.size(); ++at) {
+                    bool is_inside = false;
+                    for (live_range r : ranges[v]) is_inside = is_inside || contains(r, at);
+                    agree = agree && is_inside == occupied[steps[at]][v];
+                }
+            CHECK(agree);
+            CHECK(ranges.max_live() == flow_oracle(p).maxlive());
+        }
+    };
+    for_random_programs(2000, draw_flow, small, check_ranges);
+    one_pass = 0;
+    for_random_programs(2000, draw_ssa, small, check_ranges);
+    CHECK(one_pass > 0);
+}
+
+TEST_CASE("who interferes occupies a step together, and a colouring of that graph is proved")
+{
+    auto check_interference = [](snapshot const& p) {
+        flow_oracle const oracle(p);
+        truth_table pairs = oracle.interference();
+        interference_graph const found = interference(p);
+        auto const matrix = interference<interference_matrix>(p);
+        live_range_lists const ranges = live_intervals(p);
+        interference_graph const in_time =
+            interference(p.values(), [&ranges](value_id v) { return ranges[v]; });
+        for (value_id v = 0; v != p.values(); ++v)
+            for (value_id w = 0; w != p.values(); ++w) {
+                CHECK(found.are_adjacent(v, w) == pairs[v][w]);
+                CHECK(matrix.are_adjacent(v, w) == pairs[v][w]);
+                CHECK(in_time.are_adjacent(v, w) == pairs[v][w]);
+            }
+        // What is needed at the very start lies there together, though a first step may read it early.
+        slot_plan const plan = color_graph(found.graph()).plan;
+        bool is_early = false;
+        for (value_id v = 0; v != p.values(); ++v)
+            for (value_id w = 0; w != v; ++w)
+                is_early = is_early || (oracle.is_live_in(v, 0) && oracle.is_live_in(w, 0) &&
+                                        plan.slot_of[v] == plan.slot_of[w]);
+        if (!is_early) CHECK(!check_slots(p, plan));
+    };
+    for_random_programs(2000, draw_flow, small, check_interference);
+    for_random_programs(2000, draw_ssa, small, check_interference);
 }
