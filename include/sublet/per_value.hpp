@@ -121,9 +121,8 @@ public:
     [[nodiscard]] std::vector<cell> tabulate(std::size_t values) const
     {
         actions_->expect_size(held_, values);
-        std::vector<cell> table;
-        table.reserve(values);
-        for (std::size_t v = 0; v != values; ++v) table.push_back((*this)[static_cast<value_id>(v)]);
+        std::vector<cell> table(values);
+        for (std::size_t v = 0; v != values; ++v) table[v] = (*this)[static_cast<value_id>(v)];
         return table;
     }
 

@@ -156,7 +156,7 @@ template <std::same_as<snapshot> S>
 
     live_ranges lives;
     lives.positions = positions;
-    lives.of.assign(p.values(), {});
+    lives.of = std::vector<live_range>(p.values());
     std::vector<step_id> first_def(p.values(), no_node);
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at]))

@@ -238,7 +238,7 @@ private:
         std::vector<value_id> predecessor(values_, no_value);
         if (!options_.in_place || program_.overwrites().empty()) return predecessor;
         std::vector<value_id> const last_reader = last_readers();
-        std::vector<unsigned char> has_heir(values_, 0);
+        std::vector<unsigned char> has_heir(values_);
         for (overwrite o : program_.overwrites()) {
             step_id const p = asked_.position[o.step];
             value_id const in = asked_.root[o.in], out = asked_.root[o.out];

@@ -124,7 +124,7 @@ template <std::same_as<snapshot> S>
     d.position = detail::positions_in(options.order, program);
     d.root = detail::roots_of(options.alias_of.tabulate(values));
     d.role = options.role.tabulate(values);
-    d.class_role = d.role;
+    d.class_role = std::vector<value_role>(values);
     d.alignment = options.alignment.tabulate(values);
     d.bytes = options.bytes.tabulate(values);
     d.pinned = options.pinned.tabulate(values);
@@ -141,7 +141,8 @@ template <std::same_as<snapshot> S>
     }
 
     d.first_def.assign(values, plan_demands::never);
-    d.life.assign(values, {plan_demands::never, 0}); // empty until a def or a role says where it begins
+    d.life = std::vector<live_range>(
+        values, {plan_demands::never, 0}); // empty until a def or a role says where it begins
     each_touch(program, d.position, [&d](value_id v, step_id p, moment m) {
         live_range& life = d.life[d.root[v]];
         life.last = std::max(life.last, m == moment::reads_early ? p : p + 1);
