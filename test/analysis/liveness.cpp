@@ -174,6 +174,8 @@ TEST_CASE("the poorest program and the poorest graph have live sets")
     CHECK_FALSE(live.is_live_in(0, archetype::vertex(0)));
     CHECK(live.live_in_count(archetype::vertex(-2)) == 1);
     CHECK(live.live_out_count(archetype::vertex(-2)) == 0);
+    CHECK(live.by_number().policy() == how::worklist);
+    CHECK(liveness(g, 1, reads, writes, {.policy = how::per_value}).by_number().policy() == how::per_value);
     CHECK(live.by_number() == liveness(flow_text({"a= >1", ">2 >1", "a"})));
     CHECK_THROWS_AS((void)live.live_in(archetype::vertex(-3)), precondition_error);
 }

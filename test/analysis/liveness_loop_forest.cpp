@@ -95,6 +95,7 @@ TEST_CASE("a value written twice is refused, also within one node or one step")
 TEST_CASE("a value that a path reads without its def is refused")
 {
     CHECK_THROWS_AS(found(flow_text({">1 >2", "a= >2", "a"})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({">1 >3", ">2", "a= >3", "a"})), precondition_error);
     CHECK_THROWS_AS(found(flow_text({"a a= >0"})), precondition_error);
     CHECK_THROWS_AS(found(flow_text({"", "b= >2 >3", "a= >3", "a b"})), precondition_error);
 }

@@ -60,14 +60,14 @@ TEST_CASE("what is returned is free, what is taken twice is taken once")
 TEST_CASE("full words are passed over, and behind the last the next slot is free")
 {
     slot_set taken;
-    for (slot_id s = 0; s != 128; ++s) taken.insert(s);
-    CHECK(taken.lowest_free() == 128);
-    CHECK(taken.lowest_free(63) == 128);
-    CHECK(taken.lowest_free(127) == 128);
-    CHECK(taken.lowest_free(128) == 128);
+    for (slot_id s = 0; s != 192; ++s) taken.insert(s);
+    CHECK(taken.lowest_free() == 192);
+    CHECK(taken.lowest_free(63) == 192);
+    CHECK(taken.lowest_free(127) == 192);
+    CHECK(taken.lowest_free(192) == 192);
     taken.erase(64);
     CHECK(taken.lowest_free() == 64);
-    CHECK(taken.lowest_free(65) == 128);
+    CHECK(taken.lowest_free(65) == 192);
     CHECK(of({1000}).lowest_free(1000) == 1001);
 }
 
