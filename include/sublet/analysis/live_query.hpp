@@ -127,24 +127,21 @@ private:
         for (node_id n : search_.preorder)
             root_[n] = search_.parent[n] == no_node ? n : root_[search_.parent[n]];
 
-        // Where the ways on from n lead: down the tree, or across to a subtree that was finished before. An
-        // edge into the middle of a loop counts as one to its header, and those that skip down the tree say
-        // nothing new.
-        auto for_each_way = [&](node_id n, auto call) {
-            for (node_id s : g[n]) {
-                if (search_.parent[s] == n) {
-                    call(s, false);
-                } else if (!search_.is_back_edge(n, s)) {
+        // Where the ways on from a node lead: down the tree, or across to a subtree that was finished before.
+        // An edge into the middle of a loop counts as one to its header; one that skips down says nothing
+        // new.
+        csr_rows const ways = csr_rows::gathered(nodes, [&](auto add) {
+            for (node_id n = 0; n != nodes; ++n)
+                for (node_id s : g[n]) {
+                    if (search_.is_back_edge(n, s)) continue;
                     node_id const to = loops_.outermost_excluding(s, n);
-                    if (!search_.is_ancestor(n, to)) call(to, true);
+                    if (search_.parent[to] == n || !search_.is_ancestor(n, to)) add(n, to);
                 }
-            }
-        };
+        });
         std::vector<unsigned char> is_met(nodes);
         for (node_id n = 0; n != nodes; ++n) {
-            for_each_way(n, [&](node_id to, bool is_across) {
-                if (is_across) is_met[to] = 1;
-            });
+            for (node_id to : ways[n])
+                if (search_.parent[to] != n) is_met[to] = 1;
             for (node_id s : g[n])
                 if (root_[s] != root_[n]) strays_.push_back({n, s});
         }
@@ -157,25 +154,22 @@ private:
 
         // A node from which all ways on lead to the same has no row of its own; row 0 is empty.
         std::uint32_t rows = 1;
-        row_of_.resize(nodes);
+        row_of_.assign(nodes, 0);
         for (node_id n : search_.postorder) {
-            std::uint32_t shared = no_node;
             bool is_own = is_met[n] != 0;
-            for_each_way(n, [&](node_id to, bool) {
-                if (shared == no_node) shared = row_of_[to];
-                is_own = is_own || shared != row_of_[to];
-            });
-            row_of_[n] = is_own ? rows++ : shared == no_node ? 0 : shared;
+            for (node_id to : ways[n]) is_own = is_own || row_of_[to] != row_of_[ways[n].front()];
+            if (is_own) row_of_[n] = rows++;
+            else if (!ways[n].empty()) row_of_[n] = row_of_[ways[n].front()];
         }
         met_ = bit_rows(rows, columns);
         rows = 1;
         for (node_id n : search_.postorder) {
             if (row_of_[n] != rows) continue;
             bit_rows::word* const row = met_[rows++];
-            for_each_way(n, [&](node_id to, bool) {
+            for (node_id to : ways[n]) {
                 bit_rows::word const* const from = met_[row_of_[to]];
                 for (std::size_t w = 0; w != met_.words(); ++w) row[w] |= from[w];
-            });
+            }
             if (is_met[n]) met_.set(row_of_[n], met_above_[n]);
         }
     }
