@@ -177,6 +177,7 @@ TEST_CASE("no value has no slot, nor has one that nothing touches, though it be 
     CHECK(nothing.is_optimal());
     CHECK(color_chordal(flow_text({"b="}), {.fixed = 7}).plan.slot_of == slots{no_slot, 7});
     CHECK_THROWS_AS((void)color_chordal(flow_text({"b="}), {.fixed = slots{1}}), precondition_error);
+    CHECK(color_chordal(with_pairs(flow_text({"c="}), {{0, 0, 1}})).affinities_kept == 0);
 }
 
 TEST_CASE("values that meet only where nothing leads may share, and are counted once")
