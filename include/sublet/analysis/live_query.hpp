@@ -208,8 +208,8 @@ private:
     [[nodiscard]] bool is_needed_across(node_id n, node_id def, AnyUse const& any_use) const
     {
         for (csr_graph::edge stray : strays_)
-            if (root_[stray.to] == root_[def] && root_[stray.from] != root_[def] &&
-                reaches(loops_.outermost_excluding(n, def), stray.from) && is_needed(stray.to, def, any_use))
+            if (root_[stray.to] == root_[def] && reaches(loops_.outermost_excluding(n, def), stray.from) &&
+                is_needed(stray.to, def, any_use))
                 return true;
         return false;
     }
