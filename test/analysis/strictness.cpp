@@ -64,11 +64,15 @@ TEST_CASE("a phi's operand is read where the predecessor ends: any def in it is 
     CHECK(find({"; >1 >2", "a= >2", "a@0"}) == ssa_violation{not_dominated, 0, 0, 1});
 }
 
-TEST_CASE("second defs come first, then uses in the order of steps, then those where nodes end")
+TEST_CASE(
+    "second defs come first, then what a def does not dominate, then what has none; steps before ends of "
+    "nodes")
 {
     CHECK(find({"c@0 b >0", "a= ; a="}) == ssa_violation{defined_twice, 0, 1, 2});
     CHECK(find({"c@0 >0", "a"}) == ssa_violation{never_defined, 0, 1, 1});
-    CHECK(find({"c@0 ; b a >0", "a="}) == ssa_violation{never_defined, 1, 0, 1});
+    CHECK(find({"c@0 ; b a >0", "a="}) == ssa_violation{not_dominated, 0, 0, 1});
+    CHECK(find({"c@0 ; b a= >0"}) == ssa_violation{never_defined, 1, 0, 1});
+    CHECK(find({"c ; a ; b >1", "a= b=", "a"}) == ssa_violation{not_dominated, 0, 0, 1});
     CHECK(find({"c@0 d@0 >0"}) == ssa_violation{never_defined, 2, 0, 0});
 }
 

@@ -20,7 +20,9 @@
 #include <sublet/analysis/crossing.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness_worklist.hpp>
+#include <sublet/analysis/strictness.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/dominators.hpp>
 #include <sublet/graph/loops.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
@@ -52,6 +54,15 @@ bool is_read_unwritten(S const& p, crossing_values const& cross, bit_rows const&
                     in.test(root_of[n], cross.column[t.value]))
                     return true;
     return false;
+}
+
+/// The same of any loops, also such as are entered in their middle: on a way round, the read may hide.
+/// O(V + E + values + touches), and what dominators cost
+template <std::same_as<snapshot> S>
+bool is_read_undominated(S const& p, depth_first_forest const& search)
+{
+    auto const violation = find_ssa_violation(p, dominators(p.graph(), p.predecessors(), search));
+    return violation && violation->what == ssa_fault::not_dominated;
 }
 
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
@@ -94,7 +105,8 @@ dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
             if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
         }
     }
-    SUBLET_EXPECTS(!is_read_unwritten(p, cross, sets.in, search),
+    SUBLET_EXPECTS(reducible ? !is_read_unwritten(p, cross, sets.in, search)
+                             : !is_read_undominated(p, search),
                    "sublet: liveness by loop forest needs strict SSA form: a value is read where it may not "
                    "have been written");
     return sets;

@@ -56,8 +56,13 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
     return out;
 }
 
-/// What stands in the way of strict SSA form: a second def if there is one, otherwise the first such use in
-/// the order of steps, otherwise the first such use at the end of a node.
+/// What stands in the way of strict SSA form: a second def if there is one, otherwise a use that the def does
+/// not dominate, otherwise a use of what is never defined. Of uses the first in the order of steps, those at
+/// the ends of nodes after all others.
+///
+/// A node that the entry does not reach belongs to another tree, so what is defined in the entry's does not
+/// dominate it, though no way leads there on which that could matter. Whose IR allows such uses (LLVM's does)
+/// leaves these nodes out.
 ///
 /// Requires:   `tree` is the dominator tree of the program's graph.
 /// Complexity: O(values + touches).
@@ -83,23 +88,27 @@ template <std::same_as<snapshot> S>
             d = {n, i};
         }
     }
+    std::optional<ssa_violation> undefined; // the first
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
             if (touches[i].kind == touch_kind::def) continue;
             definition const d = def_of[touches[i].value];
-            if (d.node == n ? d.at < i : d.node != no_node && tree.dominates(d.node, n)) continue;
-            ssa_fault const what = d.node == no_node ? ssa_fault::never_defined : ssa_fault::not_dominated;
-            return violation(what, touches[i].value, n, i);
+            if (d.node == no_node && !undefined)
+                undefined = violation(ssa_fault::never_defined, touches[i].value, n, i);
+            if (d.node == n ? d.at >= i : d.node != no_node && !tree.dominates(d.node, n))
+                return violation(ssa_fault::not_dominated, touches[i].value, n, i);
         }
     }
     for (edge_use u : p.edge_uses()) {
         node_id const d = def_of[u.value].node;
         step_id const last = p.steps_of(u.pred).last - 1;
-        if (d == no_node) return ssa_violation{ssa_fault::never_defined, u.value, u.pred, last};
-        if (!tree.dominates(d, u.pred)) return ssa_violation{ssa_fault::not_dominated, u.value, u.pred, last};
+        if (d == no_node && !undefined)
+            undefined = ssa_violation{ssa_fault::never_defined, u.value, u.pred, last};
+        if (d != no_node && !tree.dominates(d, u.pred))
+            return ssa_violation{ssa_fault::not_dominated, u.value, u.pred, last};
     }
-    return std::nullopt;
+    return undefined;
 }
 
 template <program P>
