@@ -40,10 +40,11 @@ public:
     {
         return is_needed(v, node_of_[s], s + 1);
     }
+    /// What is alive where the program begins is there, so it occupies the first step of all.
     bool occupies(sublet::value_id v, sublet::step_id s) const
     {
         return touches(v, s, sublet::touch_kind::def) || touches(v, s, sublet::touch_kind::use) ||
-               is_live_after(v, s);
+               is_live_after(v, s) || (s == 0 && is_live_in(v, 0));
     }
 
     /// By step, by value.

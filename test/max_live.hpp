@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-/// The most values that occupy one step: that are defined or held by it, or needed after it. From the end of
-/// each node back to where it begins.
+/// The most values that occupy one step: that are defined or held by it, or needed after it, or alive where
+/// the program begins with it. From the end of each node back to where it begins.
 inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& live)
 {
     using namespace sublet;
@@ -28,6 +28,8 @@ inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& 
         for (step_id s = mine.last; s-- != mine.first;) {
             for (touch t : p.touches(s))
                 if (t.kind != touch_kind::use_early) set(t.value, true);
+            if (s == 0)
+                for (value_id v : live.live_in(0)) set(v, true);
             most = std::max(most, alive);
             for (touch t : p.touches(s))
                 if (t.kind == touch_kind::def) set(t.value, false);

@@ -9,7 +9,8 @@
 ///     c = a + b       {a b}         (a and b are, too, if c must             c
 ///     return b + c    {b c}         not overwrite what it is made of)
 ///
-/// A value occupies a step that defines it, that uses it (unless early), or behind which it is alive. Two
+/// A value occupies a step that defines it, that uses it (unless early), or behind which it is alive; and the
+/// program's first step if it is alive where that begins, for then somebody has put it there. Two
 /// values interfere if they occupy one step, and there is no need to look at all steps for that. Go back from
 /// there on the path by which a search found it: either one of the two is defined while the other is there,
 /// or both are there in the first step of the root. So one walk up each node from what is alive at its end
@@ -119,6 +120,9 @@ struct flow_meetings {
                 for (touch t : p.touches(s))
                     if (t.kind == touch_kind::use && !arriving.contains(t.value)) present.insert(t.value);
                 if (s == mine.first && parent[n] == no_node) {
+                    if (n == 0)
+                        for (value_id v : live.live_in(n))
+                            if (!arriving.contains(v)) present.insert(v);
                     for (value_id v : present.list()) arriving.insert(v);
                     meet(arriving.list(), {});
                 } else if (!arriving.list().empty()) {

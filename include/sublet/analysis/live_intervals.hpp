@@ -11,8 +11,9 @@
 ///     b                    [=============)            fits into that
 ///
 /// A position is in a range of a value if its step defines the value, uses it (unless early), or has it alive
-/// behind it. Walking the order backwards, what is alive where a node ends opens a range, a definition closes
-/// it, and what is still open where the node begins ends there, or goes on if the node before needs it too.
+/// behind it; or if it is that of the program's first step, and the value is alive where that begins. Walking
+/// the order backwards, what is alive where a node ends opens a range, a definition closes it, and what is
+/// still open where the node begins ends there, or goes on if the node before needs it too.
 ///
 /// What is alive where a node ends, `liveness` says. But where all successors have been walked before, the
 /// ranges that were open at their beginnings say it too; and what a loop needs at its header is alive
@@ -128,6 +129,8 @@ public:
                 if (t.kind != touch_kind::def)
                     open(t.value, t.kind == touch_kind::use_early ? position : position + 1);
         }
+        if (n == 0) // what is alive where the program begins has been put there
+            for (value_id v : open_) open(v, position + 1);
     }
     [[nodiscard]] range_collector const& closed() const { return closed_; }
 
