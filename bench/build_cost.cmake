@@ -139,6 +139,7 @@ string(CONCAT text "struct text {\n    text& operator<<(char const*);\n    text&
 
 cost(contract.hpp "void call(int i) { SUBLET_EXPECTS(i > 0, \"sublet: a sentence\"); }")
 cost(units.hpp "auto call(long i) { return sublet::checked_add(sublet::to_id(i), 7); }")
+cost(sorting.hpp "void call(std::vector<int>& v) { sublet::sort_ascending(v); }")
 cost(keyed.hpp "void call(std::vector<sublet::keyed>& v) { sublet::sort_keyed(v); }")
 cost(live_range.hpp "bool call() { return sublet::overlaps({0, 2}, {1, 3}); }")
 cost(value_role.hpp "auto call() { return sublet::value_role::input | sublet::value_role::output; }")

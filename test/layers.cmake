@@ -17,10 +17,10 @@ set(planner.hpp words graph analysis ordering sharing placement checking rewriti
 set(sublet.hpp ${planner.hpp} planner.hpp)
 set(execution.hpp ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
-set(heavy iostream ranges random functional string memory memory_resource) # each costs as much as all of ours
+set(heavy algorithm iostream ranges random functional string memory memory_resource) # dear to every includer
 
 function(stage_of header result)
-  if(header MATCHES "^(units|contract|keyed|live_range|per_value|value_role|plan|plan_options)\\.hpp$")
+  if(header MATCHES "^(units|contract|sorting|keyed|live_range|per_value|value_role|plan|plan_options)\\.hpp$")
     set(${result} words PARENT_SCOPE)
   else()
     string(REGEX REPLACE "/.*" "" stage ${header}) # the folder; at the root the header itself

@@ -8,9 +8,10 @@
 ///
 /// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
 /// is the same on every platform whatever the sort. One type for all of them, because each further
-/// instantiation of std::sort costs compile time.
+/// instantiation of a sort costs compile time.
 
-#include <algorithm>
+#include <sublet/sorting.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <vector>
@@ -33,7 +34,7 @@ struct keyed {
 template <std::same_as<keyed> Item>
 void sort_keyed(std::vector<Item>& items)
 {
-    std::sort(items.begin(), items.end());
+    sort_ascending(items);
 }
 
 /// The key that sorts the largest first.

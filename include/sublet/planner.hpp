@@ -28,7 +28,6 @@
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <ctime>
@@ -110,9 +109,9 @@ std::optional<witness> objection(Placement const& placed, placement_problem cons
         w.what = fault::clash;
         w.value = plan.buffers[placed.buffer].root;
         w.other = plan.buffers[placed.other].root;
-        w.position = std::max(a.life.first, b.life.first);
-        w.begin = std::max(a.pinned, b.pinned);
-        w.end = std::min(a.pinned + a.size, b.pinned + b.size);
+        w.position = larger(a.life.first, b.life.first);
+        w.begin = larger(a.pinned, b.pinned);
+        w.end = smaller(a.pinned + a.size, b.pinned + b.size);
         break;
     }
     }

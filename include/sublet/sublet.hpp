@@ -13,6 +13,7 @@
 #include <sublet/units.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/value_role.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>

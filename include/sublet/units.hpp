@@ -105,6 +105,18 @@ template <class F>
 concept size_function = std::invocable<F&, std::uint32_t> &&
                         integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
+/// As std::max and std::min, but without <algorithm>: sorting.hpp says why.
+template <integer I>
+[[nodiscard]] constexpr I larger(I a, I b) noexcept
+{
+    return a < b ? b : a;
+}
+template <integer I>
+[[nodiscard]] constexpr I smaller(I a, I b) noexcept
+{
+    return b < a ? b : a;
+}
+
 /// Whether a + b is a quantity, that is, below 2^64 - 1.
 [[nodiscard]] constexpr bool sum_fits(byte_count a, byte_count b) noexcept { return b < no_size - a; }
 

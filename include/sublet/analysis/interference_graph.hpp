@@ -19,9 +19,9 @@
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -66,11 +66,7 @@ public:
     [[nodiscard]] std::span<value_id const> neighbors(value_id v) const { return graph()[v]; }
     [[nodiscard]] std::size_t degree(value_id v) const { return graph()[v].size(); }
     /// O(log degree)
-    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const
-    {
-        std::span<value_id const> const row = graph()[u];
-        return std::binary_search(row.begin(), row.end(), v);
-    }
+    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return is_listed(graph()[u], v); }
 
     /// What a graph takes; `no_size` if that takes more than 64 bits to say.
     [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges)
@@ -220,12 +216,12 @@ interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk
     // And it is kept for a stripe of them at a time.
     std::size_t const word_bits = bit_rows::word_bits;
     std::size_t const affordable = budget / (8 * (byte_count{values} + 1));
-    std::size_t const stripe = word_bits * std::clamp<std::size_t>(affordable, 1, numbers / word_bits + 1);
+    std::size_t const stripe = word_bits * smaller(larger<std::size_t>(affordable, 1), numbers / word_bits + 1);
     auto each_pair = [&](auto visit) {
         for (std::size_t first = 0; first == 0 || first < numbers; first += stripe) {
             bit_rows has_met(numbers == 0 ? 0 : values, stripe);
             auto pair = [&](value_id u, value_id v) {
-                std::size_t const keeper = numbers == 0 ? no_value : std::min(number[u], number[v]);
+                std::size_t const keeper = numbers == 0 ? no_value : smaller(number[u], number[v]);
                 if (keeper == no_value) {
                     if (first == 0) visit(u, v);
                     return;

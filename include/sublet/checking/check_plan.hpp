@@ -24,10 +24,10 @@
 #include <sublet/keyed.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -87,8 +87,9 @@ private:
         };
         for (std::size_t i = 0; i != nodes; ++i)
             if (at(plan_.order, i) != at(options_.order, i)) return true;
-        return std::any_of(plan_.buffer_of.begin(), plan_.buffer_of.end(),
-                           [this](buffer_id b) { return b != no_buffer && b >= plan_.buffers.size(); });
+        for (buffer_id b : plan_.buffer_of)
+            if (b != no_buffer && b >= plan_.buffers.size()) return true;
+        return false;
     }
 
     std::optional<witness> undefined_use() const
@@ -143,11 +144,12 @@ private:
         auto read = [&](value_id v, step_id s, bool at_end) {
             if (versions[v] < 2) return;
             step_id const p = asked_.position[s];
-            auto const next = std::partition_point(writes.begin(), writes.end(), [&](keyed const& w) {
-                return w.key != v ? w.key < v : w.tie < s || (at_end && w.tie == s);
+            std::size_t const next = first_that(writes.size(), [&](std::size_t i) {
+                keyed const& w = writes[i];
+                return w.key != v ? w.key > v : w.tie > s || (w.tie == s && !at_end);
             });
-            if (next != writes.begin() && (next - 1)->key == v && (next - 1)->who > p) found(*(next - 1));
-            if (next != writes.end() && next->key == v && next->who < p) found(*next);
+            if (next != 0 && writes[next - 1].key == v && writes[next - 1].who > p) found(writes[next - 1]);
+            if (next != writes.size() && writes[next].key == v && writes[next].who < p) found(writes[next]);
         };
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s))
@@ -300,12 +302,12 @@ private:
     std::optional<witness> overlap(value_id living, value_id born) const
     {
         auto const [pool, offset] = place_of(born);
-        byte_count const begin = std::max(place_of(living).offset, offset);
-        byte_count const end = std::min(end_of(living), end_of(born));
+        byte_count const begin = larger(place_of(living).offset, offset);
+        byte_count const end = smaller(end_of(living), end_of(born));
         if (place_of(living).pool != pool || begin >= end) return std::nullopt;
         return witness{.what = fault::clash,
-                       .value = std::min(living, born),
-                       .other = std::max(living, born),
+                       .value = smaller(living, born),
+                       .other = larger(living, born),
                        .position = asked_.life[born].first,
                        .begin = begin,
                        .end = end,

@@ -21,7 +21,6 @@
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -145,15 +144,15 @@ template <std::same_as<snapshot> S>
         values, {plan_demands::never, 0}); // empty until a def or a role says where it begins
     each_touch(program, d.position, [&d](value_id v, step_id p, moment m) {
         live_range& life = d.life[d.root[v]];
-        life.last = std::max(life.last, m == moment::reads_early ? p : p + 1);
+        life.last = larger(life.last, m == moment::reads_early ? p : p + 1);
         if (m != moment::writes) return;
-        life.first = std::min(life.first, p);
-        d.first_def[v] = std::min(d.first_def[v], p);
+        life.first = smaller(life.first, p);
+        d.first_def[v] = smaller(d.first_def[v], p);
     });
-    step_id const end = std::max(static_cast<step_id>(program.steps()), step_id{1});
+    step_id const end = larger(static_cast<step_id>(program.steps()), step_id{1});
     for (value_id r = 0; r != values; ++r) {
         live_range& life = d.life[r];
-        if (has_role(d.class_role[r], value_role::input)) life = {0, std::max(life.last, step_id{1})};
+        if (has_role(d.class_role[r], value_role::input)) life = {0, larger(life.last, step_id{1})};
         if (has_role(d.class_role[r], value_role::output)) life.last = end;
         if (is_empty(life)) life = {};
     }

@@ -24,9 +24,9 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -78,16 +78,23 @@ struct effect_record {
 
 /// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: a step reads, then writes, and so it is recorded. `no_value` (and -1) is skipped:
-/// an operand that is not there. Every member throws precondition_error for a value that does not exist.
+/// Within a step the calls may come in any order: a step reads, then writes, and so it is recorded.
+/// `no_value` (and -1) is skipped: an operand that is not there. Every member throws precondition_error for a
+/// value that does not exist.
 class effect_sink {
 public:
     /// The step reads v.
     template <id_like I>
-    void use(I const& v) { read_value(v, touch_kind::use); }
+    void use(I const& v)
+    {
+        read_value(v, touch_kind::use);
+    }
     /// The step has read v before it writes anything.
     template <id_like I>
-    void use_early(I const& v) { read_value(v, touch_kind::use_early); }
+    void use_early(I const& v)
+    {
+        read_value(v, touch_kind::use_early);
+    }
     /// The step writes v.
     template <id_like I>
     void def(I const& v)
@@ -112,7 +119,7 @@ public:
     void use_at_end_of(N const& pred, I const& v)
     {
         node_id const p = detail::as_id(pred);
-        SUBLET_EXPECTS(std::binary_search(predecessors_.begin(), predecessors_.end(), p),
+        SUBLET_EXPECTS(is_listed(predecessors_, p),
                        "sublet: use_at_end_of names a node that is not a predecessor");
         value_id const used = checked(v);
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});

@@ -16,9 +16,9 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +51,7 @@ public:
           predecessors_(successors_.transposed(successors_.rows()))
     {
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        std::size_t const guess = std::min(values_, std::size_t{1} << 16); // a step a value, three touches
+        std::size_t const guess = smaller(values_, std::size_t{1} << 16); // a step a value, three touches
         record_.step_begin.reserve(nodes() + guess + 1);
         record_.touches.reserve(3 * guess);
         node_end_.reserve(nodes());
@@ -131,11 +131,9 @@ private:
     template <auto Key, class Row>
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
-        auto first = std::lower_bound(rows.begin(), rows.end(), key,
-                                      [](Row const& r, std::uint32_t k) { return r.*Key < k; });
-        auto last = std::upper_bound(first, rows.end(), key,
-                                     [](std::uint32_t k, Row const& r) { return k < r.*Key; });
-        return {rows.data() + (first - rows.begin()), rows.data() + (last - rows.begin())};
+        auto const first = first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
+        auto const last = first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
+        return {rows.data() + first, rows.data() + last};
     }
 
     std::size_t values_ = 0;
@@ -270,11 +268,17 @@ template <graph G, class Uses, class Defs>
 
 /// A snapshot as it is, any other program copied.
 template <std::same_as<snapshot> S>
-[[nodiscard]] S const& as_snapshot(S const& s) { return s; }
+[[nodiscard]] S const& as_snapshot(S const& s)
+{
+    return s;
+}
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] snapshot as_snapshot(P const& p) { return snapshot(p); }
+[[nodiscard]] snapshot as_snapshot(P const& p)
+{
+    return snapshot(p);
+}
 
 } // namespace sublet
 

@@ -13,9 +13,9 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <vector>
@@ -40,8 +40,7 @@ public:
         if (number_by_table()) return;
         by_descriptor_.resize(vertices_.size());
         for (std::size_t n = 0; n != vertices_.size(); ++n) by_descriptor_[n] = static_cast<node_id>(n);
-        std::sort(by_descriptor_.begin(), by_descriptor_.end(),
-                  [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
+        sort_by(by_descriptor_, [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
         for (std::size_t i = 1; i < by_descriptor_.size(); ++i)
             SUBLET_EXPECTS(vertices_[by_descriptor_[i - 1]] < vertices_[by_descriptor_[i]],
                            "sublet: a graph lists a vertex twice");
@@ -56,9 +55,10 @@ public:
         if constexpr (std::unsigned_integral<V>)
             if (by_descriptor_.empty())
                 return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
-        auto at = std::lower_bound(by_descriptor_.begin(), by_descriptor_.end(), v,
-                                   [this](node_id n, V const& w) { return vertices_[n] < w; });
-        return at != by_descriptor_.end() && !(v < vertices_[*at]) ? *at : no_node;
+        std::size_t const n = by_descriptor_.size();
+        std::size_t const at =
+            first_that(n, [&](std::size_t i) { return !(vertices_[by_descriptor_[i]] < v); });
+        return at != n && !(v < vertices_[by_descriptor_[at]]) ? by_descriptor_[at] : no_node;
     }
 
 private:

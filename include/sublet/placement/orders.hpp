@@ -24,7 +24,6 @@
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -53,15 +52,15 @@ public:
     explicit range_maximum(std::vector<byte_count> const& table)
         : leaves_(table.size()), tree_(2 * table.size())
     {
-        std::copy(table.begin(), table.end(), tree_.begin() + static_cast<std::ptrdiff_t>(leaves_));
-        for (std::size_t i = leaves_; i-- > 1;) tree_[i] = std::max(tree_[2 * i], tree_[2 * i + 1]);
+        for (std::size_t i = 0; i != leaves_; ++i) tree_[leaves_ + i] = table[i];
+        for (std::size_t i = leaves_; i-- > 1;) tree_[i] = larger(tree_[2 * i], tree_[2 * i + 1]);
     }
     [[nodiscard]] byte_count over(live_range r) const
     {
         byte_count most = 0;
         for (std::size_t i = r.first + leaves_, j = r.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) most = std::max(most, tree_[i++]);
-            if (j % 2 == 1) most = std::max(most, tree_[--j]);
+            if (i % 2 == 1) most = larger(most, tree_[i++]);
+            if (j % 2 == 1) most = larger(most, tree_[--j]);
         }
         return most;
     }
@@ -104,8 +103,9 @@ template <std::same_as<placement_buffer> Buffer>
     case placement_order::size: break; // the first tie-break does it
     case placement_order::peak_length:
     case placement_order::peak_death: {
-        auto const peak =
-            static_cast<step_id>(std::max_element(live_bytes.begin(), live_bytes.end()) - live_bytes.begin());
+        step_id peak = 0;
+        for (step_id p = 1; p < live_bytes.size(); ++p)
+            if (live_bytes[p] > live_bytes[peak]) peak = p;
         for (std::size_t i = 0; i != key.size(); ++i) {
             live_range const life = buffers[i].life;
             if (contains(life, peak))

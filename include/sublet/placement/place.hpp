@@ -19,9 +19,9 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -81,8 +81,8 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     sort_keyed(deaths);
     std::vector<keyed> alive; // {begin, end, who}, ascending
     auto at_or_above = [&alive](byte_count begin) {
-        return std::partition_point(alive.begin(), alive.end(),
-                                    [&](keyed const& p) { return p.key < begin; });
+        std::size_t const at = first_that(alive.size(), [&](std::size_t i) { return alive[i].key >= begin; });
+        return alive.begin() + static_cast<std::ptrdiff_t>(at);
     };
     auto dead = deaths.begin();
     for (keyed const& birth : births) {
@@ -106,7 +106,7 @@ step_id column_width(std::vector<Buffer> const& buffers, step_id positions)
     for (Buffer const& b : buffers) sum += length(b.life);
     std::uint64_t const width = 4 * (sum / (buffers.size() + 1) + 1);
     return std::bit_ceil(
-        static_cast<step_id>(width < positions / 4 ? width : std::min(positions, step_id{1} << 31)));
+        static_cast<step_id>(width < positions / 4 ? width : smaller(positions, step_id{1} << 31)));
 }
 
 /// Replace positions by their ranks among all births and deaths, and return the positions by rank: what

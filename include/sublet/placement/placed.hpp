@@ -22,7 +22,6 @@
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -137,8 +136,8 @@ private:
         b.gap = 0;
         b.end = b.items.front().end;
         for (placed const& p : b.items) {
-            if (p.offset > b.end) b.gap = std::max(b.gap, p.offset - b.end);
-            b.end = std::max(b.end, p.end);
+            if (p.offset > b.end) b.gap = larger(b.gap, p.offset - b.end);
+            b.end = larger(b.end, p.end);
         }
         return b.gap;
     }
@@ -170,7 +169,7 @@ private:
             placed const* const end = c.in->items.data() + c.in->items.size();
             if (meet(c.in->lives, life))
                 for (; c.at != end; ++c.at)
-                    if (meet(c.at->life, life) && std::max(column_of(c.at->life.first), first) == c.column)
+                    if (meet(c.at->life, life) && larger(column_of(c.at->life.first), first) == c.column)
                         return true;
         }
         return false;
@@ -180,7 +179,7 @@ private:
     static void cover(Block& b, live_range life)
     {
         if (is_empty(b.lives)) b.common = life;
-        b.common = {std::max(b.common.first, life.first), std::min(b.common.last, life.last)};
+        b.common = {larger(b.common.first, life.first), smaller(b.common.last, life.last)};
         b.lives = hull(b.lives, life);
         b.is_measured = false;
     }

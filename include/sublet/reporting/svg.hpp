@@ -27,7 +27,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +75,7 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 
     step_id positions = 1;
     std::vector<svg_panel> panels;
-    for (placed_buffer const* b : drawn) positions = std::max({positions, b->life.first, b->life.last});
+    for (placed_buffer const* b : drawn) positions = larger(larger(positions, b->life.first), b->life.last);
     for (std::size_t first = 0; first != drawn.size(); first = panels.back().last)
         panels.push_back(panel_of(plan, drawn, first));
 
@@ -113,7 +112,7 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     for (std::uint64_t top = room; svg_panel const& panel : panels) {
         svg_plot const upper{top + painter::above, map, panel.ceiling};
         svg_plot const lower{upper.bottom() + painter::gap, profile,
-                             std::max<byte_count>({panel.arena, panel.live.peak, 1})};
+                             larger<byte_count>(larger(panel.arena, panel.live.peak), 1)};
         paint.paint(panel, panels.size() != 1, upper, lower);
         top += panel_height;
     }

@@ -18,9 +18,9 @@
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg_canvas.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +71,7 @@ template <std::same_as<placed_buffer const*> Buffer, name_function Kinds>
     auto const name_at = [&](std::uint32_t i) {
         return std::string_view(result.text.data() + asked[i].first, asked[i].last - asked[i].first);
     };
-    std::sort(by_name.begin(), by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
+    sort_by(by_name, [&](std::uint32_t a, std::uint32_t b) {
         int const order = name_at(a).compare(name_at(b));
         return order != 0 ? order < 0 : a < b;
     });
@@ -122,12 +122,12 @@ struct svg_legend {
 template <std::same_as<buffer_kinds> K>
 svg_legend legend_of(K const& all, std::uint64_t width)
 {
-    std::size_t const own = std::min(all.kinds.size(), svg_colors);
+    std::size_t const own = smaller(all.kinds.size(), svg_colors);
     std::uint64_t letters = own < all.kinds.size() ? 14 : 7; // "99 other kinds", "unnamed"
     for (std::size_t k = 0; k != own; ++k)
-        letters = std::max(letters, std::min<std::uint64_t>(all.kinds[k].characters, svg_legend::longest));
+        letters = larger(letters, smaller<std::uint64_t>(all.kinds[k].characters, svg_legend::longest));
     std::uint64_t const cell = svg_legend::swatch + (letters + 9) * svg_letter; // 9: " 45.2 %  "
-    return {std::min(all.kinds.size(), svg_colors + 1), std::max<std::uint64_t>(width / cell, 1), cell};
+    return {smaller(all.kinds.size(), svg_colors + 1), larger<std::uint64_t>(width / cell, 1), cell};
 }
 
 template <class Stream>
@@ -156,10 +156,10 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
         }
         std::uint64_t const steps = own ? all.kinds[k].byte_steps : rest;
         rest -= steps;
-        std::uint64_t const whole = std::max<std::uint64_t>(all.byte_steps, 1);
+        std::uint64_t const whole = larger<std::uint64_t>(all.byte_steps, 1);
         std::uint64_t const tenths = (portion(2000, steps, whole) + 1) / 2; // rounded, of a percent
         canvas.out << " <tspan class=\"b\">" << (tenths == 0 && steps != 0 ? "&lt;" : "")
-                   << px{std::max<std::uint64_t>(10 * tenths, steps == 0 ? 0 : 10)} << " %</tspan></text>\n";
+                   << px{larger<std::uint64_t>(10 * tenths, steps == 0 ? 0 : 10)} << " %</tspan></text>\n";
     }
 }
 

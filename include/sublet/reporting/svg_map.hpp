@@ -23,7 +23,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,12 +48,11 @@ svg_panel panel_of(memory_plan const& plan, std::vector<Buffer> const& drawn, st
     for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
         placed_buffer const& b = *drawn[panel.last];
         mine.push_back(&b);
-        panel.ceiling =
-            std::max(panel.ceiling, sum_fits(b.offset, b.size) ? b.offset + b.size : no_offset - 1);
+        panel.ceiling = larger(panel.ceiling, sum_fits(b.offset, b.size) ? b.offset + b.size : no_offset - 1);
     }
     panel.live = profile_of(mine);
     panel.arena = panel.pool < plan.arena_bytes.size() ? plan.arena_bytes[panel.pool] : panel.ceiling;
-    panel.ceiling = std::max({panel.ceiling, panel.arena, panel.live.peak});
+    panel.ceiling = larger(larger(panel.ceiling, panel.arena), panel.live.peak);
     return panel;
 }
 
@@ -124,8 +122,8 @@ private:
         byte_count const end = sum_fits(b.offset, b.size) ? b.offset + b.size : map.ceiling;
         std::uint64_t const x = canvas.x_of(b.life.first), y = map.y_of(end);
         std::uint64_t const w =
-            std::max<std::uint64_t>(is_empty(b.life) ? 0 : canvas.x_of(b.life.last) - x, 25);
-        std::uint64_t const h = std::max<std::uint64_t>(map.y_of(b.offset) - y, 25);
+            larger<std::uint64_t>(is_empty(b.life) ? 0 : canvas.x_of(b.life.last) - x, 25);
+        std::uint64_t const h = larger<std::uint64_t>(map.y_of(b.offset) - y, 25);
         read_name(name, name_of, b.root);
         std::size_t const characters = keep_printable(name);
         std::string_view const text(name.data(), name.size());
@@ -133,7 +131,7 @@ private:
         bool const kindless = kinds.kinds.empty();
         std::size_t const color = kindless ? i % svg_colors : kinds.kind_of[i];
         out << "<rect class=\"" << (color < svg_colors ? static_cast<char>('A' + color) : 'O');
-        std::uint64_t const thinner = std::min(w, h);
+        std::uint64_t const thinner = smaller(w, h);
         if (thinner >= 100) out << (thinner >= 300 ? " s" : " t");
         out << "\" x=\"" << px{x} << "\" y=\"" << px{y} << "\" width=\"" << px{w} << "\" height=\"" << px{h}
             << "\"><title>";
@@ -150,8 +148,8 @@ private:
         std::uint64_t from = x, to = x + w;
         if (from < mark && mark < to) (mark - from < to - mark ? from : to) = mark;
         std::uint64_t const wide = to - from;
-        std::uint64_t const across = h < 1400 ? 0 : (wide - std::min<std::uint64_t>(wide, 1000)) / svg_letter;
-        std::uint64_t const upwards = wide < 1400 ? 0 : (h - std::min<std::uint64_t>(h, 1000)) / svg_letter;
+        std::uint64_t const across = h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_letter;
+        std::uint64_t const upwards = wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_letter;
         bool const turned = across < characters && h > wide;
         std::uint64_t const room = turned ? upwards : across;
         if (characters == 0 || (room < characters && room < 8)) return;
@@ -187,8 +185,8 @@ private:
     {
         // The upper label stands on its line and the lower one hangs: they never meet, and keep off the axis.
         std::uint64_t const y = map.y_of(bytes), x = canvas.end() + 800;
-        std::uint64_t const above_y = std::min(y - 1700, map.bottom() - 4000);
-        std::uint64_t const below_y = std::min(y + 1100, map.bottom() - 1300);
+        std::uint64_t const above_y = smaller(y - 1700, map.bottom() - 4000);
+        std::uint64_t const below_y = smaller(y + 1100, map.bottom() - 1300);
         std::uint64_t const first = upper ? above_y : below_y;
         canvas.level(line, y, canvas.end() + 600);
         canvas.text(text, x, first) << label << "</text>";

@@ -27,7 +27,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +77,7 @@ template <std::same_as<snapshot> S>
     auto const positions = static_cast<step_id>(steps.size());
     memory_pressure const levels = pressure(
         buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
-        [&](auto b) { return plan.buffers[b].size; }, std::max(positions, step_id{1})); // inputs need no step
+        [&](auto b) { return plan.buffers[b].size; }, larger(positions, step_id{1})); // inputs need no step
 
     peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
     reason.bytes = levels.peak;
@@ -90,9 +89,8 @@ template <std::same_as<snapshot> S>
     std::size_t const ends = levels.live_bytes.size() + 1;
     // The highest level before a position, and from it on.
     std::vector<byte_count> before(ends, 0), from(ends, 0);
-    for (std::size_t at = 1; at != ends; ++at)
-        before[at] = std::max(before[at - 1], levels.live_bytes[at - 1]);
-    for (std::size_t at = ends - 1; at-- != 0;) from[at] = std::max(from[at + 1], levels.live_bytes[at]);
+    for (std::size_t at = 1; at != ends; ++at) before[at] = larger(before[at - 1], levels.live_bytes[at - 1]);
+    for (std::size_t at = ends - 1; at-- != 0;) from[at] = larger(from[at + 1], levels.live_bytes[at]);
 
     std::vector<keyed> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
@@ -105,12 +103,12 @@ template <std::same_as<snapshot> S>
     for (keyed const& k : largest) {
         placed_buffer const& b = plan.buffers[k.who];
         row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
-        byte_count const outside = std::max(before[b.life.first], from[b.life.last]);
+        byte_count const outside = larger(before[b.life.first], from[b.life.last]);
         reason.alive.push_back({.buffer = k.who,
                                 .root = b.root,
                                 .life = b.life,
                                 .bytes = b.size,
-                                .peak_without = std::max(reason.bytes - b.size, outside)});
+                                .peak_without = larger(reason.bytes - b.size, outside)});
     }
 
     std::vector<step_id> position_of(steps.size());
@@ -243,9 +241,9 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
     enum column : std::size_t { bytes, percent, value, producer, last_user, without, saves, columns };
     static constexpr char const* headings[] = {
         "bytes", "%", "value", "defined by", "last used by", "peak without it", "saves"};
-    std::size_t const rows = std::min(options.rows, reason.alive.size());
+    std::size_t const rows = smaller(options.rows, reason.alive.size());
     std::vector<table_cell> cells(rows == 0 ? 0 : (rows + 1) * columns);
-    for (std::size_t c = 0; c != std::min<std::size_t>(cells.size(), columns); ++c) cells[c] << headings[c];
+    for (std::size_t c = 0; c != smaller<std::size_t>(cells.size(), columns); ++c) cells[c] << headings[c];
     byte_count rest = reason.bytes;
     for (std::size_t i = 0; i != rows; ++i) {
         peak_buffer const& b = reason.alive[i];
@@ -267,7 +265,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
 
     std::size_t width[columns] = {};
     for (std::size_t i = 0; i != cells.size(); ++i)
-        width[i % columns] = std::max(width[i % columns], cells[i].characters);
+        width[i % columns] = larger(width[i % columns], cells[i].characters);
     for (std::size_t i = 0; i != cells.size(); ++i) {
         std::size_t const c = i % columns;
         bool const is_name = c == value || c == producer || c == last_user;

@@ -17,9 +17,9 @@
 
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -88,12 +88,12 @@ template <std::same_as<csr_graph> G>
         if (grows) continue; // what it shows, the clique that it is part of shows too
         sizes.clear();
         for (value_id w : clique()) sizes.push_back(bytes[w]);
-        std::sort(sizes.begin(), sizes.end());
+        sort_ascending(sizes);
         if (at_least.size() < size) at_least.resize(size, 0);
-        for (std::size_t i = 0; i != size; ++i) at_least[i] = std::max(at_least[i], sizes[size - 1 - i]);
+        for (std::size_t i = 0; i != size; ++i) at_least[i] = larger(at_least[i], sizes[size - 1 - i]);
         if (bound.clique.size() < size) bound.clique.assign(clique().begin(), clique().end());
     }
-    std::sort(bound.clique.begin(), bound.clique.end());
+    sort_ascending(bound.clique);
     for (byte_count slot : at_least) bound.bytes = checked_add(bound.bytes, slot);
     return bound;
 }

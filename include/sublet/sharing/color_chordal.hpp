@@ -34,7 +34,6 @@
 #include <sublet/sharing/slot_set.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -167,12 +166,12 @@ private:
 /// more than a wish: a step's result never shares with an operand that the step holds.
 ///
 /// Requires:   `live` is the liveness of `p`.
-/// Ensures:    values that occupy the same step have different slots. (In a node that the entry does not reach
-///             those from elsewhere do not count: nothing has defined them there.) `slots` equals `max_live`,
-///             so that no plan has fewer, unless values are fixed to slots: then it is valid and may have more.
-///             A value takes the first free slot of a partner, in the order in which the pairs are declared,
-///             otherwise the lowest that is free. There is no plan, but a witness, if the program is not in
-///             strict SSA form or fixed values clash.
+/// Ensures:    values that occupy the same step have different slots. (In a node that the entry does not
+///             reach those from elsewhere do not count: nothing has defined them there.) `slots` equals
+///             `max_live`, so that no plan has fewer, unless values are fixed to slots: then it is valid and
+///             may have more. A value takes the first free slot of a partner, in the order in which the pairs
+///             are declared, otherwise the lowest that is free. There is no plan, but a witness, if the
+///             program is not in strict SSA form or fixed values clash.
 /// Complexity: O(V + E + values + touches + size of all live-in sets + definitions * slots / 64) time, O(V +
 ///             values + touches) memory; with fixed values also those of the comment above.
 template <std::same_as<snapshot> S>
@@ -186,8 +185,9 @@ template <std::same_as<snapshot> S>
 
     std::vector<slot_id> const fixed = options.fixed.tabulate(p.values());
     csr_rows avoided;
-    if (std::any_of(fixed.begin(), fixed.end(), [](slot_id s) { return s != no_slot; }))
-        avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
+    bool has_fixed = false;
+    for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;
+    if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
     if (result.clash) return result;
 
     csr_rows const partners = csr_rows::gathered(p.values(), [&p](auto add) {
@@ -202,7 +202,9 @@ template <std::same_as<snapshot> S>
     auto may_take = [&](value_id v, slot_id slot) {
         if (slot == no_slot || taken.contains(slot)) return false;
         if (avoided.rows() == 0) return true;
-        return std::find(avoided[v].begin(), avoided[v].end(), slot) == avoided[v].end();
+        for (slot_id s : avoided[v])
+            if (s == slot) return false;
+        return true;
     };
     auto slot_for = [&](value_id v) {
         if (fixed[v] != no_slot) return fixed[v];

@@ -29,9 +29,9 @@
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
 #include <sublet/sharing/dsatur.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -111,7 +111,7 @@ std::vector<value_id> in_turn(coloring_order by, G const& g, std::vector<byte_co
         for (std::size_t i = 0; i != keys.size(); ++i) order[i] = keys[i].who;
     } else if (!given.empty()) {
         std::vector<value_id> sorted = given;
-        std::sort(sorted.begin(), sorted.end());
+        sort_ascending(sorted);
         SUBLET_EXPECTS(sorted == order, "sublet: an order of colouring names every vertex once");
         order = given;
     }
@@ -197,7 +197,7 @@ template <std::same_as<csr_graph> G>
         slot_id const s = slot_of[v];
         if (s == no_slot) continue;
         if (result.slot_bytes.size() <= s) result.slot_bytes.resize(std::size_t{s} + 1, 0);
-        result.slot_bytes[s] = std::max(result.slot_bytes[s], bytes[v]);
+        result.slot_bytes[s] = larger(result.slot_bytes[s], bytes[v]);
     }
     result.plan = {std::move(slot_of), static_cast<slot_id>(result.slot_bytes.size())};
     for (byte_count slot : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, slot);

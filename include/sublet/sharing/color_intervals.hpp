@@ -17,10 +17,12 @@
 
 #include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
+#include <compare>
 #include <cstddef>
+#include <set>
 #include <vector>
 
 namespace sublet {
@@ -44,32 +46,30 @@ template <live_range_function Lives>
         live_range const life = detail::ask(lives, static_cast<buffer_id>(b));
         if (!is_empty(life)) arrivals.push_back({life, static_cast<buffer_id>(b)});
     }
-    std::sort(arrivals.begin(), arrivals.end(), [](arrival const& a, arrival const& b) {
+    sort_by(arrivals, [](arrival const& a, arrival const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
     });
 
-    // Every open slot with the position at which it is free again, soonest on top of the heap.
+    // Every open slot with the position at which it is free again, soonest first.
     struct lease {
         step_id until;
         slot_id held;
+        auto operator<=>(lease const&) const = default;
     };
-    auto later = [](lease a, lease b) { return a.until != b.until ? a.until > b.until : a.held > b.held; };
-    std::vector<lease> leases;
+    std::set<lease> leases;
 
     slot_plan plan;
     plan.slot_of.assign(buffers, no_slot);
     for (arrival const& a : arrivals) {
         slot_id mine = plan.slots;
-        if (!leases.empty() && leases.front().until <= a.life.first) {
-            std::pop_heap(leases.begin(), leases.end(), later);
-            mine = leases.back().held;
-            leases.pop_back();
+        if (!leases.empty() && leases.begin()->until <= a.life.first) {
+            mine = leases.begin()->held;
+            leases.erase(leases.begin());
         } else {
             ++plan.slots;
         }
         plan.slot_of[a.who] = mine;
-        leases.push_back({a.life.last, mine});
-        std::push_heap(leases.begin(), leases.end(), later);
+        leases.insert({a.life.last, mine});
     }
     return plan;
 }

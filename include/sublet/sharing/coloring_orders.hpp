@@ -19,7 +19,6 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +37,7 @@ public:
     explicit falling_queue(std::vector<std::uint32_t> numbers)
         : number_(std::move(numbers)), next_(number_.size()), previous_(number_.size())
     {
-        for (std::uint32_t n : number_) lowest_ = std::max<std::size_t>(lowest_, n);
+        for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
         first_ = std::vector<Vertex>(lowest_ + 1, no_value);
         for (std::size_t v = number_.size(); v-- != 0;)
             link(static_cast<Vertex>(v)); // the lowest id in front
@@ -76,7 +75,7 @@ private:
         next_[v] = first;
         previous_[v] = no_value;
         first = v;
-        lowest_ = std::min<std::size_t>(lowest_, number_[v]);
+        lowest_ = smaller<std::size_t>(lowest_, number_[v]);
     }
     void unlink(Vertex v)
     {
@@ -112,7 +111,7 @@ template <std::same_as<csr_graph> G>
     for (std::size_t i = g.rows(); i-- != 0;) {
         auto const [v, degree] = queue.take_lowest();
         result.order[i] = v;
-        result.degeneracy = std::max(result.degeneracy, degree);
+        result.degeneracy = larger(result.degeneracy, degree);
         for (value_id w : g[v])
             if (queue.contains(w)) queue.lower(w);
     }
@@ -127,8 +126,7 @@ template <std::same_as<csr_graph> G>
 [[nodiscard]] std::vector<value_id> largest_cardinality_first(G const& g)
 {
     std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
-    for (std::size_t v = 0; v != g.rows(); ++v)
-        most = std::max(most, static_cast<std::uint32_t>(g[v].size()));
+    for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
     detail::falling_queue<value_id> queue(std::vector<std::uint32_t>(g.rows(), most));
     std::vector<value_id> order;
     order.reserve(g.rows());

@@ -18,7 +18,6 @@
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <vector>
@@ -62,7 +61,7 @@ template <std::same_as<snapshot> S>
     }
     for (edge_use u : p.edge_uses()) {
         step_id& first = free_from[table.buffer_of[u.value]];
-        first = std::max(first, position_of[p.steps_of(u.pred).last - 1] + 1);
+        first = larger(first, position_of[p.steps_of(u.pred).last - 1] + 1);
     }
 
     for (std::size_t i = 0; i != steps.size(); ++i) {

@@ -20,9 +20,9 @@
 #include <sublet/live_range.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -80,10 +80,10 @@ template <live_range_function Lives, size_function Sizes>
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
     }
     std::vector<tenant> deaths = births;
-    std::sort(births.begin(), births.end(), [](tenant const& a, tenant const& b) {
+    sort_by(births, [](tenant const& a, tenant const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
     });
-    std::sort(deaths.begin(), deaths.end(), [](tenant const& a, tenant const& b) {
+    sort_by(deaths, [](tenant const& a, tenant const& b) {
         return a.life.last != b.life.last ? a.life.last < b.life.last : a.who < b.who;
     });
 
@@ -104,8 +104,8 @@ template <live_range_function Lives, size_function Sizes>
         if (fitting != end) {
             if (options.fit == slot_fit::equal) return fitting->bytes == t.size ? fitting : free.end();
             if (options.fit == slot_fit::at_least)
-                return std::min_element(
-                    fitting, end, [](free_slot const& a, free_slot const& b) { return a.slot < b.slot; });
+                for (auto other = fitting; other != end; ++other)
+                    if (other->slot < fitting->slot) fitting = other;
             return fitting;
         }
         if (options.fit != slot_fit::grow || free.lower_bound({pool, 0, 0}) == end) return free.end();
@@ -128,7 +128,7 @@ template <live_range_function Lives, size_function Sizes>
         slot_id const s = taken->slot;
         free.erase(taken);
         plan.slot_of[t.who] = s;
-        plan.slot_bytes[s] = std::max(plan.slot_bytes[s], t.size);
+        plan.slot_bytes[s] = larger(plan.slot_bytes[s], t.size);
     }
     for (byte_count bytes : plan.slot_bytes) plan.total_bytes = checked_add(plan.total_bytes, bytes);
     return plan;

@@ -8,7 +8,6 @@
 
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace sublet::detail {
 
 class slot_set {
 public:
-    void clear() { std::fill(words_.begin(), words_.end(), std::uint64_t{0}); }
+    void clear() { words_.assign(words_.size(), 0); }
 
     [[nodiscard]] bool contains(slot_id s) const
     {
