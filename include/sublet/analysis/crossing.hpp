@@ -22,6 +22,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct crossing_values {
     std::vector<value_id> value;       ///< by column, ascending
     std::vector<std::uint32_t> column; ///< by value; `no_value` if it does not cross
     csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
-    csr_rows writes;                   ///< by node: columns that it writes
+    csr_rows writes;                   ///< by node: columns that it writes, maybe twice
     csr_rows reads_at_end;             ///< by node: columns that edge uses read where it ends, maybe twice
     bool single_def = true;            ///< no value of the program is written twice
 };
@@ -43,56 +44,57 @@ template <std::same_as<snapshot> S>
     crossing_values cross;
     // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.
     // Each is listed in either case, and the list grows only if that was right.
-    std::size_t const touches = p.touches({0, static_cast<step_id>(p.steps())}).size();
-    std::vector<std::uint32_t> reads(touches + 1), writes(touches + 1), reads_begin, writes_begin;
+    std::span<touch const> const all = p.touches({0, static_cast<step_id>(p.steps())});
+    std::vector<std::uint32_t> reads(all.size() + 1), reads_begin;
     reads_begin.reserve(p.nodes() + 1);
-    writes_begin.reserve(p.nodes() + 1);
-    std::size_t read = 0, written = 0; // how many
-    bool written_again = false;
-    std::vector<node_id> written_in(p.values(), no_node); // the last node, up to here
+    std::size_t read = 0, defs = 0;                       // how many
+    std::vector<node_id> written_in(p.values(), no_node); // by value: the last node, up to here
     for (node_id n = 0; n != p.nodes(); ++n) {
         reads_begin.push_back(static_cast<std::uint32_t>(read));
-        writes_begin.push_back(static_cast<std::uint32_t>(written));
         for (touch t : p.touches(p.steps_of(n))) {
             node_id& last = written_in[t.value];
-            bool const is_def = t.kind == touch_kind::def, is_new = last != n;
-            reads[read] = writes[written] = t.value;
-            read += !is_def & is_new;
-            written += is_def & is_new;
-            written_again |= is_def & (last != no_node);
+            bool const is_def = t.kind == touch_kind::def;
+            reads[read] = t.value;
+            read += !is_def & (last != n);
+            defs += is_def;
             last = is_def ? n : last;
         }
     }
-    cross.single_def = !written_again;
+    reads_begin.push_back(static_cast<std::uint32_t>(read));
+    reads.resize(read);
 
     std::vector<std::uint32_t>& column = cross.column;
-    column.assign(p.values(), no_value);
-    for (std::size_t i = 0; i != read; ++i) column[reads[i]] = 0;
-    for (edge_use u : p.edge_uses()) column[u.value] = 0;
-    std::uint32_t columns = 0;
-    for (std::uint32_t& c : column) c = c == no_value ? no_value : columns++;
-    cross.value.resize(columns);
-    for (std::size_t v = 0; v != p.values(); ++v)
-        if (column[v] != no_value) cross.value[column[v]] = static_cast<value_id>(v);
-
-    for (std::size_t i = 0; i != read; ++i) reads[i] = column[reads[i]];
-    reads.resize(read);
-    reads_begin.push_back(static_cast<std::uint32_t>(read));
-    cross.reads = csr_rows(std::move(reads_begin), std::move(reads));
-
-    writes_begin.push_back(static_cast<std::uint32_t>(written));
-    std::size_t kept = 0;
-    for (std::size_t n = 0, i = 0; n != p.nodes(); ++n) {
-        writes_begin[n] = static_cast<std::uint32_t>(kept);
-        for (; i != writes_begin[n + 1]; ++i) {
-            writes[kept] = column[writes[i]];
-            kept += writes[kept] != no_value;
-        }
+    column.assign(p.values(), 0); // 1: crosses
+    for (value_id v : reads) column[v] = 1;
+    for (edge_use u : p.edge_uses()) column[u.value] = 1;
+    std::size_t crossing = 0, defined = 0; // values
+    for (std::size_t v = 0; v != p.values(); ++v) {
+        crossing += column[v];
+        defined += written_in[v] != no_node;
     }
-    writes.resize(kept);
-    writes_begin.back() = static_cast<std::uint32_t>(kept);
-    cross.writes = csr_rows(std::move(writes_begin), std::move(writes));
+    cross.single_def = defs == defined;
+    cross.value.resize(crossing + 1);
+    std::uint32_t columns = 0;
+    for (std::size_t v = 0; v != p.values(); ++v) {
+        std::uint32_t const crosses = column[v];
+        cross.value[columns] = static_cast<value_id>(v);
+        column[v] = columns | (crosses - 1); // or no_value, which is all ones
+        columns += crosses;
+    }
+    cross.value.pop_back();
 
+    for (std::uint32_t& r : reads) r = column[r];
+    cross.reads = csr_rows(std::move(reads_begin), std::move(reads));
+    cross.writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+        if (cross.single_def) {
+            for (std::uint32_t c = 0; c != columns; ++c)
+                if (node_id const n = written_in[cross.value[c]]; n != no_node) add(n, c);
+            return;
+        }
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (touch t : p.touches(p.steps_of(n)))
+                if (t.kind == touch_kind::def && column[t.value] != no_value) add(n, column[t.value]);
+    });
     cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
     });
