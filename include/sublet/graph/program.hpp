@@ -74,6 +74,20 @@ struct effect_record {
     friend bool operator==(effect_record const&, effect_record const&) = default;
 };
 
+/// Of the touches from `first` on; reads stay in their order, and so do writes.
+template <std::same_as<touch> T>
+void put_reads_first(std::vector<T>& touches, std::size_t first)
+{
+    std::vector<T> writes;
+    std::size_t reads_end = first;
+    for (std::size_t i = first; i != touches.size(); ++i) {
+        T const t = touches[i];
+        if (t.kind == touch_kind::def) writes.push_back(t);
+        else touches[reads_end++] = t;
+    }
+    for (T t : writes) touches[reads_end++] = t;
+}
+
 } // namespace detail
 
 /// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
@@ -85,16 +99,10 @@ class effect_sink {
 public:
     /// The step reads v.
     template <id_like I>
-    void use(I const& v)
-    {
-        read_value(v, touch_kind::use);
-    }
+    void use(I const& v) { read_value(v, touch_kind::use); }
     /// The step has read v before it writes anything.
     template <id_like I>
-    void use_early(I const& v)
-    {
-        read_value(v, touch_kind::use_early);
-    }
+    void use_early(I const& v) { read_value(v, touch_kind::use_early); }
     /// The step writes v.
     template <id_like I>
     void def(I const& v)
@@ -127,8 +135,8 @@ public:
     /// Ends a step and begins the next: n steps take n - 1 calls.
     void next_step()
     {
+        close_step();
         record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size()));
-        writes_ = false;
     }
 
 private:
@@ -152,13 +160,13 @@ private:
     {
         value_id const id = checked(v);
         if (id == no_value) return;
-        std::vector<touch>& touches = record_->touches;
-        touches.push_back({id, kind});
-        if (!writes_) return;
-        std::size_t at = touches.size() - 1; // before the defs of the step that were named already
-        for (; at != record_->step_begin.back() && touches[at - 1].kind == touch_kind::def; --at)
-            touches[at] = touches[at - 1];
-        touches[at] = {id, kind};
+        read_after_write_ |= writes_;
+        record_->touches.push_back({id, kind});
+    }
+    void close_step()
+    {
+        if (read_after_write_) detail::put_reads_first(record_->touches, record_->step_begin.back());
+        writes_ = read_after_write_ = false;
     }
 
     detail::effect_record* record_;
@@ -166,6 +174,7 @@ private:
     std::span<node_id const> predecessors_; // ascending
     node_id node_;
     bool writes_ = false; // the step, so far
+    bool read_after_write_ = false;
 };
 
 template <class P>

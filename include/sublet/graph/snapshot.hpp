@@ -59,6 +59,7 @@ public:
             effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
             sink.next_step();
             p.effects(static_cast<node_id>(n), sink);
+            sink.close_step();
             SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
             SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
             node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
@@ -268,17 +269,11 @@ template <graph G, class Uses, class Defs>
 
 /// A snapshot as it is, any other program copied.
 template <std::same_as<snapshot> S>
-[[nodiscard]] S const& as_snapshot(S const& s)
-{
-    return s;
-}
+[[nodiscard]] S const& as_snapshot(S const& s) { return s; }
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] snapshot as_snapshot(P const& p)
-{
-    return snapshot(p);
-}
+[[nodiscard]] snapshot as_snapshot(P const& p) { return snapshot(p); }
 
 } // namespace sublet
 
