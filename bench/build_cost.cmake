@@ -183,6 +183,7 @@ cost(analysis/pressure.hpp "${lives}auto m = sublet::pressure(2, lives, sizes, 3
 
 cost(analysis/strictness.hpp "${program}auto v = sublet::find_ssa_violation(p);")
 cost(analysis/crossing.hpp "${program}auto c = sublet::crossing(p);")
+cost(analysis/bit_rows.hpp "auto call(sublet::bit_rows const& r) { return r.test(0, 0) ? r.count(0) : 0; }")
 cost(analysis/live_sets.hpp "auto call(sublet::live_sets const& l) { return l.is_live_in(0, 0); }")
 cost(analysis/liveness_worklist.hpp "${program}auto l = sublet::detail::live_by_worklist(p, {});")
 cost(analysis/liveness_loop_forest.hpp "${program}auto l = sublet::detail::live_by_loop_forest(p, {});")

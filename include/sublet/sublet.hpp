@@ -38,6 +38,7 @@
 #include <sublet/analysis/pressure.hpp>
 #include <sublet/analysis/strictness.hpp>
 #include <sublet/analysis/crossing.hpp>
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness_worklist.hpp>
 #include <sublet/analysis/liveness_loop_forest.hpp>

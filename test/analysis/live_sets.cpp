@@ -126,24 +126,6 @@ TEST_CASE("a cursor may be copied, compared and moved on before or after it is r
     CHECK(live_list::cursor{} == live.live_in(0).end());
 }
 
-TEST_CASE("a row of bits is whole words, and the last bit of one is not the first of the next")
-{
-    bit_rows rows(3, 65);
-    CHECK(rows.words() == 2);
-    CHECK(bit_rows(3, 64).words() == 1);
-    CHECK(bit_rows(3, 0).words() == 0);
-    rows.set(1, 63);
-    rows.set(1, 64);
-    rows.set(2, 0);
-    CHECK(rows[1][0] == bit_rows::word{1} << 63);
-    CHECK(rows[1][1] == 1);
-    CHECK(rows.test(1, 63));
-    CHECK(rows.test(1, 64));
-    CHECK_FALSE(rows.test(1, 62));
-    CHECK_FALSE(rows.test(0, 64));
-    CHECK_FALSE(rows.test(2, 64));
-}
-
 TEST_CASE("whatever is stored how, it comes out as it went in")
 {
     for (unsigned seed = 0; seed != 200; ++seed) {

@@ -16,13 +16,13 @@
 /// strict SSA form, and in a straight line. Otherwise somebody must remember who has met: a matrix if pairs
 /// are dense, else rows of bits for those values only that arrive again.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -112,14 +112,7 @@ public:
         return live_list({{}, bits()[v], bits_.words(), column_.data()});
     }
     /// O(values / 64)
-    [[nodiscard]] std::size_t degree(value_id v) const
-    {
-        std::size_t sum = 0;
-        bit_rows::word const* const row = bits()[v];
-        for (std::size_t w = 0; w != bits_.words(); ++w)
-            sum += static_cast<std::size_t>(std::popcount(row[w]));
-        return sum;
-    }
+    [[nodiscard]] std::size_t degree(value_id v) const { return bits().count(v); }
     /// Requires: it fits, and u is not v.
     void connect(value_id u, value_id v)
     {
@@ -129,7 +122,7 @@ public:
 
     [[nodiscard]] static byte_count bytes_of(std::size_t values)
     {
-        return 8 * byte_count{values} * ((values + bit_rows::word_bits - 1) / bit_rows::word_bits);
+        return sizeof(bit_rows::word) * byte_count{values} * bit_rows::words_for(values);
     }
 
 private:
@@ -216,7 +209,8 @@ interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk
     // And it is kept for a stripe of them at a time.
     std::size_t const word_bits = bit_rows::word_bits;
     std::size_t const affordable = budget / (8 * (byte_count{values} + 1));
-    std::size_t const stripe = word_bits * smaller(larger<std::size_t>(affordable, 1), numbers / word_bits + 1);
+    std::size_t const stripe =
+        word_bits * smaller(larger<std::size_t>(affordable, 1), numbers / word_bits + 1);
     auto each_pair = [&](auto visit) {
         for (std::size_t first = 0; first == 0 || first < numbers; first += stripe) {
             bit_rows has_met(numbers == 0 ? 0 : values, stripe);

@@ -20,8 +20,8 @@
 /// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
 /// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are ours.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/def_use.hpp>
-#include <sublet/analysis/live_sets.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/csr_graph.hpp>

@@ -8,6 +8,7 @@
 ///       0         { }         {a, c}            of each node (many nodes), or listed in the rows of the
 ///       1       {a, c}         {c}              nodes where it lives (few). Who asks does not notice.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
@@ -27,35 +28,6 @@ enum class liveness_policy : std::uint8_t {
     worklist,    ///< iterate over rows of bits until nothing changes: any program
     loop_forest, ///< two passes over rows of bits, without iteration: strict SSA only
     per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
-};
-
-/// A matrix of bits, a row of whole words for each node.
-class bit_rows {
-public:
-    using word = std::uint64_t;
-    static constexpr std::size_t word_bits = 64;
-
-    bit_rows() = default;
-    bit_rows(std::size_t rows, std::size_t columns)
-        : words_((columns + word_bits - 1) / word_bits), bits_(rows * words_)
-    {
-    }
-    [[nodiscard]] std::size_t words() const { return words_; } ///< of a row
-    [[nodiscard]] word* operator[](std::size_t row) { return bits_.data() + row * words_; }
-    [[nodiscard]] word const* operator[](std::size_t row) const { return bits_.data() + row * words_; }
-
-    [[nodiscard]] bool test(std::size_t row, std::size_t column) const
-    {
-        return ((*this)[row][column / word_bits] >> column % word_bits & 1) != 0;
-    }
-    void set(std::size_t row, std::size_t column)
-    {
-        (*this)[row][column / word_bits] |= word{1} << column % word_bits;
-    }
-
-private:
-    std::size_t words_ = 0;
-    std::vector<word> bits_;
 };
 
 /// The values of one set, ascending. Refers to the sets that it came from.
@@ -217,10 +189,7 @@ private:
     }
     std::size_t count(detail::node_sets const& sets, node_id n) const
     {
-        std::size_t sum = sets.list(n).size();
-        for (std::size_t w = 0; w != sets.bits.words(); ++w)
-            sum += static_cast<std::size_t>(std::popcount(sets.bits[n][w]));
-        return sum;
+        return sets.bits.count(n) + sets.list(n).size();
     }
     template <std::same_as<live_sets> L>
     static bool same(L const& a, L const& b)

@@ -20,6 +20,7 @@
 /// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
 /// many nodes are taken back and solved together as rows of bits.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/crossing.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness_loop_forest.hpp>
@@ -80,8 +81,8 @@ template <std::same_as<snapshot> S>
     liveness_policy policy = options.policy;
     std::size_t most_sets = ~std::size_t{0};
     if (policy == liveness_policy::automatic) {
-        std::size_t const words = (cross.value.size() + bit_rows::word_bits - 1) / bit_rows::word_bits;
-        if (words * nodes <= options.dense_words) policy = liveness_policy::worklist;
+        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
+            policy = liveness_policy::worklist;
         most_sets = nodes / bit_rows::word_bits;
     }
     detail::sparse_sets lists;

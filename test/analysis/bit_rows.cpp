@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/bit_rows.hpp>
+
+#include "dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace sublet;
+
+TEST_CASE("a row of bits is whole words, and the last bit of one is not the first of the next")
+{
+    bit_rows rows(3, 65);
+    rows.set(1, 63);
+    rows.set(1, 64);
+    rows.set(2, 0);
+    CHECK(rows[1][0] == bit_rows::word{1} << 63);
+    CHECK(rows[1][1] == 1);
+    CHECK(rows.test(1, 63));
+    CHECK(rows.test(1, 64));
+    CHECK_FALSE(rows.test(1, 62));
+    CHECK_FALSE(rows.test(0, 64));
+    CHECK_FALSE(rows.test(2, 64));
+}
+
+TEST_CASE("there may be no bits, and no rows of them")
+{
+    CHECK(bit_rows().words() == 0);
+    CHECK(bit_rows(0, 65).words() == 2);
+    CHECK(bit_rows(3, 0).words() == 0);
+    CHECK(bit_rows(3, 0).count(2) == 0);
+    CHECK(bit_rows(3, 64).words() == 1);
+}
+
+TEST_CASE("as many words as the columns need, and no sum on the way wraps round")
+{
+    CHECK(bit_rows::words_for(1) == 1);
+    CHECK(bit_rows::words_for(128) == 2);
+    CHECK(bit_rows::words_for(129) == 3);
+    CHECK(bit_rows::words_for(~std::size_t{0}) == (~std::size_t{0} >> 6) + 1);
+}
+
+TEST_CASE("bits that are set at random are those of a table of truth values")
+{
+    for (unsigned seed = 0; seed != 100; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::uint32_t const height = roll.below(6);
+        std::uint32_t const width = roll.below(201);
+        bit_rows rows(height, width);
+        std::vector<std::vector<bool>> table(height, std::vector<bool>(width));
+        for (std::uint32_t i = height * width == 0 ? 0 : roll.below(300); i != 0; --i) {
+            std::size_t const r = roll.below(height);
+            std::size_t const c = roll.below(width);
+            rows.set(r, c);
+            table[r][c] = true;
+        }
+        for (std::size_t r = 0; r != height; ++r) {
+            std::size_t sum = 0;
+            for (std::size_t c = 0; c != width; ++c) {
+                CHECK(rows.test(r, c) == table[r][c]);
+                sum += table[r][c];
+            }
+            CHECK(rows.count(r) == sum);
+        }
+    }
+}
