@@ -71,8 +71,8 @@ C restricted(C const& all, std::vector<value_id> values)
 /// Complexity: that of the policy. `automatic`: O(V + E + values + touches) and, per value that crosses from
 ///             one node to another, at most what rows of bits or what lists would cost, whichever is less,
 ///             up to a constant factor.
-/// Throws:     precondition_error if the policy is `loop_forest` and the program is not in strict SSA form,
-///             wherever that could make a set wrong.
+/// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
+///             that would make a set wrong.
 template <std::same_as<snapshot> S>
 [[nodiscard]] live_sets liveness(S const& p, liveness_options const& options = {})
 {

@@ -17,12 +17,11 @@
 /// Source: Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "A Non-iterative Data-flow Algorithm
 /// for Computing Liveness Sets in Strict SSA Programs", APLAS 2011.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/crossing.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness_worklist.hpp>
-#include <sublet/analysis/strictness.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/graph/dominators.hpp>
 #include <sublet/graph/loops.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
@@ -30,43 +29,14 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace sublet::detail {
 
-/// A value that is needed where its tree of the search begins, and written in that tree, is needed on a path
-/// on which nothing has written it.  O(V + touches)
-template <std::same_as<snapshot> S>
-bool is_read_unwritten(S const& p, crossing_values const& cross, bit_rows const& in,
-                       depth_first_forest const& search)
-{
-    std::vector<node_id> root_of(p.nodes());
-    bool needed = false;
-    for (node_id n : search.preorder) {
-        bool const is_root = search.parent[n] == no_node;
-        root_of[n] = is_root ? n : root_of[search.parent[n]];
-        for (std::size_t w = 0; is_root && w != in.words(); ++w) needed = needed || in[n][w] != 0;
-    }
-    for (node_id n = 0; needed && n != p.nodes(); ++n)
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
-            for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def && cross.column[t.value] != no_value &&
-                    in.test(root_of[n], cross.column[t.value]))
-                    return true;
-    return false;
-}
-
-/// The same of any loops, also such as are entered in their middle: on a way round, the read may hide.
-/// O(V + E + values + touches), and what dominators cost
-template <std::same_as<snapshot> S>
-bool is_read_undominated(S const& p, depth_first_forest const& search)
-{
-    auto const violation = find_ssa_violation(p, dominators(p.graph(), p.predecessors(), search));
-    return violation && violation->what == ssa_fault::not_dominated;
-}
-
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
-/// Throws:     precondition_error if a value is written twice, or read where nothing may have written it.
+/// Throws:     precondition_error if a value is written twice, or if its def does not dominate its uses and
+///             that makes a difference: the sets are right or there are none.
 template <std::same_as<snapshot> S>
 dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
 {
@@ -105,10 +75,21 @@ dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
             if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
         }
     }
-    SUBLET_EXPECTS(reducible ? !is_read_unwritten(p, cross, sets.in, search)
-                             : !is_read_undominated(p, search),
-                   "sublet: liveness by loop forest needs strict SSA form: a value is read where it may not "
-                   "have been written");
+    // If a def does not dominate a use, that shows where the def stands, for what is alive throughout a loop
+    // must not be defined in it, or where an edge into the middle of a loop counted as one to its header.
+    bool is_strict = true;
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        for (std::uint32_t c : cross.writes[n]) is_strict = is_strict && !sets.in.test(n, c);
+        if (reducible) continue;
+        for (node_id s : p.successors(n)) {
+            bit_rows::word const* const needed = sets.in[s];
+            for (std::size_t w = 0; w != words; ++w)
+                is_strict = is_strict && (needed[w] & ~sets.out[n][w]) == 0;
+        }
+    }
+    SUBLET_EXPECTS(is_strict,
+                   "sublet: liveness by loop forest needs strict SSA form: a value is read where it "
+                   "may not have been written");
     return sets;
 }
 
