@@ -66,6 +66,32 @@ C restricted(C const& all, std::vector<value_id> values)
     return some;
 }
 
+/// By any policy but loop_forest.
+template <std::same_as<snapshot> S>
+live_sets live_by_cost(S const& p, liveness_options const& options)
+{
+    std::size_t const nodes = p.nodes();
+    crossing_values cross = crossing(p);
+    liveness_policy policy = options.policy;
+    std::size_t most_sets = ~std::size_t{0};
+    if (policy == liveness_policy::automatic) {
+        std::size_t const words = (cross.value.size() + bit_rows::word_bits - 1) / bit_rows::word_bits;
+        if (words * nodes <= options.dense_words) policy = liveness_policy::worklist;
+        most_sets = nodes / bit_rows::word_bits;
+    }
+    sparse_sets lists;
+    if (policy != liveness_policy::worklist) {
+        lists = live_by_exploration(p, cross, most_sets);
+        if (lists.given_up.empty()) policy = liveness_policy::per_value;
+        else if (lists.given_up.size() == cross.value.size()) policy = liveness_policy::worklist;
+        cross = restricted(cross, std::move(lists.given_up));
+    }
+    dense_sets bits;
+    if (!cross.value.empty()) bits = live_by_worklist(p, cross);
+    return {policy, nodes, std::move(cross.column), std::move(cross.value),
+            {std::move(bits.in), std::move(lists.in)}, {std::move(bits.out), std::move(lists.out)}};
+}
+
 } // namespace detail
 
 /// Complexity: that of the policy. `automatic`: O(V + E + values + touches) and, per value that crosses from
@@ -74,37 +100,26 @@ C restricted(C const& all, std::vector<value_id> values)
 /// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
 ///             that would make a set wrong.
 template <std::same_as<snapshot> S>
-[[nodiscard]] live_sets liveness(S const& p, liveness_options const& options = {})
+[[nodiscard]] live_sets liveness(S const& p, liveness_options const& options)
 {
-    std::size_t const nodes = p.nodes();
+    if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
     crossing_values cross = crossing(p);
-    liveness_policy policy = options.policy;
-    std::size_t most_sets = ~std::size_t{0};
-    if (policy == liveness_policy::automatic) {
-        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
-            policy = liveness_policy::worklist;
-        most_sets = nodes / bit_rows::word_bits;
-    }
-    detail::sparse_sets lists;
-    if (policy == liveness_policy::automatic || policy == liveness_policy::per_value) {
-        lists = detail::live_by_exploration(p, cross, most_sets);
-        if (lists.given_up.empty()) policy = liveness_policy::per_value;
-        cross = detail::restricted(cross, std::move(lists.given_up));
-    }
-    detail::dense_sets bits;
-    if (policy == liveness_policy::loop_forest) bits = detail::live_by_loop_forest(p, cross);
-    else if (!cross.value.empty()) bits = detail::live_by_worklist(p, cross);
-    return {policy,
-            nodes,
-            std::move(cross.column),
-            std::move(cross.value),
-            {std::move(bits.in), std::move(lists.in)},
-            {std::move(bits.out), std::move(lists.out)}};
+    detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
+    return {options.policy, p.nodes(), std::move(cross.column), std::move(cross.value),
+            {std::move(bits.in), {}}, {std::move(bits.out), {}}};
 }
+
+/// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
+template <std::same_as<snapshot> S>
+[[nodiscard]] live_sets liveness(S const& p) { return detail::live_by_cost(p, {}); }
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_sets liveness(P const& p, liveness_options const& options = {})
+[[nodiscard]] live_sets liveness(P const& p) { return liveness(as_snapshot(p)); }
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] live_sets liveness(P const& p, liveness_options const& options)
 {
     return liveness(as_snapshot(p), options);
 }
