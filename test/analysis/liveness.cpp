@@ -104,8 +104,13 @@ TEST_CASE("the policy is the one that was asked for; otherwise rows of bits up t
         CHECK(liveness(p, {.policy = policy}) == liveness(p));
     }
     CHECK(liveness(p).policy() == how::worklist);
-    CHECK(liveness(p, {.dense_words = 3}).policy() == how::worklist);
-    CHECK(liveness(p, {.dense_words = 2}).policy() == how::automatic);
+    CHECK(liveness(p, {.dense_words = 2}).policy() == how::worklist); // it is in too many nodes for a list
+
+    snapshot const chain = flow(
+        200, 1, [](node_id n) { return n == 199 ? ids{} : ids{n + 1}; },
+        [](node_id n) { return n == 1 ? ids{0} : ids{}; }, [](node_id n) { return n == 0 ? ids{0} : ids{}; });
+    CHECK(liveness(chain, {.dense_words = 200}).policy() == how::worklist);
+    CHECK(liveness(chain, {.dense_words = 199}).policy() == how::per_value);
 }
 
 TEST_CASE("in large programs values that live in few nodes are listed, and only the others bits")
