@@ -125,7 +125,7 @@ void account(Report& report, placement const& placed, memory_plan const& plan)
     auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
     std::vector<keyed> by_size;
     report.buffers = plan.buffers.size();
-    report.pools.resize(placed.pools.size());
+    report.pools = std::vector<pool_report>(placed.pools.size());
     for (placed_buffer const& b : plan.buffers) {
         add(report.pools[b.pool].naive_bytes, b.size);
         by_size.push_back({falling(b.size), 0, b.root});

@@ -81,18 +81,22 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     sort_keyed(deaths);
     std::vector<keyed> alive; // {begin, end, who}, ascending
     auto at_or_above = [&alive](byte_count begin) {
-        std::size_t const at = first_that(alive.size(), [&](std::size_t i) { return alive[i].key >= begin; });
-        return alive.begin() + static_cast<std::ptrdiff_t>(at);
+        return first_that(alive.size(), [&](std::size_t i) { return alive[i].key >= begin; });
     };
     auto dead = deaths.begin();
     for (keyed const& birth : births) {
-        for (; dead->key <= birth.key; ++dead) alive.erase(at_or_above(buffers[dead->who].pinned));
+        for (; dead->key <= birth.key; ++dead) {
+            std::size_t at = at_or_above(buffers[dead->who].pinned);
+            for (; at + 1 != alive.size(); ++at) alive[at] = alive[at + 1];
+            alive.pop_back();
+        }
         Buffer const& b = buffers[birth.who];
         byte_count const end = b.pinned + b.size;
-        auto const next = at_or_above(b.pinned);
-        if (next != alive.end() && next->key < end) return {next->who, birth.who};
-        if (next != alive.begin() && (next - 1)->tie > b.pinned) return {(next - 1)->who, birth.who};
-        alive.insert(next, {b.pinned, end, birth.who});
+        std::size_t const next = at_or_above(b.pinned);
+        if (next != alive.size() && alive[next].key < end) return {alive[next].who, birth.who};
+        if (next != 0 && alive[next - 1].tie > b.pinned) return {alive[next - 1].who, birth.who};
+        alive.push_back({b.pinned, end, birth.who});
+        for (std::size_t at = alive.size() - 1; at != next; --at) std::swap(alive[at], alive[at - 1]);
     }
     return {no_buffer, no_buffer};
 }
@@ -182,7 +186,7 @@ template <std::same_as<placement_problem> Problem>
 
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
-    result.pools.resize(pools);
+    result.pools = std::vector<placed_pool>(pools);
     auto fails = [&](placement_status status, std::size_t pool, buffer_id buffer, buffer_id other) {
         if (result.status != placement_status::placed) return;
         result.status = status;
