@@ -151,6 +151,7 @@ TEST_CASE("two that are fixed to one slot and meet are named, with the step")
     CHECK(clash(flow_text({"a= ; a b="})) == fixed_clash{1, 0, 3, 1});
     CHECK(clash(flow_text({"a= ; b= >1", "a"})) == fixed_clash{1, 0, 3, 1});
     CHECK(color_chordal(flow_text({"a= b="}), same).plan.slot_of.empty());
+    CHECK_FALSE(color_chordal(flow_text({"a= b="}), same).is_optimal());
     CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
     CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});
 }
@@ -160,6 +161,7 @@ TEST_CASE("what is not in strict SSA form has no plan but a reason")
     auto reason = [](std::vector<std::string_view> const& nodes) {
         chordal_coloring const colored = color_chordal(flow_text(nodes));
         CHECK(colored.plan.slot_of.empty());
+        CHECK_FALSE(colored.is_optimal());
         REQUIRE(colored.violation);
         return colored.violation->what;
     };
@@ -196,6 +198,14 @@ TEST_CASE("the poorest program is coloured, and live sets may be given")
     snapshot const p = flow_text({"a= >1", "a b="});
     for (std::size_t dense_words : {std::size_t{0}, std::size_t{1000}})
         CHECK(color_chordal(p, liveness(p, {.dense_words = dense_words})).plan.slot_of == slots{0, 1});
+}
+
+TEST_CASE("live sets of another program are refused")
+{
+    snapshot const p = flow_text({"a= >1", "a b="});
+    CHECK_THROWS_AS((void)color_chordal(p, live_sets{}), precondition_error);
+    CHECK_THROWS_AS((void)color_chordal(p, liveness(flow_text({"a= >1", "a"}))), precondition_error);
+    CHECK_THROWS_AS((void)color_chordal(p, liveness(flow_text({"a= b="}))), precondition_error);
 }
 
 TEST_CASE("random strict programs take as many slots as values are alive at once, fixed ones maybe more")

@@ -197,8 +197,7 @@ range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
 template <interference_result R = interference_graph, std::same_as<snapshot> S>
 [[nodiscard]] R interference(S const& p, live_sets const& live, interference_options const& options = {})
 {
-    SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
-                   "sublet: live sets are not of the program that they are given with");
+    detail::expect_sets_of(p, live);
     detail::flow_meetings const walk{p, live, depth_first(p.graph()).parent};
     return detail::result_of_meetings<R>(p.values(), options, walk);
 }

@@ -237,8 +237,7 @@ template <std::same_as<snapshot> S>
 [[nodiscard]] live_range_lists live_intervals(S const& p, live_sets const& live,
                                               std::vector<node_id> order = {})
 {
-    SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
-                   "sublet: live sets are not of the program that they are given with");
+    detail::expect_sets_of(p, live);
     detail::node_layout const at = detail::lay_out(p, std::move(order));
     detail::open_ranges ranges(p.values());
     for (std::size_t i = p.nodes(); i-- != 0;) {

@@ -13,7 +13,8 @@
 ///
 /// A value is alive where some path leads on to a use of it and no def comes before. A step reads before it
 /// writes; a use at the end of a predecessor is read where that node ends. Nodes that nothing reaches are
-/// solved like the others.
+/// solved like the others. (So are those of a `sequence`: it has no edges, and nothing is alive from one of
+/// its nodes to the next. Its live ranges are what `lifetimes` finds.)
 ///
 /// Three algorithms give the same sets; each header liveness_*.hpp tells one of them. Left to itself,
 /// `liveness` takes rows of bits for small programs. In large ones a bit in every node is dear for a value
@@ -26,6 +27,7 @@
 #include <sublet/analysis/liveness_loop_forest.hpp>
 #include <sublet/analysis/liveness_per_value.hpp>
 #include <sublet/analysis/liveness_worklist.hpp>
+#include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -88,8 +90,20 @@ live_sets live_by_cost(S const& p, liveness_options const& options)
     }
     dense_sets bits;
     if (!cross.value.empty()) bits = live_by_worklist(p, cross);
-    return {policy, nodes, std::move(cross.column), std::move(cross.value),
-            {std::move(bits.in), std::move(lists.in)}, {std::move(bits.out), std::move(lists.out)}};
+    return {policy,
+            nodes,
+            std::move(cross.column),
+            std::move(cross.value),
+            {std::move(bits.in), std::move(lists.in)},
+            {std::move(bits.out), std::move(lists.out)}};
+}
+
+/// For who takes live sets with the program: by the counts of its nodes and values.
+template <std::same_as<snapshot> S>
+void expect_sets_of(S const& p, live_sets const& live)
+{
+    SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
+                   "sublet: live sets are not of the program that they are given with");
 }
 
 } // namespace detail
@@ -105,17 +119,24 @@ template <std::same_as<snapshot> S>
     if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
     crossing_values cross = crossing(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
-    return {options.policy, p.nodes(), std::move(cross.column), std::move(cross.value),
+    return {options.policy,           p.nodes(),
+            std::move(cross.column),  std::move(cross.value),
             {std::move(bits.in), {}}, {std::move(bits.out), {}}};
 }
 
 /// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
 template <std::same_as<snapshot> S>
-[[nodiscard]] live_sets liveness(S const& p) { return detail::live_by_cost(p, {}); }
+[[nodiscard]] live_sets liveness(S const& p)
+{
+    return detail::live_by_cost(p, {});
+}
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_sets liveness(P const& p) { return liveness(as_snapshot(p)); }
+[[nodiscard]] live_sets liveness(P const& p)
+{
+    return liveness(as_snapshot(p));
+}
 
 template <program P>
     requires(!std::same_as<P, snapshot>)

@@ -56,7 +56,8 @@ struct chordal_coloring {
     std::optional<ssa_violation> violation; ///< why there is no plan
     std::optional<fixed_clash> clash;       ///< or this is why
 
-    [[nodiscard]] bool is_optimal() const { return plan.slots == max_live; }
+    /// There is a plan, and it is proven to have the fewest slots. False, with fixed values: not proven.
+    [[nodiscard]] bool is_optimal() const { return !violation && !clash && plan.slots == max_live; }
 };
 
 namespace detail {
@@ -172,12 +173,14 @@ private:
 ///             may have more. A value takes the first free slot of a partner, in the order in which the pairs
 ///             are declared, otherwise the lowest that is free. There is no plan, but a witness, if the
 ///             program is not in strict SSA form or fixed values clash.
-/// Complexity: O(V + E + values + touches + size of all live-in sets + definitions * slots / 64) time, O(V +
-///             values + touches) memory; with fixed values also those of the comment above.
+/// Complexity: O(V + E + values + touches + size of all live-in sets + (V + definitions) slots / 64) time,
+///             O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
+/// Throws:     precondition_error if `live` is not of this program, or `fixed` a table of another length.
 template <std::same_as<snapshot> S>
 [[nodiscard]] chordal_coloring color_chordal(S const& p, live_sets const& live,
                                              chordal_options const& options = {})
 {
+    detail::expect_sets_of(p, live);
     chordal_coloring result;
     dominator_tree const tree = dominators(p.graph(), p.predecessors(), depth_first(p.graph()));
     result.violation = find_ssa_violation(p, tree);
