@@ -126,6 +126,13 @@ TEST_CASE("bytes are counted up to 64 bits, and no graph has more edges than its
     CHECK_FALSE(interference_graph::would_fit(9, most + 1, no_size));
 }
 
+TEST_CASE("a matrix of more values than there are ids is refused, whatever its bytes would wrap round to")
+{
+    std::size_t const values = std::size_t{1} << 40;
+    CHECK_THROWS_AS(interference_matrix(values, no_limit), precondition_error);
+    CHECK_FALSE(interference_matrix(no_value - 1, 1 << 20).fits());
+}
+
 TEST_CASE("random meetings: each pair is found once, however often it meets, and counted if there is no room")
 {
     for (unsigned seed = 0; seed != 400; ++seed) {

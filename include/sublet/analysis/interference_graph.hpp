@@ -92,9 +92,11 @@ class interference_matrix {
 public:
     interference_matrix() = default;
     /// Of values that do not interfere, or one that does not fit.
+    /// Throws: precondition_error if there are 2^32 - 1 values or more.
     interference_matrix(std::size_t values, byte_count budget)
         : values_(values), fits_(bytes_of(values) <= budget)
     {
+        SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
         if (!fits_) return;
         bits_ = bit_rows(values, values);
         for (std::size_t v = 0; v != values; ++v) column_.push_back(static_cast<value_id>(v));
