@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/live_query.hpp>
 
+#include <sublet/analysis/liveness.hpp>
+
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -146,6 +148,16 @@ TEST_CASE("any graph and any list of ids will do")
     CHECK(live.is_live_in(1, 0, archetype::id_list({2})));
     CHECK(live.is_live_out(1, 0, std::vector<int>{}, std::vector<short>{1}));
     CHECK_FALSE(live.is_live_out(2, 0, std::vector<long>{1, 2}));
+}
+
+TEST_CASE("the poorest program will do, and so will its chains")
+{
+    archetype::program const p(4);
+    live_query const live(p);
+    live_sets const known = liveness(p);
+    for (node_id n = 0; n != 4; ++n)
+        for (value_id v = 0; v != known.values(); ++v)
+            CHECK(live.is_live_out(v, n, def_use(p)) == known.is_live_out(v, n));
 }
 
 TEST_CASE("a node or a step that does not exist is refused")

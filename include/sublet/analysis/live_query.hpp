@@ -27,6 +27,7 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/dominators.hpp>
 #include <sublet/graph/loops.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
@@ -67,10 +68,11 @@ public:
             prepare(flat, flat.transposed(flat.rows()));
         }
     }
-    template <std::same_as<snapshot> S>
-    explicit live_query(S const& p)
+    template <program P>
+    explicit live_query(P const& p)
     {
-        prepare(p.graph(), p.predecessors());
+        decltype(auto) s = as_snapshot(p);
+        prepare(s.graph(), s.predecessors());
     }
 
     /// Of a value without a name, by its nodes.
