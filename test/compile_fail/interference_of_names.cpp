@@ -1,0 +1,10 @@
+// expect: interference_function
+// SPDX-License-Identifier: BSL-1.0
+
+// A relation is asked for the numbers of values, not for their names.
+#include <sublet/analysis/interference.hpp>
+
+int main()
+{
+    return sublet::interference(2, [](char const*, char const*) { return true; }).fits();
+}

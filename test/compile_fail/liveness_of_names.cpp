@@ -1,0 +1,15 @@
+// expect: id_like
+// SPDX-License-Identifier: BSL-1.0
+
+// Values have numbers; their names are for the user to look up.
+#include <sublet/analysis/liveness.hpp>
+
+#include <vector>
+
+int main()
+{
+    sublet::csr_graph const g;
+    auto const uses = [](auto) { return std::vector{"a"}; };
+    auto const defs = [](auto) { return std::vector{0}; };
+    return sublet::liveness(g, 1, uses, defs).is_live_in(0, 0);
+}
