@@ -134,7 +134,7 @@ int main(int count, char** words)
             if (std::strcmp(words[i], "--smoke") == 0) {
                 smoke = true;
             } else if (std::strcmp(words[i], "--copies") == 0 && i + 1 != count) {
-                copies = static_cast<unsigned>(std::stoul(words[++i]));
+                copies = bench::number_in(words[++i]);
             } else if (words[i][0] == '-') {
                 std::fputs("usage: lifetimes [--smoke] [--copies N] [FILE.csv ...]\n", stderr);
                 return 2;

@@ -269,7 +269,7 @@ int main(int count, char** words)
             } else if (std::strcmp(words[i], "--growth") == 0) {
                 growth = true;
             } else if (std::strcmp(words[i], "--rounds") == 0 && i + 1 != count) {
-                rounds = static_cast<unsigned>(std::stoul(words[++i]));
+                rounds = bench::number_in(words[++i]);
             } else if (std::strcmp(words[i], "--policy") == 0 && i + 1 != count) {
                 only = words[++i];
             } else if (words[i][0] == '-') {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,16 @@
 #endif
 
 namespace bench {
+
+/// The number that a word of the command line is.
+/// Throws: std::runtime_error with a sentence for any other word, and for more than nine digits.
+inline unsigned number_in(std::string const& word)
+{
+    bool const is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number || word.size() > 9)
+        throw std::runtime_error("'" + word + "' is not a number to count with");
+    return static_cast<unsigned>(std::stoul(word));
+}
 
 struct timing {
     double median = 0; ///< milliseconds
