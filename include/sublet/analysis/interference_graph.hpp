@@ -140,7 +140,7 @@ private:
     bool fits_ = true;
 };
 
-/// Either.
+/// What `interference` can make: lists of neighbours, or a matrix.
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
 

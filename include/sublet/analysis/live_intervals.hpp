@@ -260,9 +260,8 @@ template <std::same_as<snapshot> S>
 /// From the program itself.
 ///
 /// Ensures:    the same ranges; `method()` says how they were found.
-/// Complexity: as above and as `liveness`. In one pass, instead, O(V + E + values + touches) and the number
-/// of
-///             values alive at each edge that does not lead to the next node.
+/// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
+///             alive at each edge that does not lead to the next node.
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
 ///             that is not enough.
 template <std::same_as<snapshot> S>

@@ -65,7 +65,7 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// leaves these nodes out.
 ///
 /// Requires:   `tree` is the dominator tree of the program's graph.
-/// Complexity: O(values + touches).
+/// Complexity: O(nodes + values + touches).
 template <std::same_as<snapshot> S>
 [[nodiscard]] std::optional<ssa_violation> find_ssa_violation(S const& p, dominator_tree const& tree)
 {

@@ -55,7 +55,8 @@ public:
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
     void close_row()
     {
-        SUBLET_EXPECTS(item_.size() <= no_node, "sublet: a graph has more than 2^32 - 1 edges");
+        SUBLET_EXPECTS(item_.size() <= no_node,
+                       "sublet: more edges, or items of other lists, than 32-bit ids");
         if (first_.empty()) first_.push_back(0);
         first_.push_back(static_cast<std::uint32_t>(item_.size()));
     }
@@ -97,8 +98,7 @@ public:
     friend bool operator==(csr_rows const&, csr_rows const&) = default;
 
 private:
-    std::vector<std::uint32_t>
-        first_; // by row, and one more; empty if there is no row: that allocates nothing
+    std::vector<std::uint32_t> first_; // by row, and one more; empty if there is no row, to allocate nothing
     std::vector<std::uint32_t> item_;
 };
 

@@ -94,8 +94,8 @@ template <std::same_as<csr_graph> G>
     std::vector<std::size_t> first_word{0}; // by vertex
     for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
     std::vector<std::uint64_t> taken(first_word.back(), 0);
-    auto take = [&](slot_id s,
-                    value_id v) -> std::uint64_t { // for a neighbour of v: what that adds to v's key
+    // A neighbour of v takes s: what that adds to v's key.
+    auto take = [&](slot_id s, value_id v) -> std::uint64_t {
         if (s > g[v].size()) return 0;
         std::uint64_t& word = taken[first_word[v] + s / 64];
         std::uint64_t const before = word;
