@@ -20,9 +20,8 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <compare>
 #include <cstddef>
-#include <set>
+#include <queue>
 #include <vector>
 
 namespace sublet {
@@ -50,26 +49,26 @@ template <live_range_function Lives>
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
     });
 
-    // Every open slot with the position at which it is free again, soonest first.
+    // Every open slot with the position at which it is free again, soonest on top.
     struct lease {
         step_id until;
         slot_id held;
-        auto operator<=>(lease const&) const = default;
     };
-    std::set<lease> leases;
+    auto later = [](lease a, lease b) { return a.until != b.until ? a.until > b.until : a.held > b.held; };
+    std::priority_queue<lease, std::vector<lease>, decltype(later)> leases(later);
 
     slot_plan plan;
     plan.slot_of.assign(buffers, no_slot);
     for (arrival const& a : arrivals) {
         slot_id mine = plan.slots;
-        if (!leases.empty() && leases.begin()->until <= a.life.first) {
-            mine = leases.begin()->held;
-            leases.erase(leases.begin());
+        if (!leases.empty() && leases.top().until <= a.life.first) {
+            mine = leases.top().held;
+            leases.pop();
         } else {
             ++plan.slots;
         }
         plan.slot_of[a.who] = mine;
-        leases.insert({a.life.last, mine});
+        leases.push({a.life.last, mine});
     }
     return plan;
 }
