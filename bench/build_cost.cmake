@@ -65,8 +65,7 @@ function(budget_of header result)
   set(words "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)[.]hpp$")
   if(header MATCHES "${words}")
     set(${result} 60 PARENT_SCOPE)
-  elseif(header MATCHES "^(planner|analysis/(liveness|interference)|reporting/(dot|why_peak))[.]hpp$")
-    # these hold several algorithms, or read a program and write names
+  elseif(header MATCHES "^(planner|reporting/(dot|why_peak))[.]hpp$") # these read a program and write names
     set(${result} 250 PARENT_SCOPE)
   elseif(header MATCHES "^(sublet|execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
