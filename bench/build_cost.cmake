@@ -192,6 +192,7 @@ cost(analysis/def_use.hpp "${program}auto c = sublet::def_use(p);")
 cost(analysis/live_query.hpp "${program}
 auto c = sublet::def_use(p);
 auto i = sublet::live_query(p).is_live_in(0, 0, c);")
+cost(analysis/value_set.hpp "auto call(sublet::detail::value_set& s) { return s.erase(0); }")
 cost(analysis/live_range_lists.hpp "auto call(sublet::live_range_lists const& l) { return l.max_live(); }")
 cost(analysis/live_intervals.hpp "${program}auto l = sublet::live_intervals(p);")
 cost(analysis/interference_graph.hpp "

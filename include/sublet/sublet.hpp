@@ -46,6 +46,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/def_use.hpp>
 #include <sublet/analysis/live_query.hpp>
+#include <sublet/analysis/value_set.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/analysis/live_intervals.hpp>
 #include <sublet/analysis/interference_graph.hpp>

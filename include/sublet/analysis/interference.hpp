@@ -17,12 +17,12 @@
 /// finds all, with a look only at definitions and at the first step of each root.
 ///
 /// Source: Chaitin, Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring",
-/// Computer Languages 6, 1981; the set is that of Briggs and Torczon, "An efficient representation for sparse
-/// sets", ACM LOPLAS 2, 1993.
+/// Computer Languages 6, 1981.
 
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/value_set.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
@@ -64,36 +64,6 @@ concept interference_function =
     std::convertible_to<std::invoke_result_t<F&, std::uint32_t, std::uint32_t>, bool>;
 
 namespace detail {
-
-/// Values, each listed at a place that it knows: all but listing them takes O(1).
-class value_set {
-public:
-    explicit value_set(std::size_t values) : place_(values) {}
-    [[nodiscard]] bool contains(value_id v) const
-    {
-        return place_[v] < list_.size() && list_[place_[v]] == v;
-    }
-    void insert(value_id v)
-    {
-        if (contains(v)) return;
-        place_[v] = static_cast<std::uint32_t>(list_.size());
-        list_.push_back(v);
-    }
-    void erase(value_id v)
-    {
-        if (!contains(v)) return;
-        value_id const last = list_.back();
-        list_[place_[v]] = last;
-        place_[last] = place_[v];
-        list_.pop_back();
-    }
-    void clear() { list_.clear(); }
-    [[nodiscard]] std::span<value_id const> list() const { return {list_.data(), list_.size()}; }
-
-private:
-    std::vector<value_id> list_;
-    std::vector<std::uint32_t> place_; // of what is not listed, any
-};
 
 /// Up each node: what a step defines meets what else occupies it. In the first step of a root all that
 /// occupies it arrives, defined or not.

@@ -26,6 +26,7 @@
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/value_set.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/csr_graph.hpp>
@@ -37,7 +38,7 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -87,32 +88,23 @@ node_layout lay_out(S const& p, std::vector<node_id> order)
 /// The ranges of what is alive where the walk is: known up to where they end, and not yet where they begin.
 class open_ranges {
 public:
-    explicit open_ranges(std::size_t values) : until_(values, no_step), place_(values), closed_(values) {}
+    explicit open_ranges(std::size_t values) : open_(values), until_(values), closed_(values) {}
 
-    [[nodiscard]] std::vector<value_id> const& values() const { return open_; }
+    [[nodiscard]] std::span<value_id const> values() const { return open_.list(); }
     /// v is alive here, up to `until` at least.
     void open(value_id v, step_id until)
     {
-        if (until_[v] == no_step) {
-            place_[v] = static_cast<std::uint32_t>(open_.size());
-            open_.push_back(v);
-            until_[v] = until;
-        } else if (until_[v] < until) {
-            until_[v] = until;
-        }
+        open_.insert(v);
+        if (until_[v] < until) until_[v] = until;
     }
     /// v is not alive before `first`.
     void close(value_id v, step_id first)
     {
-        if (until_[v] == no_step) return;
-        closed_.add(v, {first, std::exchange(until_[v], no_step)});
-        place_[open_.back()] = place_[v];
-        open_[place_[v]] = open_.back();
-        open_.pop_back();
+        if (open_.erase(v)) closed_.add(v, {first, std::exchange(until_[v], 0)});
     }
     void close_all(step_id first)
     {
-        while (!open_.empty()) close(open_.back(), first); // which takes it from the list
+        while (!values().empty()) close(values().back(), first); // which takes it from the list
     }
     /// Up the steps of a node, the last of which lies before `position`.
     template <std::same_as<snapshot> S>
@@ -130,14 +122,13 @@ public:
                     open(t.value, t.kind == touch_kind::use_early ? position : position + 1);
         }
         if (n == 0) // what is alive where the program begins has been put there
-            for (value_id v : open_) open(v, position + 1);
+            for (value_id v : values()) open(v, position + 1);
     }
     [[nodiscard]] range_collector const& closed() const { return closed_; }
 
 private:
-    std::vector<step_id> until_;       // by value: where its range ends; no_step: it is not open
-    std::vector<std::uint32_t> place_; // by value: its index in open_
-    std::vector<value_id> open_;
+    value_set open_;
+    std::vector<step_id> until_; // by value: where its range ends; 0 if it is not open
     range_collector closed_;
 };
 
