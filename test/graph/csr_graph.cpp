@@ -204,4 +204,5 @@ TEST_CASE("a csr_graph answers by the graph protocol")
     CHECK(*first < csr_graph::edge{0, 2});
     CHECK_FALSE(first == last);
     CHECK(as_graph(g, vertex_numbering(g)) == g);
+    CHECK(as_graph(g) == g);
 }

@@ -30,7 +30,6 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -64,7 +63,7 @@ public:
         if constexpr (std::same_as<G, csr_graph>) {
             prepare(g, g.transposed(g.rows()));
         } else {
-            csr_graph const flat = as_graph(g, vertex_numbering<vertex_of<G>>(g));
+            csr_graph const flat = as_graph(g);
             prepare(flat, flat.transposed(flat.rows()));
         }
     }

@@ -208,7 +208,8 @@ template <class F>
     return csr_graph(std::move(rows));
 }
 
-/// Any graph of the protocol as flat arrays over the numbers of its vertices.
+/// Any graph of the protocol as flat arrays over the numbers of its vertices, by default their places in
+/// `vertices(g)`.
 ///
 /// Complexity: O(V + E) calls to the graph, each edge numbered by `numbers`.
 /// Throws:     precondition_error if an edge leads to something that is no vertex of the graph.
@@ -227,6 +228,12 @@ template <graph G>
         rows.close_row();
     }
     return csr_graph(std::move(rows));
+}
+
+template <graph G>
+[[nodiscard]] csr_graph as_graph(G const& g)
+{
+    return as_graph(g, vertex_numbering<vertex_of<G>>(g));
 }
 
 } // namespace sublet

@@ -20,7 +20,6 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/nesting.hpp>
 #include <sublet/graph/traversal.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -139,7 +138,7 @@ template <graph G>
     if constexpr (std::same_as<G, csr_graph>) {
         return loops(g, g.transposed(g.rows()), depth_first(g));
     } else {
-        return loops(as_graph(g, vertex_numbering<vertex_of<G>>(g)));
+        return loops(as_graph(g));
     }
 }
 

@@ -15,7 +15,6 @@
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -96,7 +95,7 @@ template <graph G>
     requires(!std::same_as<G, csr_graph>)
 [[nodiscard]] depth_first_forest depth_first(G const& g)
 {
-    return depth_first(as_graph(g, vertex_numbering<vertex_of<G>>(g)));
+    return depth_first(as_graph(g));
 }
 
 /// Only the postorder, at less cost.  O(V + E) time, O(V) memory

@@ -22,7 +22,6 @@
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
@@ -209,7 +208,7 @@ template <graph G>
     requires(!std::same_as<G, csr_graph>)
 [[nodiscard]] graph_coloring color_graph(G const& g, coloring_options const& options = {})
 {
-    return color_graph(as_graph(g, vertex_numbering<vertex_of<G>>(g)), options);
+    return color_graph(as_graph(g), options);
 }
 
 } // namespace sublet
