@@ -88,7 +88,7 @@ template <std::same_as<csr_graph> G>
     std::vector<std::uint64_t> keys(g.rows(), 0);
     for (value_id v : vertices) keys[v] = one_slot;
     for (value_id v : vertices)
-        for (value_id w : g[v]) keys[w] += keys[w] != 0 ? 1 : 0;
+        for (value_id w : g[v]) keys[w] += keys[w] != 0;
     detail::tournament<std::uint64_t> waiting(std::move(keys));
 
     std::vector<std::size_t> first_word{0}; // by vertex
