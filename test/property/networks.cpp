@@ -128,16 +128,19 @@ TEST_CASE(
     "are alive at once")
 {
     auto const table = buffers_of(network::resnet50());
-    auto const graph =
-        interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).graph();
+    auto const found = interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; });
+    csr_graph const& graph = found.graph();
     auto const colored = color_graph(
-        graph, {.by = coloring_order::by_size, .bytes = [&](auto b) { return table.buffers[b].size; }});
+        found, {.by = coloring_order::by_size, .bytes = [&](auto b) { return table.buffers[b].size; }});
     for (value_id v = 0; v != graph.rows(); ++v)
         for (value_id w : graph[v]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
     CHECK(colored.clique.size() == 3);
     CHECK(colored.least_bytes == 9633792);
     CHECK(colored.total_bytes == 10436608);
     CHECK(color_graph(graph).is_optimal());
+    auto const refused =
+        interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }, {.budget = 64});
+    CHECK_THROWS_AS((void)color_graph(refused), precondition_error);
 }
 
 TEST_CASE("a Boost graph of operations is coloured through from_graph with as many slots as the list needs")

@@ -14,8 +14,8 @@
 /// after Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432,
 /// 2004.
 
+#include <sublet/analysis/bit_rows.hpp>
 #include <sublet/analysis/crossing.hpp>
-#include <sublet/analysis/live_sets.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/units.hpp>

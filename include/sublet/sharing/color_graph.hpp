@@ -203,6 +203,19 @@ template <std::same_as<csr_graph> G>
     return result;
 }
 
+/// The same of what `interference` finds, which knows whether it fitted.
+///
+/// Throws: precondition_error if it did not.
+template <class Found>
+    requires requires(Found const& found) {
+        { found.fits() } -> std::same_as<bool>;
+        { found.graph() } -> std::same_as<csr_graph const&>;
+    }
+[[nodiscard]] graph_coloring color_graph(Found const& found, coloring_options const& options = {})
+{
+    return color_graph(found.graph(), options);
+}
+
 /// The same of any graph; values are the numbers of its vertices in the order of `vertices(g)`.
 template <graph G>
     requires(!std::same_as<G, csr_graph>)
