@@ -74,11 +74,8 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
         for (touch t : p.touches(s))
             if (t.kind == touch_kind::def) def_of[t.value] = s;
 
-    struct encounter {
-        value_id fixed;
-        value_id other;
-    };
-    std::vector<encounter> encounters;
+    std::vector<value_id> avoids; // each the slot of the same index
+    std::vector<slot_id> avoided;
     std::vector<value_id> newcomers, occupants;
     for (node_id n = 0; n != p.nodes(); ++n)
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
@@ -100,12 +97,16 @@ csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> 
             for (value_id mine : newcomers)
                 for (value_id v : occupants) {
                     if (v == mine) continue;
-                    if (fixed[v] == no_slot) encounters.push_back({mine, v});
-                    else if (fixed[v] == fixed[mine] && !clash) clash = fixed_clash{mine, v, fixed[v], s};
+                    if (fixed[v] == no_slot) {
+                        avoids.push_back(v);
+                        avoided.push_back(fixed[mine]);
+                    } else if (fixed[v] == fixed[mine] && !clash) {
+                        clash = fixed_clash{mine, v, fixed[v], s};
+                    }
                 }
         }
     return csr_rows::gathered(p.values(), [&](auto add) {
-        for (encounter e : encounters) add(e.other, fixed[e.fixed]);
+        for (std::size_t i = 0; i != avoids.size(); ++i) add(avoids[i], avoided[i]);
     });
 }
 
