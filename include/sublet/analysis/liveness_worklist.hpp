@@ -79,8 +79,8 @@ bool is_nearly_forward(G const& g)
     return backward <= g.rows() / 8;
 }
 
-/// Complexity: O(V + E (1 + d) words) time, d = back edges on a path at most; O(V words) memory,
-///             words = columns / 64.
+/// Complexity: O((V + E) (1 + d) words) time, d = edges on a path that lead against the order, at most;
+///             O(V words) memory, words = columns / 64.
 template <std::same_as<snapshot> S>
 dense_sets live_by_worklist(S const& p, crossing_values const& cross)
 {
