@@ -99,7 +99,7 @@ dense_sets live_by_worklist(S const& p, crossing_values const& cross)
 
     // Seen in this order, few nodes come before a successor.
     std::vector<node_id> const order =
-        is_nearly_forward(p.graph()) ? std::vector<node_id>{} : postorder(p.graph());
+        is_nearly_forward(p.graph()) ? std::vector<node_id>{} : depth_first(p.graph()).postorder;
     enum : unsigned char { not_seen, settled, waits };
     std::vector<unsigned char> state(p.nodes(), not_seen);
     std::vector<node_id> stack;

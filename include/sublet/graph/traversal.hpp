@@ -98,35 +98,6 @@ template <graph G>
     return depth_first(as_graph(g));
 }
 
-/// Only the postorder, at less cost.  O(V + E) time, O(V) memory
-template <std::same_as<csr_graph> G>
-[[nodiscard]] std::vector<node_id> postorder(G const& g)
-{
-    std::size_t const nodes = g.rows();
-    std::vector<node_id> order, path;
-    order.reserve(nodes);
-    std::vector<node_id> next_edge(nodes, no_node); // by node that was entered: which to follow
-    for (std::size_t root = 0; root != nodes; ++root) {
-        if (next_edge[root] != no_node) continue;
-        next_edge[root] = 0;
-        path.push_back(static_cast<node_id>(root));
-        while (!path.empty()) {
-            node_id const here = path.back();
-            auto const successors = g[here];
-            if (next_edge[here] == successors.size()) {
-                order.push_back(here);
-                path.pop_back();
-                continue;
-            }
-            node_id const next = successors[next_edge[here]++];
-            if (next_edge[next] != no_node) continue;
-            next_edge[next] = 0;
-            path.push_back(next);
-        }
-    }
-    return order;
-}
-
 /// The nodes of each tree so that its edges but the back edges lead onwards; the trees one after the other,
 /// that of the entry first.  O(V)
 template <std::same_as<depth_first_forest> Forest>
