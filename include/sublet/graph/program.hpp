@@ -99,19 +99,13 @@ class effect_sink {
 public:
     /// The step reads v.
     template <id_like I>
-    void use(I const& v) { read_value(v, touch_kind::use); }
+    void use(I const& v) { touch_value(v, touch_kind::use); }
     /// The step has read v before it writes anything.
     template <id_like I>
-    void use_early(I const& v) { read_value(v, touch_kind::use_early); }
+    void use_early(I const& v) { touch_value(v, touch_kind::use_early); }
     /// The step writes v.
     template <id_like I>
-    void def(I const& v)
-    {
-        value_id const id = checked(v);
-        if (id == no_value) return;
-        writes_ = true;
-        record_->touches.push_back({id, touch_kind::def});
-    }
+    void def(I const& v) { touch_value(v, touch_kind::def); }
     /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
     /// more. Says nothing where the step does not use `in` or does not define `out`.
     template <id_like In, id_like Out>
@@ -156,11 +150,12 @@ private:
         return no_value;
     }
     template <id_like I>
-    void read_value(I const& v, touch_kind kind)
+    void touch_value(I const& v, touch_kind kind)
     {
         value_id const id = checked(v);
         if (id == no_value) return;
-        read_after_write_ |= writes_;
+        if (kind == touch_kind::def) writes_ = true;
+        else read_after_write_ |= writes_;
         record_->touches.push_back({id, kind});
     }
     void close_step()

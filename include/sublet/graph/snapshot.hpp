@@ -117,10 +117,7 @@ public:
         step_range const mine = steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
-            for (touch t : touches(s)) {
-                if (t.kind == touch_kind::def) sink.def(t.value);
-                else sink.read_value(t.value, t.kind);
-            }
+            for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
             for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
         }
         for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
