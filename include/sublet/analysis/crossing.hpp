@@ -67,13 +67,13 @@ template <std::same_as<snapshot> S>
     column.assign(p.values(), 0); // 1: crosses
     for (value_id v : reads) column[v] = 1;
     for (edge_use u : p.edge_uses()) column[u.value] = 1;
-    std::size_t crossing = 0, defined = 0; // values
+    std::size_t crossers = 0, defined = 0; // values
     for (std::size_t v = 0; v != p.values(); ++v) {
-        crossing += column[v];
+        crossers += column[v];
         defined += written_in[v] != no_node;
     }
     cross.single_def = defs == defined;
-    cross.value.resize(crossing + 1);
+    cross.value.resize(crossers + 1);
     std::uint32_t columns = 0;
     for (std::size_t v = 0; v != p.values(); ++v) {
         std::uint32_t const crosses = column[v];

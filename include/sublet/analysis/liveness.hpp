@@ -77,8 +77,7 @@ live_sets live_by_cost(S const& p, liveness_options const& options)
     liveness_policy policy = options.policy;
     std::size_t most_sets = ~std::size_t{0};
     if (policy == liveness_policy::automatic) {
-        std::size_t const words = (cross.value.size() + bit_rows::word_bits - 1) / bit_rows::word_bits;
-        if (words * nodes <= options.dense_words) policy = liveness_policy::worklist;
+        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words) policy = liveness_policy::worklist;
         most_sets = nodes / bit_rows::word_bits;
     }
     sparse_sets lists;
