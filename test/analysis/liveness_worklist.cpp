@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness_worklist.hpp>
 
+#include "dense_lists.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
 
@@ -16,19 +17,10 @@ using lists = std::vector<ids>;
 
 namespace {
 
-/// By node: what is alive where it begins, then what is where it ends.
 lists found(snapshot const& p)
 {
     crossing_values const cross = crossing(p);
-    detail::dense_sets const sets = detail::live_by_worklist(p, cross);
-    lists all;
-    for (bit_rows const* half : {&sets.in, &sets.out})
-        for (node_id n = 0; n != p.nodes(); ++n) {
-            ids& set = all.emplace_back();
-            for (std::size_t c = 0; c != cross.value.size(); ++c)
-                if (half->test(n, c)) set.push_back(cross.value[c]);
-        }
-    return all;
+    return dense_lists(cross, detail::live_by_worklist(p, cross));
 }
 
 } // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_DENSE_LISTS_HPP
+#define SUBLET_TEST_DENSE_LISTS_HPP
+
+#include <sublet/analysis/crossing.hpp>
+#include <sublet/analysis/liveness_worklist.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <vector>
+
+/// What a solver over rows of bits has found, by node: what is alive where it begins, then what is where it
+/// ends.
+inline std::vector<std::vector<sublet::value_id>> dense_lists(sublet::crossing_values const& cross,
+                                                              sublet::detail::dense_sets const& sets)
+{
+    std::vector<std::vector<sublet::value_id>> all;
+    for (sublet::bit_rows const* half : {&sets.in, &sets.out})
+        for (std::size_t n = 0; n != cross.reads.rows(); ++n) {
+            std::vector<sublet::value_id>& set = all.emplace_back();
+            for (std::size_t c = 0; c != cross.value.size(); ++c)
+                if (half->test(n, c)) set.push_back(cross.value[c]);
+        }
+    return all;
+}
+
+#endif
