@@ -73,6 +73,29 @@ TEST_CASE("rows lie one after the other")
     CHECK(row(rows.transposed(3), 2) == ids{0, 1});
 }
 
+TEST_CASE("pairs come into their rows in the order in which they are listed, twice if they are listed twice")
+{
+    csr_rows const rows = csr_rows::gathered(4, [](auto add) {
+        add(2, 9);
+        add(0, 5);
+        add(2, 3);
+        add(2, 9);
+    });
+    CHECK(rows.rows() == 4);
+    CHECK(row(rows, 0) == ids{5});
+    CHECK(row(rows, 1).empty());
+    CHECK(row(rows, 2) == ids{9, 3, 9});
+    CHECK(row(rows, 3).empty());
+}
+
+TEST_CASE("lists without rows are the same, however they came about")
+{
+    CHECK(csr_rows::gathered(0, [](auto) {}) == csr_rows{});
+    CHECK(csr_rows({0}, {}) == csr_rows{});
+    CHECK(csr_rows{}.transposed(0) == csr_rows{});
+    CHECK(csr_rows({0, 1, 1}, {7}) == csr_rows::gathered(2, [](auto add) { add(0, 7); }));
+}
+
 TEST_CASE("transposed, a row lists ascending where it stood, and twice so all is as before but sorted")
 {
     std::mt19937 random(1);

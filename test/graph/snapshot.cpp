@@ -122,6 +122,31 @@ TEST_CASE("a list of operations is one step a node and no edges")
     CHECK(p.predecessors(2).empty());
 }
 
+TEST_CASE("the touches of several steps follow each other, in each the reads before the writes")
+{
+    snapshot const p = flow(
+        1, 4, [](node_id) { return ids{}; },
+        [](node_id, effect_sink& s) {
+            s.def(0);
+            s.use(3);
+            s.def(1);
+            s.use_early(2);
+            s.use(1);
+            s.next_step();
+            s.def(2);
+        });
+    std::vector<touch> const first{{3, use}, {2, touch_kind::use_early}, {1, use}, {0, def}, {1, def}};
+    std::vector<touch> both = first;
+    both.push_back({2, def});
+    CHECK(touches(p, 0) == first);
+    auto const all = p.touches(p.steps_of(0));
+    CHECK(std::vector<touch>(all.begin(), all.end()) == both);
+    CHECK(p.touches({1, 1}).empty());
+    CHECK(snapshot{}.touches({0, 0}).empty());
+    auto says_again = [&p](node_id n, effect_sink& s) { p.effects(n, s); };
+    CHECK(flow(1, 4, [](node_id) { return ids{}; }, says_again) == p);
+}
+
 TEST_CASE("a default snapshot is the empty program")
 {
     snapshot const none;
