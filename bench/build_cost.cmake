@@ -199,6 +199,10 @@ cost(analysis/interference_graph.hpp "
 auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
 cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
+cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
+cost(analysis/concurrent_lifetimes.hpp "${program}
+auto l = sublet::concurrent_lifetimes(p, sublet::dependences(p), 1, {0}, {{}});")
+
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")

@@ -43,6 +43,13 @@ struct fixed_clash {
     friend bool operator==(fixed_clash const&, fixed_clash const&) = default;
 };
 
+/// Step `to` begins only when step `from` has ended, because of memory and not because of data.
+struct handoff {
+    step_id from = no_step;
+    step_id to = no_step;
+    friend bool operator==(handoff, handoff) = default;
+};
+
 /// A buffer, when it lives, and where.
 struct placed_buffer {
     value_id root = no_value; ///< the value that the others of the buffer are views or in-place successors of
@@ -62,6 +69,7 @@ struct memory_plan {
     /// By value; `no_buffer`: 0 bytes, unsized, external, ineligible, untouched.
     std::vector<buffer_id> buffer_of = {};
     std::vector<byte_count> arena_bytes = {}; ///< by pool
+    std::vector<handoff> handoffs = {}; ///< that a concurrent execution has to keep
     std::vector<value_id> unsized = {}; ///< roots of buffers of unknown size: no storage is planned for them
 
     /// The first byte of v in the arena of its pool, or `no_offset`.

@@ -51,6 +51,8 @@
 #include <sublet/analysis/live_intervals.hpp>
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/concurrent_lifetimes.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place.hpp>

@@ -25,6 +25,8 @@ enum class fault : std::uint8_t {
     write_moved,    ///< value is written at position, on the other side of another of its touches than in the
                     ///< program
     used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
+    several_defs,   ///< value is written at step `position` though it is there already (concurrent reading)
+    cycle,          ///< the step at `position` waits for itself (concurrent reading)
     foreign_plan    ///< the plan is not of this program, this order or this reading
 };
 
@@ -86,6 +88,11 @@ Stream& operator<<(Stream& out, witness const& w)
         if (w.other == no_value) out << " and never defined, and is neither input nor external";
         else out << " before anything defines it";
         break;
+    case fault::several_defs:
+        out << "value " << w.value << " is written at step " << w.position
+            << " and was there already: make values of its versions first";
+        break;
+    case fault::cycle: out << "step " << w.position << " waits for itself: the order has a cycle"; break;
     case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
     }
     return out;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_CONCURRENT_LIFETIMES_HPP
+#define SUBLET_ANALYSIS_CONCURRENT_LIFETIMES_HPP
+
+/// From when to when each buffer needs its storage, if only a partial order of the steps is known.
+///
+///     0 ──► 1 ──► 3       a: defined at 0, used at 1 and 2     begins {0}  ends {1, 2}
+///     └───► 2 ──► ┘       b: defined at 1, used at 3           begins {1}  ends {3}
+///                         c: defined at 2, used at 3           begins {2}  ends {3}
+///
+/// A live range has two ends; here either may be several positions, none of which needs to be the last. u may
+/// give its bytes to v, in every execution, if and only if every end of u comes before every begin of v. That
+/// relation is transitive: who got the bytes of who got the bytes of u comes after u.
+///
+/// An input begins nowhere: it is there before all positions, so nobody can give it anything. An output ends
+/// at a position behind all others: it gives to nobody.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// Rows of positions of a dependence graph, by buffer.
+struct concurrent_lives {
+    csr_rows begins; ///< ascending; no def of the buffer comes before all of these; empty: given
+    csr_rows ends;   ///< ascending; every touch comes before one of these or is one; `positions`: never
+    step_id positions = 0;
+
+    [[nodiscard]] std::size_t buffers() const { return begins.rows(); }
+    /// The lowest position at which the buffer is there.
+    [[nodiscard]] step_id first(buffer_id b) const { return begins[b].empty() ? 0 : begins[b].front(); }
+    /// The position behind the highest at which it is needed.
+    [[nodiscard]] step_id last(buffer_id b) const
+    {
+        auto const mine = ends[b];
+        return mine.empty() ? first(b) + 1 : smaller(mine.back(), positions - 1) + 1;
+    }
+    [[nodiscard]] bool is_kept(buffer_id b) const { return !ends[b].empty() && ends[b].back() == positions; }
+};
+
+/// Says whether one position comes before another in every execution; asked only for a < b.
+///
+/// Semantics:      a strict order that the numbers of positions extend.
+/// Poorest model:  archetype::precedence.   Ordinary models: precedence, token_sets.
+template <class O>
+concept precedence_oracle = requires(O& o, step_id a, step_id b) {
+    { o.before(a, b) } -> std::convertible_to<bool>;
+};
+
+/// u can hand its bytes to v in every execution.  O(ends of u x begins of v) calls
+template <precedence_oracle Oracle>
+[[nodiscard]] bool gives_to(concurrent_lives const& lives, buffer_id u, buffer_id v, Oracle& oracle)
+{
+    if (lives.begins[v].empty()) return false;
+    for (step_id begin : lives.begins[v])
+        for (step_id end : lives.ends[u])
+            if (end >= begin || !oracle.before(end, begin)) return false;
+    return true;
+}
+
+namespace detail {
+
+/// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
+template <std::same_as<step_id> Position>
+void append_extreme(csr_rows& to, std::vector<Position> const& row,
+                    std::vector<unsigned char> const& is_touch, csr_rows const& edges)
+{
+    // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
+    // walk.
+    constexpr std::size_t looks = 16;
+    for (std::size_t i = 0; i != row.size(); ++i) {
+        if (i != 0 && row[i] == row[i - 1]) continue;
+        bool is_extreme = true;
+        std::size_t looked = 0;
+        for (Position next : edges[row[i]]) {
+            if (looked++ == looks) break;
+            if (is_touch[next]) is_extreme = false;
+        }
+        if (is_extreme) to.append(row[i]);
+    }
+}
+
+} // namespace detail
+
+/// The lives of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for one that does not
+/// matter.
+///
+/// Requires:   `g` is the graph of `p`, without violation; `role` has an entry a value.
+/// Ensures:    an end that an edge leads from to another end of the buffer is left out where it is one of the
+///             first few of its edges, and so is a begin behind another.
+/// Complexity: O(values + steps + touches) time and memory.
+template <std::same_as<snapshot> S>
+[[nodiscard]] concurrent_lives
+concurrent_lifetimes(S const& p, dependence_graph const& g, std::size_t buffers,
+                     std::vector<buffer_id> const& buffer_of, std::vector<value_role> const& role)
+{
+    SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
+                   "sublet: a table has not one entry for each value");
+    auto const positions = static_cast<step_id>(g.positions());
+    auto each = [&](bool defs, auto add) { // by ascending position
+        for (step_id at = 0; at != positions; ++at) {
+            step_id const s = g.step_at[at];
+            bool const is_late = g.position_of[s] == at;
+            for (touch t : p.touches(s)) {
+                if ((t.kind == touch_kind::use_early) == is_late) continue;
+                if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch_kind::def))
+                    add(buffer_of[t.value], at);
+            }
+        }
+    };
+    csr_rows const defs = csr_rows::gathered(buffers, [&](auto add) { each(true, add); });
+    csr_rows const touches = csr_rows::gathered(buffers, [&](auto add) {
+        each(false, add);
+        for (edge_use u : p.edge_uses())
+            if (buffer_of[u.value] != no_buffer)
+                add(buffer_of[u.value], g.position_of[p.steps_of(u.pred).last - 1]);
+    });
+    std::vector<unsigned char> is_given(buffers), is_kept(buffers);
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (buffer_of[v] == no_buffer) continue;
+        if (sublet::is_given(role[v])) is_given[buffer_of[v]] = 1;
+        if (has_role(role[v], value_role::output)) is_kept[buffer_of[v]] = 1;
+    }
+
+    concurrent_lives lives;
+    lives.positions = positions;
+    lives.begins.reserve(buffers, buffers);
+    lives.ends.reserve(buffers, buffers);
+    std::vector<unsigned char> is_touch(positions);
+    std::vector<step_id> row;
+    for (buffer_id b = 0; b != buffers; ++b) {
+        for (step_id at : touches[b]) is_touch[at] = 1;
+        if (!is_given[b]) {
+            row.assign(defs[b].begin(), defs[b].end());
+            detail::append_extreme(lives.begins, row, is_touch, g.before);
+        }
+        lives.begins.close_row();
+        if (is_kept[b]) {
+            lives.ends.append(positions);
+        } else {
+            row.assign(touches[b].begin(), touches[b].end());
+            if (!p.edge_uses().empty()) sort_ascending(row); // those come after all others
+            detail::append_extreme(lives.ends, row, is_touch, g.after);
+        }
+        lives.ends.close_row();
+        for (step_id at : touches[b]) is_touch[at] = 0;
+    }
+    return lives;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_RANDOM_TASKS_HPP
+#define SUBLET_TEST_RANDOM_TASKS_HPP
+
+/// Random programs for the concurrent reading, kept as they were drawn, and the slow obvious answers about
+/// them: who comes before whom, and who may give its bytes to whom. Neither asks the library.
+
+#include "dice.hpp"
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+/// A task is a node of one step. Every value is written once, or given.
+struct random_tasks {
+    using ids = std::vector<sublet::value_id>;
+    struct task {
+        ids uses, early, defs;
+        std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs; // in, out
+        std::vector<sublet::node_id> next;                                // edges without data
+    };
+    std::vector<task> tasks;
+    std::vector<sublet::byte_count> bytes, alignment;
+    std::vector<sublet::value_role> role;
+    ids alias_of;
+    std::vector<sublet::pool_id> pool;
+
+    std::size_t values() const { return bytes.size(); }
+
+    sublet::snapshot program() const
+    {
+        return sublet::flow(
+            tasks.size(), values(), [this](sublet::node_id n) -> auto const& { return tasks[n].next; },
+            [this](sublet::node_id n, sublet::effect_sink& s) {
+                for (auto v : tasks[n].uses) s.use(v);
+                for (auto v : tasks[n].early) s.use_early(v);
+                for (auto v : tasks[n].defs) s.def(v);
+                for (auto [in, out] : tasks[n].pairs) s.may_overwrite(in, out);
+            });
+    }
+    sublet::plan_options options() const
+    {
+        return {.bytes = bytes, .alignment = alignment, .role = role, .alias_of = alias_of, .pool = pool};
+    }
+};
+
+struct random_tasks_shape {
+    unsigned tasks = 10;
+    unsigned outputs = 2;  ///< of a task, at most
+    unsigned operands = 3; ///< of a task, at most
+    unsigned back = 0;     ///< operands are of so many tasks before, at most; 0: of any
+    unsigned edges = 20;   ///< percent of tasks with an edge that carries no data
+    unsigned early = 10;   ///< percent of operands that are read early
+    unsigned given = 2;    ///< inputs and externals, at most
+    unsigned views = 0;    ///< percent of tasks that make a view of an operand
+    unsigned pools = 1;
+    unsigned sizes = 8;      ///< different ones; about one in ten values has 0 bytes
+    unsigned alignments = 1; ///< the largest
+    unsigned in_place = 0;   ///< percent of tasks with a declared pair
+    bool shuffled = false;   ///< listed in an order that is none to run in
+};
+
+/// Values that nobody reads, tasks without operands and without results are among them.
+template <class Dice>
+random_tasks draw_tasks(Dice& dice, random_tasks_shape const& shape)
+{
+    using sublet::value_id;
+    using sublet::value_role;
+    random_tasks drawn;
+    auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
+    std::vector<std::size_t> writer; // by value
+    auto add_value = [&](std::size_t by, value_role role) {
+        auto const v = static_cast<value_id>(drawn.values());
+        drawn.bytes.push_back(chance(10) ? 0 : 8 * (1 + dice.below(shape.sizes)));
+        drawn.alignment.push_back(1 + dice.below(shape.alignments));
+        drawn.role.push_back(role);
+        drawn.alias_of.push_back(sublet::no_value);
+        drawn.pool.push_back(static_cast<sublet::pool_id>(dice.below(shape.pools)));
+        writer.push_back(by);
+        return v;
+    };
+    std::size_t const nobody = shape.tasks;
+    for (unsigned i = dice.below(shape.given + 1); i != 0; --i)
+        add_value(nobody, chance(50) ? value_role::input : value_role::external);
+    for (std::size_t t = 0; t != shape.tasks; ++t) {
+        random_tasks::task now;
+        random_tasks::ids all;
+        for (value_id v = 0; v != drawn.values(); ++v)
+            if (writer[v] == nobody || shape.back == 0 || writer[v] + shape.back >= t) all.push_back(v);
+        if (!all.empty())
+            for (auto i = dice.below(shape.operands + 1); i != 0; --i) {
+                auto const v = all[dice.below(static_cast<unsigned>(all.size()))];
+                (chance(shape.early) ? now.early : now.uses).push_back(v);
+            }
+        for (auto i = dice.below(shape.outputs + 1); i != 0; --i)
+            now.defs.push_back(add_value(t, chance(10) ? value_role::output : value_role::intermediate));
+        if (!now.defs.empty() && !now.uses.empty()) {
+            value_id const in = now.uses.front(), out = now.defs.front();
+            if (chance(shape.views)) drawn.alias_of[out] = in;
+            if (chance(shape.in_place)) {
+                now.pairs.push_back({in, out});
+                drawn.bytes[out] = drawn.bytes[in];
+                drawn.pool[out] = drawn.pool[in];
+            }
+        }
+        drawn.tasks.push_back(now);
+        if (t != 0 && chance(shape.edges))
+            drawn.tasks[dice.below(static_cast<unsigned>(t))].next.push_back(static_cast<sublet::node_id>(t));
+    }
+    if (shape.shuffled) {
+        std::vector<sublet::node_id> to(drawn.tasks.size());
+        for (std::size_t i = 0; i != to.size(); ++i) to[i] = static_cast<sublet::node_id>(i);
+        for (std::size_t i = to.size(); i > 1; --i)
+            std::swap(to[i - 1], to[dice.below(static_cast<unsigned>(i))]);
+        std::vector<random_tasks::task> tasks(to.size());
+        for (std::size_t i = 0; i != to.size(); ++i) {
+            for (auto& n : drawn.tasks[i].next) n = to[n];
+            tasks[to[i]] = std::move(drawn.tasks[i]);
+        }
+        drawn.tasks = std::move(tasks);
+    }
+    return drawn;
+}
+
+/// The rule for sharing under any schedule, by its definition, cubic in the number of tasks.
+struct sharing_rule {
+    std::vector<std::vector<bool>> before; ///< task a has ended before task b begins, in every execution
+    std::vector<std::size_t> root;         ///< by value, through its views
+    std::vector<std::vector<std::size_t>> defs, late, early; ///< by root, the tasks that do so
+    std::vector<bool> is_given, is_kept;                     ///< by root
+
+    explicit sharing_rule(random_tasks const& tasks, std::vector<sublet::handoff> const& more = {})
+        : before(tasks.tasks.size(), std::vector<bool>(tasks.tasks.size()))
+    {
+        std::size_t const n = tasks.tasks.size();
+        for (std::size_t a = 0; a != n; ++a) {
+            for (auto b : tasks.tasks[a].next) before[a][b] = true;
+            for (auto v : tasks.tasks[a].defs)
+                for (std::size_t b = 0; b != n; ++b)
+                    for (auto const* row : {&tasks.tasks[b].uses, &tasks.tasks[b].early})
+                        if (std::find(row->begin(), row->end(), v) != row->end()) before[a][b] = true;
+        }
+        for (sublet::handoff h : more) before[h.from][h.to] = true;
+        for (std::size_t k = 0; k != n; ++k)
+            for (std::size_t a = 0; a != n; ++a)
+                if (before[a][k])
+                    for (std::size_t b = 0; b != n; ++b)
+                        if (before[k][b]) before[a][b] = true;
+        for (std::size_t v = 0; v != tasks.values(); ++v) {
+            std::size_t r = v;
+            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
+            root.push_back(r);
+        }
+        defs = late = early = std::vector<std::vector<std::size_t>>(tasks.values());
+        is_given = is_kept = std::vector<bool>(tasks.values());
+        for (std::size_t t = 0; t != n; ++t) {
+            for (auto v : tasks.tasks[t].uses) late[root[v]].push_back(t);
+            for (auto v : tasks.tasks[t].early) early[root[v]].push_back(t);
+            for (auto v : tasks.tasks[t].defs) late[root[v]].push_back(t), defs[root[v]].push_back(t);
+        }
+        for (std::size_t v = 0; v != tasks.values(); ++v) {
+            if (sublet::is_given(tasks.role[v])) is_given[root[v]] = true;
+            if (has_role(tasks.role[v], sublet::value_role::output)) is_kept[root[v]] = true;
+        }
+    }
+
+    /// The bytes of u's class are free, in every execution, when any of v's class is written.
+    bool gives(sublet::value_id u, sublet::value_id v) const
+    {
+        std::size_t const from = root[u], to = root[v];
+        if (from == to || is_kept[from] || is_given[to] || defs[to].empty()) return false;
+        for (std::size_t d : defs[to]) {
+            for (std::size_t t : late[from])
+                if (!before[t][d]) return false;
+            for (std::size_t t : early[from])
+                if (t != d && !before[t][d]) return false;
+        }
+        return true;
+    }
+    bool may_share(sublet::value_id u, sublet::value_id v) const { return gives(u, v) || gives(v, u); }
+};
+
+#endif
