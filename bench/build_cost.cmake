@@ -277,6 +277,7 @@ else()
   cost(adapt/boost_graph.hpp "auto call(sublet::csr_graph const& g) { return num_edges(g); }")
 endif()
 
+cost(planned_memory.hpp "${text}void call(text& out) { out << sublet::plan_report{}; }")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})

@@ -14,7 +14,11 @@ set(rewriting words graph analysis rewriting)
 set(reporting words graph analysis reporting)
 set(execution words graph analysis checking rewriting execution reporting/text.hpp) # for what errors say
 set(planner.hpp words graph analysis ordering sharing placement checking rewriting reporting)
-set(sublet.hpp ${planner.hpp} planner.hpp)
+set(planned_memory.hpp words checking reporting)
+list(APPEND planner.hpp planned_memory.hpp)
+set(concurrent_planner.hpp ${planner.hpp})
+set(handoff_planner.hpp ${planner.hpp} concurrent_planner.hpp)
+set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp)
 set(execution.hpp ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # dear to every includer

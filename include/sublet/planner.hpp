@@ -19,12 +19,11 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
-#include <sublet/reporting/text.hpp>
+#include <sublet/planned_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/units.hpp>
 
@@ -36,50 +35,6 @@
 #include <vector>
 
 namespace sublet {
-
-struct pool_report {
-    byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
-    byte_count lower_bound_bytes = 0; ///< what no plan in this order goes below
-    byte_count arena_bytes = 0;
-    step_id peak_position = 0; ///< where the lower bound is alive
-};
-
-/// What a plan costs and what it saves. Sums over pools (the position is pool 0's), and each pool by itself.
-struct plan_report : pool_report {
-    std::size_t steps = 0;
-    std::size_t values = 0;
-    std::size_t buffers = 0;        ///< planned ones: of more than 0 bytes, after in-place decisions
-    std::vector<pool_report> pools; ///< by pool
-    std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
-    double seconds = 0;             ///< processor time from the program to the checked plan
-    bool is_checked = false;        ///< check_plan has looked at it: proved, if it is sound
-
-    /// How far the arenas lie above the bound: 0.02 is two percent.
-    [[nodiscard]] double gap() const
-    {
-        if (arena_bytes <= lower_bound_bytes) return 0; // below: a pool was not placed, its pins are wrong
-        return static_cast<double>(arena_bytes) / static_cast<double>(lower_bound_bytes) - 1;
-    }
-};
-
-struct planned_memory {
-    memory_plan plan;
-    plan_report report;
-    std::optional<witness> refuted; ///< why there is no sound plan; the plan then must not be used
-
-    /// There is a plan, and nothing speaks against it.
-    [[nodiscard]] bool is_sound() const { return !refuted; }
-
-    /// The values that the plan gives an offset, ascending: what is to be written back into an IR.
-    template <std::same_as<value_id> V = value_id>
-    [[nodiscard]] std::vector<V> values() const
-    {
-        std::vector<V> placed;
-        for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-            if (plan.offset_of(static_cast<V>(v)) != no_offset) placed.push_back(static_cast<V>(v));
-        return placed;
-    }
-};
 
 namespace detail {
 
@@ -116,32 +71,6 @@ std::optional<witness> objection(Placement const& placed, placement_problem cons
     }
     }
     return w;
-}
-
-/// Sizes by pool and in all. Sums that leave 64 bits stay at their largest: "or more".
-template <std::same_as<plan_report> Report>
-void account(Report& report, placement const& placed, memory_plan const& plan)
-{
-    auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
-    std::vector<keyed> by_size;
-    report.buffers = plan.buffers.size();
-    report.pools = std::vector<pool_report>(placed.pools.size());
-    for (placed_buffer const& b : plan.buffers) {
-        add(report.pools[b.pool].naive_bytes, b.size);
-        by_size.push_back({falling(b.size), 0, b.root});
-    }
-    sort_keyed(by_size);
-    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].who);
-    for (std::size_t i = 0; i != placed.pools.size(); ++i) {
-        pool_report& pool = report.pools[i];
-        pool.lower_bound_bytes = placed.pools[i].lower_bound;
-        pool.arena_bytes = placed.pools[i].height;
-        pool.peak_position = placed.pools[i].peak_position;
-        add(report.naive_bytes, pool.naive_bytes);
-        add(report.lower_bound_bytes, pool.lower_bound_bytes);
-        add(report.arena_bytes, pool.arena_bytes);
-    }
-    if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
 }
 
 } // namespace detail
@@ -217,21 +146,6 @@ template <program P>
 [[nodiscard]] planned_memory plan_memory(P const& p, plan_options const& options)
 {
     return plan_memory(as_snapshot(p), options);
-}
-
-/// One line to any stream of text, rounded, for people; the members of the report are exact.
-///
-///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
-template <text_stream Stream>
-Stream& operator<<(Stream& out, plan_report const& r)
-{
-    detail::plain_text<Stream> text{out};
-    detail::write_bytes(text, r.arena_bytes);
-    text << " instead of ";
-    detail::write_bytes(text, r.naive_bytes);
-    text << "; no plan in this order goes below ";
-    detail::write_bytes(text, r.lower_bound_bytes);
-    return out;
 }
 
 } // namespace sublet

@@ -79,7 +79,8 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
 
-// The front door.
+// The front doors.
+#include <sublet/planned_memory.hpp>
 #include <sublet/planner.hpp>
 
 // What people look at.
