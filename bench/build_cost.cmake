@@ -202,6 +202,7 @@ cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}
 auto l = sublet::concurrent_lifetimes(p, sublet::dependences(p), 1, {0}, {{}});")
+cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::dependence_graph(), {});")
 
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")

@@ -53,6 +53,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place.hpp>
