@@ -207,6 +207,7 @@ cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::depe
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
+cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return 0u; }); }")
 cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")
@@ -220,6 +221,10 @@ cost(placement/placed.hpp "void call(sublet::placed_by_column& all) { all.insert
 cost(placement/fit.hpp "${buffers}
 auto f = sublet::fit(buffers, {0}, sublet::gap_choice::lowest, sublet::placed_by_column(2, 1));")
 cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
+cost(placement/conflicts.hpp "auto call(sublet::placement_conflicts const& c) { return c.conflict(0, 1); }")
+cost(placement/placed_by_range.hpp "void call(sublet::placed_by_range& all) { all.insert(0, 0, 8); }")
+cost(placement/place_concurrently.hpp "
+auto p = sublet::place_concurrently(sublet::placement_problem{}, {}, {});")
 
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")

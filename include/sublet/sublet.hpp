@@ -59,6 +59,7 @@
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
+#include <sublet/sharing/slot_choice.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/dsatur.hpp>
@@ -72,6 +73,9 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/place.hpp>
+#include <sublet/placement/conflicts.hpp>
+#include <sublet/placement/placed_by_range.hpp>
+#include <sublet/placement/place_concurrently.hpp>
 
 // The opponent.
 #include <sublet/checking/witness.hpp>
