@@ -202,18 +202,30 @@ cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}
 auto l = sublet::concurrent_lifetimes(p, sublet::dependences(p), 1, {0}, {{}});")
+cost(analysis/frontiers.hpp "
+auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
+{
+    return sublet::frontiers(g, l, [](auto) { return true; });
+}")
+cost(analysis/antichain.hpp "
+auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
+{
+    return sublet::heaviest_antichain(g, l, {});
+}")
 cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::dependence_graph(), {});")
 
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
-cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return 0u; }); }")
+cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return sublet::step_id{0}; }); }")
 cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")
 cost(sharing/color_graph.hpp "${graph}auto c = sublet::color_graph(g, {.bytes = 4096});")
 cost(sharing/slot_set.hpp "auto call(sublet::detail::slot_set const& s) { return s.lowest_free(); }")
 cost(sharing/color_chordal.hpp "${program}auto c = sublet::color_chordal(p);")
+cost(sharing/range_matching.hpp "auto m = sublet::match_ranges(sublet::live_range_lists(), 2);")
+cost(sharing/fewest_slots.hpp "auto c = sublet::fewest_slots(sublet::concurrent_lives(), {});")
 
 cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
 cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")
@@ -229,8 +241,15 @@ auto p = sublet::place_concurrently(sublet::placement_problem{}, {}, {});")
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")
 cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.above(3); }")
+cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_demands(), {}, {.bytes = 4096});")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
+cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {});")
+cost(checking/order_questions.hpp "auto call(sublet::order_questions<>& q) { return q.first_no(); }")
+cost(checking/concurrent_witness.hpp "${text}
+void call(text& out) { out << sublet::concurrent_witness{}; }")
+cost(checking/check_concurrent_plan.hpp "${program}
+auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")

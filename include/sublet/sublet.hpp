@@ -53,6 +53,8 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/frontiers.hpp>
+#include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
 
 // Who shares, without addresses.
@@ -66,6 +68,8 @@
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/slot_set.hpp>
 #include <sublet/sharing/color_chordal.hpp>
+#include <sublet/sharing/range_matching.hpp>
+#include <sublet/sharing/fewest_slots.hpp>
 
 // At which address.
 #include <sublet/placement/problem.hpp>
@@ -81,8 +85,13 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/rank_set.hpp>
+#include <sublet/checking/check_places.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/checking/step_order.hpp>
+#include <sublet/checking/order_questions.hpp>
+#include <sublet/checking/concurrent_witness.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 
 // The front doors.
 #include <sublet/planned_memory.hpp>

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_DRAWN_SHARING_HPP
+#define SUBLET_TEST_DRAWN_SHARING_HPP
+
+/// A random program with what the planners of slots are asked with, beside the rule by its definition.
+
+#include "random_tasks.hpp"
+
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+struct drawn_sharing {
+    random_tasks tasks;
+    sharing_rule rule;
+    sublet::snapshot program;
+    sublet::dependence_graph graph;
+    sublet::concurrent_lives lives; ///< a buffer a value; of a class of views only the root is touched
+    sublet::conflict_ranges conflicts;
+    std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external or touched nowhere
+    std::vector<unsigned char> eligible;
+    std::vector<sublet::value_id> wanted; ///< those of more than 0 bytes
+
+    explicit drawn_sharing(random_tasks drawn)
+        : tasks(std::move(drawn)), rule(tasks), program(tasks.program()),
+          graph(dependences(program, {.role = tasks.role}))
+    {
+        std::vector<sublet::buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
+        lives = concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
+        conflicts = later_conflicts(graph, lives);
+        bytes = tasks.bytes;
+        eligible.assign(tasks.values(), 1);
+        for (sublet::value_id v = 0; v != tasks.values(); ++v) {
+            if (rule.root[v] != v || (rule.late[v].empty() && rule.early[v].empty())) bytes[v] = 0;
+            if (has_role(tasks.role[v], sublet::value_role::external)) bytes[rule.root[v]] = 0;
+        }
+        for (sublet::value_id v = 0; v != tasks.values(); ++v)
+            if (bytes[v] != 0) wanted.push_back(v);
+    }
+
+    /// Both in one slot.
+    bool may_share(sublet::value_id u, sublet::value_id v) const
+    {
+        return eligible[u] && eligible[v] && tasks.pool[u] == tasks.pool[v] && rule.may_share(u, v);
+    }
+
+    /// What is wrong with the slots, or nothing.
+    char const* fault_of(std::vector<sublet::slot_id> const& slot_of, std::size_t slots) const
+    {
+        std::vector<bool> is_used(slots);
+        for (sublet::value_id u = 0; u != tasks.values(); ++u) {
+            if ((slot_of[u] == sublet::no_slot) != (bytes[u] == 0)) return "0 bytes and no slot are the same";
+            if (bytes[u] == 0) continue;
+            if (slot_of[u] >= slots) return "there are fewer slots";
+            is_used[slot_of[u]] = true;
+            for (sublet::value_id v = 0; v != u; ++v)
+                if (slot_of[u] == slot_of[v] && !may_share(u, v)) return "two share that must not";
+        }
+        for (bool used : is_used)
+            if (!used) return "nobody is in a slot";
+        return nullptr;
+    }
+};
+
+/// Several heads, dead values, edges without data, early reads, views, inputs and outputs, pools, and now and
+/// then two values that are the same bytes although neither is made from the other.
+inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
+{
+    dice roll{std::mt19937(seed)};
+    random_tasks drawn = draw_tasks(roll, {.tasks = 1 + roll.below(tasks),
+                                           .outputs = 1 + roll.below(2),
+                                           .operands = 1 + roll.below(3),
+                                           .edges = roll.below(60),
+                                           .views = roll.below(3) == 0 ? 30u : 0u,
+                                           .pools = 1 + roll.below(4) / 2,
+                                           .shuffled = roll.below(3) == 0});
+    for (sublet::value_id v = 1; v < drawn.values(); ++v)
+        if (seed % 4 == 0 && roll.below(8) == 0) drawn.alias_of[v] = roll.below(v);
+    drawn_sharing problem(std::move(drawn));
+    if (seed % 5 == 0)
+        for (auto& e : problem.eligible) e = roll.below(6) != 0;
+    return problem;
+}
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/fewest_slots.hpp>
+
+#include "../drawn_sharing.hpp"
+#include "../task_families.hpp"
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/max_cardinality_matching.hpp>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace sublet;
+using buffers = std::vector<buffer_id>;
+using slots = std::vector<slot_id>;
+
+namespace {
+
+/// Step s uses `uses[s]` and defines value s; none is an output.
+struct made {
+    std::vector<buffers> uses;
+    snapshot p = sequence(uses.size(), uses.size(), [this](step_id s, effect_sink& sink) {
+        for (auto v : uses[s]) sink.use(v);
+        sink.def(s);
+    });
+    dependence_graph g = dependences(p);
+    buffers each = [this] {
+        buffers ids;
+        for (value_id v = 0; v != uses.size(); ++v) ids.push_back(v);
+        return ids;
+    }();
+    concurrent_lives lives =
+        concurrent_lifetimes(p, g, uses.size(), each, std::vector<value_role>(uses.size()));
+    conflict_ranges conflicts = later_conflicts(g, lives);
+};
+
+/// The fewest groups of members that may share pairwise, by trying all ways to put one after another into
+/// them.
+std::size_t fewest_groups(drawn_sharing const& d, std::size_t next, std::vector<buffers>& groups,
+                          std::size_t best)
+{
+    if (groups.size() >= best) return best;
+    if (next == d.wanted.size()) return groups.size();
+    value_id const v = d.wanted[next];
+    for (std::size_t i = 0; i != groups.size(); ++i) {
+        bool may = true;
+        for (value_id u : groups[i]) may = may && d.may_share(u, v);
+        if (!may) continue;
+        groups[i].push_back(v);
+        best = fewest_groups(d, next + 1, groups, best);
+        groups[i].pop_back();
+    }
+    groups.push_back({v});
+    best = fewest_groups(d, next + 1, groups, best);
+    groups.pop_back();
+    return best;
+}
+
+/// By Edmonds: two vertices a value, one that gives and one that takes.
+std::size_t fewest_by_matching(drawn_sharing const& d)
+{
+    using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+    std::size_t const n = d.wanted.size();
+    graph g(2 * n);
+    for (std::size_t i = 0; i != n; ++i)
+        for (std::size_t j = 0; j != n; ++j)
+            if (d.may_share(d.wanted[i], d.wanted[j]) && d.rule.gives(d.wanted[i], d.wanted[j]))
+                add_edge(i, n + j, g);
+    std::vector<graph::vertex_descriptor> mate(2 * n);
+    boost::edmonds_maximum_cardinality_matching(g, mate.data());
+    return n - boost::matching_size(g, mate.data());
+}
+
+chain_cover covered(drawn_sharing const& d)
+{
+    return fewest_slots(d.lives, d.conflicts,
+                        {.bytes = d.bytes, .pool = d.tasks.pool, .eligible = d.eligible});
+}
+
+} // namespace
+
+TEST_CASE("a chain of steps needs two slots, and two neighbours are the proof")
+{
+    made const m{{{}, {0}, {1}, {2}}};
+    auto const cover = fewest_slots(m.lives, m.conflicts);
+    CHECK(cover.plan.slot_of == slots{0, 1, 0, 1});
+    CHECK(cover.antichain.size() == 2);
+    CHECK(cover.is_fewest());
+}
+
+TEST_CASE("who may be read while the other is written does not share with it")
+{
+    made const m{{{}, {0}, {0}, {1, 2}}};
+    auto const cover = fewest_slots(m.lives, m.conflicts);
+    CHECK(cover.plan.slot_of == slots{0, 1, 2, 0});
+    CHECK(cover.antichain == buffers{1, 2, 3});
+}
+
+TEST_CASE("who gives to several leaves the first that comes to another that has no choice")
+{
+    // 0 gives to 4 and 5, but 1 to 4 only, for 5 does not wait for 3, which reads 1.
+    made const m{{{}, {}, {0}, {1}, {2, 3}, {2}}};
+    auto const cover = fewest_slots(m.lives, m.conflicts);
+    CHECK(cover.plan.slot_of == slots{0, 1, 2, 3, 1, 0});
+    CHECK(cover.is_fewest());
+}
+
+TEST_CASE("nothing and 0 bytes need no slot; other pools and the ineligible have their own")
+{
+    made const nothing{{}};
+    CHECK(fewest_slots(nothing.lives, nothing.conflicts).plan.slots == 0);
+    made const m{{{}, {0}, {1}, {2}}};
+    CHECK(fewest_slots(m.lives, m.conflicts, {.bytes = {8, 0, 8, 0}}).plan.slot_of ==
+          slots{0, no_slot, 0, no_slot});
+    CHECK(fewest_slots(m.lives, m.conflicts, {.pool = {1, 0, 0, 0}}).plan.slot_of == slots{2, 0, 1, 0});
+    auto const kept = fewest_slots(m.lives, m.conflicts, {.eligible = std::vector<bool>{0, 1, 1, 1}});
+    CHECK(kept.plan.slot_of == slots{2, 0, 1, 0});
+    CHECK(kept.is_fewest());
+    CHECK_THROWS_WITH_AS((void)fewest_slots(m.lives, m.conflicts, {.pool = -1}),
+                         "sublet: a pool id is out of range", precondition_error);
+}
+
+TEST_CASE("where conflicts are undecided there is a plan, but no proof")
+{
+    made m{{{}, {0}, {1}, {2}}};
+    m.conflicts.undecided = 1;
+    auto const cover = fewest_slots(m.lives, m.conflicts);
+    CHECK(cover.plan.slots == 2);
+    CHECK(cover.antichain.empty());
+    CHECK(!cover.is_fewest());
+}
+
+TEST_CASE("random programs: every plan keeps the rule and every proof holds, so both are the best")
+{
+    std::size_t several = 0;
+    for (std::uint32_t seed = 0; seed != 4000; ++seed) {
+        CAPTURE(seed);
+        drawn_sharing const d = draw_sharing(seed, seed % 10 == 0 ? 40 : 9);
+        REQUIRE(!d.graph.violation);
+        chain_cover const cover = covered(d);
+        char const* const fault = d.fault_of(cover.plan.slot_of, cover.plan.slots);
+        REQUIRE_MESSAGE(!fault, fault);
+        REQUIRE(cover.is_fewest());
+        REQUIRE(std::is_sorted(cover.antichain.begin(), cover.antichain.end()));
+        for (value_id u : cover.antichain)
+            for (value_id v : cover.antichain)
+                if (u != v) REQUIRE(!d.may_share(u, v));
+        for (value_id v : d.wanted) several += d.lives.begins[v].size() > 1;
+        if (d.wanted.size() <= 60) REQUIRE(cover.plan.slots == fewest_by_matching(d));
+        if (d.wanted.size() <= 8) {
+            std::vector<buffers> groups;
+            REQUIRE(cover.plan.slots == fewest_groups(d, 0, groups, d.wanted.size() + 1));
+        }
+    }
+    CHECK(several > 100);
+}
+
+TEST_CASE("families of task graphs need few slots, in every schedule")
+{
+    auto fewest = [](std::string_view name) {
+        task_family const family = draw_family(name, 3000);
+        snapshot const p = family.program();
+        dependence_graph const g = dependences(p);
+        buffers each;
+        for (value_id v = 0; v != family.tasks(); ++v) each.push_back(v);
+        auto const lives =
+            concurrent_lifetimes(p, g, family.tasks(), each, std::vector<value_role>(family.tasks()));
+        auto const cover = fewest_slots(lives, later_conflicts(g, lives));
+        CHECK(cover.is_fewest());
+        return cover.plan.slots;
+    };
+    CHECK(fewest("chain") == 2);
+    CHECK(fewest("residual") == 3);
+    CHECK(fewest("ladder8") == 16);
+    CHECK(fewest("nested") == 127);
+    CHECK(fewest("inception") == 7);
+}

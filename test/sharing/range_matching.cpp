@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/range_matching.hpp>
+
+#include "../dice.hpp"
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/max_cardinality_matching.hpp>
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+using ids = std::vector<std::uint32_t>;
+
+static constexpr std::uint32_t none = range_matching::none;
+
+static live_range_lists table(std::vector<std::vector<live_range>> const& rows, std::size_t columns)
+{
+    ids first{0};
+    std::vector<live_range> ranges;
+    for (auto const& row : rows) {
+        ranges.insert(ranges.end(), row.begin(), row.end());
+        first.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    return {interval_method::automatic, static_cast<step_id>(columns), first, ranges};
+}
+
+TEST_CASE("a row moves on for another that has no other choice")
+{
+    auto const found = match_ranges(table({{{0, 2}}, {{0, 1}}}, 2), 2);
+    CHECK(found.pairs == 2);
+    CHECK(found.column_of == ids{1, 0});
+    CHECK(found.row_of == ids{1, 0});
+}
+
+TEST_CASE("three rows for two columns: what the last search has reached is the proof")
+{
+    auto const found = match_ranges(table({{{0, 2}}, {{0, 1}}, {{0, 1}}}, 4), 4);
+    CHECK(found.pairs == 2);
+    CHECK(found.column_of == ids{1, 0, none});
+    CHECK(found.column_reached == std::vector<unsigned char>{1, 0, 0, 0});
+    CHECK(!found.is_row_reached(0));
+    CHECK(found.is_row_reached(1));
+    CHECK(found.is_row_reached(2));
+}
+
+TEST_CASE("no rows, no columns, and rows without ranges have no pairs")
+{
+    CHECK(match_ranges(table({}, 0), 0).pairs == 0);
+    CHECK(match_ranges(table({}, 3), 3).row_of == ids{none, none, none});
+    CHECK(match_ranges(table({{}, {}}, 0), 0).column_of == ids{none, none});
+}
+
+TEST_CASE("a hundred thousand rows that each have to move on for the last")
+{
+    // Row i may take i or i + 1 and takes i; the last may take 0 only.
+    std::uint32_t const n = 100'000;
+    std::vector<std::vector<live_range>> rows;
+    for (std::uint32_t i = 0; i != n; ++i) rows.push_back({{i, i + 2}});
+    rows.push_back({{0, 1}});
+    auto const found = match_ranges(table(rows, n + 1), n + 1);
+    CHECK(found.pairs == n + 1);
+    CHECK(found.column_of.front() == 1);
+    CHECK(found.column_of.back() == 0);
+}
+
+TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the proof admits")
+{
+    using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+    for (std::uint32_t seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::uint32_t const columns = roll.below(40);
+        std::vector<std::vector<live_range>> rows(roll.below(40));
+        for (auto& row : rows)
+            for (std::uint32_t at = roll.below(columns + 1); at < columns; at += 1 + roll.below(12)) {
+                row.push_back({at, at + 1 + roll.below(smaller(columns - at, 5u))});
+                at = row.back().last;
+                if (roll.below(3) == 0) break;
+            }
+        auto const found = match_ranges(table(rows, columns), columns);
+        graph g(rows.size() + columns);
+        std::size_t pairs = 0, proof = 0;
+        for (std::size_t r = 0; r != rows.size(); ++r) {
+            bool is_allowed = found.column_of[r] == none;
+            for (live_range range : rows[r])
+                for (std::uint32_t c = range.first; c != range.last; ++c) {
+                    add_edge(r, rows.size() + c, g);
+                    if (c == found.column_of[r]) is_allowed = true;
+                    REQUIRE((found.column_reached[c] || !found.is_row_reached(r)));
+                }
+            REQUIRE(is_allowed);
+            if (found.column_of[r] != none) {
+                REQUIRE(found.row_of[found.column_of[r]] == r);
+                ++pairs;
+            }
+            if (!found.is_row_reached(r)) ++proof;
+        }
+        for (std::size_t c = 0; c != columns; ++c) {
+            if (found.row_of[c] != none) REQUIRE(found.column_of[found.row_of[c]] == c);
+            if (found.column_reached[c]) ++proof;
+        }
+        std::vector<graph::vertex_descriptor> mate(rows.size() + columns);
+        boost::edmonds_maximum_cardinality_matching(g, mate.data());
+        CHECK(pairs == boost::matching_size(g, mate.data()));
+        CHECK(found.pairs == pairs);
+        CHECK(proof == pairs);
+    }
+}
