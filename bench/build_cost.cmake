@@ -213,6 +213,10 @@ auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
     return sublet::heaviest_antichain(g, l, {});
 }")
 cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::dependence_graph(), {});")
+cost(analysis/detours.hpp "auto d = sublet::has_detour(sublet::csr_rows(), {});")
+
+cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
+cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
 
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
@@ -244,6 +248,8 @@ cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.ab
 cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_demands(), {}, {.bytes = 4096});")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
+
+cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {});")
 cost(checking/order_questions.hpp "auto call(sublet::order_questions<>& q) { return q.first_no(); }")
 cost(checking/concurrent_witness.hpp "${text}

@@ -56,6 +56,11 @@
 #include <sublet/analysis/frontiers.hpp>
 #include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/detours.hpp>
+
+// In which order to run.
+#include <sublet/ordering/parallel_clock.hpp>
+#include <sublet/ordering/clock_lives.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place.hpp>
@@ -88,6 +93,9 @@
 #include <sublet/checking/check_places.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
+
+// Back into the user's program.
+#include <sublet/rewriting/handoffs.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/checking/order_questions.hpp>
 #include <sublet/checking/concurrent_witness.hpp>

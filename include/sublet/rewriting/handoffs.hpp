@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REWRITING_HANDOFFS_HPP
+#define SUBLET_REWRITING_HANDOFFS_HPP
+
+/// Which steps must wait for which, so that buffers may lie where a plan for one order has put them.
+///
+///     offset  64 ┌─────┐┌─────────┐      0 ──► 1      c takes over the bytes of a
+///                │  b  ││    d    │      2 ──► 3      d takes over the bytes of b and some of a
+///             32 ├─────┴┼─────┬───┤
+///                │  a   │  c  │   │      a is last used by 1; the step that makes c has to wait for it,
+///              0 └──────┴─────┴───┘      unless edges, or other hand-offs, lead there anyway
+///
+/// Only who moves in directly after somebody has to ask: whoever was there before has already been waited
+/// for. So each byte has one last tenant, and a buffer looks at those of its own bytes. All the waits that
+/// come of it are put into the graph at once, and those left out again that a longer path stands for: in a
+/// graph without cycles the rest is the smallest set that orders the same steps, and there is only one.
+
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/detours.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace sublet {
+
+/// Why no waiting makes a plan safe.
+struct handoff_clash {
+    buffer_id from = no_buffer;   ///< needed to the end,
+    buffer_id to = no_buffer;     ///< or this one is there from the start; or neither is named, and
+    std::vector<step_id> cycle{}; ///< each of these would wait for the one before, the first for the last
+    friend bool operator==(handoff_clash const&, handoff_clash const&) = default;
+};
+
+struct handoff_set {
+    std::vector<handoff> handoffs;      ///< ascending by `from`, then `to`
+    std::vector<byte_count> bytes;      ///< by hand-off: how many change hands across it and nowhere else
+    std::size_t takeovers = 0;          ///< how often a buffer takes over bytes of another
+    std::size_t waits = 0;              ///< pairs of steps that these takeovers put in order
+    std::optional<handoff_clash> clash; ///< then there are no hand-offs
+};
+
+namespace detail {
+
+/// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
+/// in which a was there directly before.  O(n log n), n = buffers
+template <class Buffer, class Takes>
+void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
+{
+    std::vector<keyed> arrivals; // who is given was there before whoever begins at the same moment
+    for (buffer_id b = 0; b != placed.size(); ++b) {
+        if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
+        SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
+        arrivals.push_back({std::uint64_t{placed[b].pool} << 32 | placed[b].life.first,
+                            lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
+    }
+    sort_keyed(arrivals);
+    std::set<keyed> tenants; // stretches of one pool, as {end, begin, tenant}
+    pool_id pool = 0;
+    for (keyed const& arrival : arrivals) {
+        buffer_id const b = arrival.who;
+        if (placed[b].pool != pool) tenants.clear();
+        pool = placed[b].pool;
+        byte_count const begin = placed[b].offset, end = begin + placed[b].size;
+        auto at = tenants.upper_bound({begin, no_size, no_buffer});
+        while (at != tenants.end() && at->tie < end) {
+            keyed const old = *at;
+            takes(b, old.who, smaller(end, old.key) - larger(begin, old.tie));
+            at = tenants.erase(at);
+            if (old.tie < begin) tenants.insert(at, keyed{begin, old.tie, old.who});
+            if (old.key > end) at = tenants.insert(at, keyed{old.key, end, old.who});
+            if (old.key > end) break;
+        }
+        tenants.insert(at, keyed{end, begin, b});
+    }
+}
+
+} // namespace detail
+
+/// The hand-offs that make it safe to run concurrently what is placed so.
+///
+/// `placed` are the buffers of `lives` with pool, offset and size; one without offset or bytes is left out.
+/// Those that share bytes follow each other as their `life`s do: of a sequential plan, of a plan in a clock.
+///
+/// Requires:   buffers that overlap in bytes do not overlap in life, except where the one may be written over
+///             the other in the step that both have in common.
+/// Ensures:    with these hand-offs beside the edges of `g`, of two buffers that overlap in bytes one gives
+///             to the other; none can be left out. Where every step ends in a clock before those that it is
+///             to wait for begin, the critical path is no longer than the clock's makespan, and there
+///             is no cycle.
+/// Complexity: O(n log n + positions + edges) time for n takeovers and ends, and for the waits a sweep over
+///             the positions between for each 64 of about the same distance.
+/// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
+template <std::same_as<dependence_graph> G>
+[[nodiscard]] handoff_set find_handoffs(G const& g, concurrent_lives const& lives,
+                                        std::vector<placed_buffer> const& placed)
+{
+    SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
+                   "sublet: these are lives of another graph, or other buffers");
+    handoff_set result;
+    std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
+    detail::follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
+        ++result.takeovers;
+        if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
+        if (result.clash) return;
+        for (step_id end : lives.ends[a])
+            for (step_id begin : lives.begins[b]) {
+                step_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
+                if (from != to) waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
+            }
+    });
+    if (result.clash) return result;
+    sort_keyed(waits);
+    std::vector<csr_graph::edge> pairs;
+    std::vector<byte_count> bytes;
+    for (std::size_t i = 0; i != waits.size(); ++i) {
+        if (i == 0 || waits[i].key != waits[i - 1].key) {
+            pairs.push_back({static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)});
+            bytes.push_back(0);
+        }
+        bytes.back() += waits[i].tie;
+    }
+    result.waits = pairs.size();
+
+    auto const positions = static_cast<step_id>(g.positions());
+    auto whole = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
+    csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : g.after[at])
+                if (whole(at) != whole(next)) add(at, whole(next));
+        for (auto [from, to] : pairs) add(from, to);
+    });
+    std::vector<step_id> waiting(positions, 0);
+    for (step_id at = 0; at != positions; ++at)
+        for (step_id next : after[at]) ++waiting[next];
+    std::vector<step_id> const order =
+        detail::topological_points(after, waiting, position_order::breadth_first);
+    if (order.size() != positions) {
+        result.clash = handoff_clash{};
+        for (step_id at : detail::cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        return result;
+    }
+    std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits
+    for (step_id i = 0; i != positions; ++i) place[order[i]] = i;
+    csr_rows const before = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : after[at]) add(place[next], place[at]);
+    });
+    std::vector<csr_graph::edge> renamed;
+    renamed.reserve(pairs.size());
+    for (auto [from, to] : pairs) renamed.push_back({place[from], place[to]});
+    std::vector<unsigned char> const is_implied = has_detour(before, renamed);
+
+    std::vector<keyed> found; // {from, to, which}: of steps
+    for (std::uint32_t i = 0; i != pairs.size(); ++i) {
+        step_id const from = g.step_at[pairs[i].from], to = g.step_at[pairs[i].to];
+        bool const is_edge = is_listed(g.before[pairs[i].to], pairs[i].from) ||
+                             is_listed(g.before[g.start_of(to)], pairs[i].from);
+        if (!is_edge && !is_implied[i]) found.push_back({from, to, i});
+    }
+    sort_keyed(found);
+    for (keyed const& f : found) {
+        result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
+        result.bytes.push_back(bytes[f.who]);
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/detours.hpp>
+
+#include "../dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+using edges = std::vector<csr_graph::edge>;
+
+static csr_rows rows_of(std::size_t nodes, edges const& all)
+{
+    return csr_rows::gathered(nodes, [&](auto add) {
+        for (auto [from, to] : all) add(to, from);
+    });
+}
+
+TEST_CASE("an edge has a detour if a longer path leads where it leads")
+{
+    csr_rows const before = rows_of(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
+    CHECK(has_detour(before, {{0, 3}, {0, 1}, {2, 3}, {1, 3}, {0, 2}}) ==
+          std::vector<unsigned char>{1, 0, 0, 1, 1});
+}
+
+TEST_CASE("an edge is no detour of itself, nor of one beside it")
+{
+    CHECK(has_detour(rows_of(2, {{0, 1}, {0, 1}}), {{0, 1}}) == std::vector<unsigned char>{0});
+    CHECK(has_detour(csr_rows(), {}).empty());
+}
+
+TEST_CASE("a pair that leads nowhere upwards is refused")
+{
+    CHECK_THROWS_AS((void)has_detour(rows_of(2, {}), {{1, 0}}), precondition_error);
+    CHECK_THROWS_AS((void)has_detour(rows_of(2, {}), {{1, 1}}), precondition_error);
+    CHECK_THROWS_AS((void)has_detour(rows_of(2, {}), {{1, 2}}), precondition_error);
+}
+
+TEST_CASE("detours are what the definition says, near and far, of more nodes than a sweep follows")
+{
+    for (std::uint32_t seed = 0; seed != 60; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::size_t const n = 2 + roll.below(seed % 10 == 0 ? 400 : 60);
+        edges all, asked;
+        auto any = [&] {
+            node_id const a = roll.below(static_cast<std::uint32_t>(n));
+            node_id const b = roll.below(static_cast<std::uint32_t>(n));
+            return a < b ? csr_graph::edge{a, b} : csr_graph::edge{b, a};
+        };
+        for (std::size_t i = roll.below(static_cast<std::uint32_t>(2 * n)); i != 0; --i)
+            if (auto e = any(); e.from != e.to) all.push_back(e);
+        csr_rows const before = rows_of(n, all);
+        std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n)), far = reaches;
+        for (std::size_t to = 0; to != n; ++to)
+            for (node_id mid : before[to]) {
+                reaches[mid][to] = true;
+                for (std::size_t from = 0; from != mid; ++from)
+                    if (reaches[from][mid]) reaches[from][to] = far[from][to] = true;
+            }
+        for (std::size_t i = 0; i != 4 * n; ++i)
+            if (auto e = any(); e.from != e.to) asked.push_back(e);
+        auto const found = has_detour(before, asked);
+        for (std::size_t i = 0; i != asked.size(); ++i)
+            REQUIRE(static_cast<bool>(found[i]) == far[asked[i].from][asked[i].to]);
+    }
+}
