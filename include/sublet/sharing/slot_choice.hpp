@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_SLOT_CHOICE_HPP
+#define SUBLET_SHARING_SLOT_CHOICE_HPP
+
+/// Which free slot a buffer takes, where buffers come in the order of their begins.
+///
+///     free slots of the pool          most_shared           s1   whose bytes more buffers have had already
+///       s0   64 bytes   2 tenants     best_fit              s2   16 bytes away, s0 is 24
+///       s1   16 bytes   4 tenants     smallest_sufficient   s0   the only one with 40 bytes
+///       s2   24 bytes   1 tenant      grow_largest          s0
+///     wanted: 40 bytes
+///
+/// A slot that looks free need not be free for everyone: under a partial order, some who begin now come after
+/// its last tenant and others do not. That is found out by a test, and a slot that fails it would be
+/// tested again by nearly everyone who comes. But who tests knows more than "no": from which position on the
+/// answer may change. Until then the slot sleeps, in a list of that position, where it costs nothing.
+///
+/// Sources: most_shared is the choice of Caffe2's memonger (`memonger.cc`, Facebook 2016) without shapes,
+/// caffe2_sized the one with shapes.
+
+#include <sublet/contract.hpp>
+#include <sublet/sharing/linear.hpp>
+#include <sublet/units.hpp>
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Of the slots of its pool that are free for a buffer, it takes (ties: the lowest) ...
+enum class slot_choice : std::uint8_t {
+    most_shared,         ///< the one with the most tenants so far, whatever its size
+    best_fit,            ///< the one whose size differs least, the larger of two; too small, it grows
+    smallest_sufficient, ///< the smallest that is large enough; none: a new one, so that no slot ever grows
+    grow_largest,        ///< the smallest that is large enough; none: the largest, which grows
+    /// For comparison with Caffe2 only: the first to fall free that is large enough, of equally large ones
+    /// the last; none: the largest, the last of these. All as if slots were as large as their first tenant.
+    caffe2_sized
+};
+
+/// What a buffer asks for.
+struct slot_request {
+    buffer_id who = no_buffer;
+    byte_count size = 0; ///< 0: it needs no slot
+    pool_id pool = 0;
+    step_id begins = 0;
+    step_id over = no_step; ///< who begins before this cannot follow it; `no_step`: nobody ever does
+    bool follows = true;    ///< false: it takes no slot that somebody has had
+};
+
+/// Gives slots to buffers, one after the other.
+template <std::same_as<slot_choice> Choice = slot_choice>
+class slot_chooser {
+public:
+    /// For buffers with ids below `buffers`.
+    explicit slot_chooser(std::size_t buffers, Choice how = Choice::grow_largest) : how_(how)
+    {
+        plan_.slot_of = std::vector<slot_id>(buffers, no_slot);
+    }
+
+    /// The slot of `r.who`: one that is free for it, by the rule of choice, or a new one.
+    ///
+    /// `may_follow(u)` says from which position on a buffer that begins there may follow u, the last tenant
+    /// of a slot: `r.begins` or lower for "this one may", higher for "none before that may", `no_step` for
+    /// "none ever".
+    ///
+    /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.over` may say too low a
+    ///             position, which costs another test, but not too high a one, which costs a slot.
+    /// Ensures:    the last tenant of a slot that is not new has been asked, and has said yes. A slot is as
+    ///             large as its largest tenant.
+    /// Complexity: O((1 + tests) log of the free slots), with caffe2_sized O((1 + tests) x free slots); and
+    ///             O(positions) for all calls together.
+    /// Throws:     precondition_error for a size that is `no_size` or a pool that is no id.
+    template <class MayFollow>
+        requires std::same_as<std::invoke_result_t<MayFollow&, buffer_id>, step_id>
+    slot_id take(slot_request const& r, MayFollow may_follow)
+    {
+        SUBLET_EXPECTS(r.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        SUBLET_EXPECTS(r.pool != no_value, "sublet: a pool id is out of range");
+        if (r.size == 0) return no_slot;
+        wake_until(r.begins);
+        auto is_free = [&](slot_id s) {
+            step_id const from = may_follow(slots_[s].tenant);
+            if (from > r.begins) sleep(s, from);
+            return from <= r.begins;
+        };
+        if (r.follows && how_ == Choice::caffe2_sized) // whose rule is about those that are free for sure
+            for (auto at = first_of(r.pool); at != first_of(r.pool + 1);)
+                at = is_free(at->slot) ? ++at : awake_.erase(at);
+        slot_id mine = no_slot;
+        while (r.follows && mine == no_slot) {
+            auto const at = preferred(r);
+            if (at == awake_.end()) break;
+            slot_id const s = at->slot;
+            awake_.erase(at);
+            if (is_free(s)) mine = s;
+        }
+        if (mine == no_slot) {
+            mine = plan_.slots++;
+            plan_.slot_bytes.push_back(r.size);
+            plan_.slot_pool.push_back(r.pool);
+            slots_.push_back({.first_size = r.size});
+        }
+        plan_.slot_of[r.who] = mine;
+        plan_.slot_bytes[mine] = larger(plan_.slot_bytes[mine], r.size);
+        open_slot& slot = slots_[mine];
+        slot.tenant = r.who;
+        slot.free_since = larger(r.over, r.begins + 1);
+        ++slot.tenants;
+        sleep(mine, slot.free_since);
+        return mine;
+    }
+
+    /// The plan of all that have asked; the others have no slot.
+    ///
+    /// Throws: precondition_error if all slots together exceed 64 bits.
+    [[nodiscard]] sized_slot_plan finish() &&
+    {
+        for (byte_count bytes : plan_.slot_bytes) plan_.total_bytes = checked_add(plan_.total_bytes, bytes);
+        return std::move(plan_);
+    }
+
+private:
+    struct open_slot {
+        buffer_id tenant = no_buffer;  // the last one
+        slot_id next_asleep = no_slot; // until the same position
+        std::uint32_t tenants = 0;
+        step_id free_since = 0;
+        byte_count first_size = 0;
+    };
+    struct free_slot {
+        pool_id pool;
+        std::uint64_t rank; // what the choice goes by
+        slot_id slot;
+        auto operator<=>(free_slot const&) const = default;
+    };
+
+    auto first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }
+
+    /// Of the slots awake in the pool the one to try next; the end of all if there is none.
+    auto preferred(slot_request const& r) const
+    {
+        auto const first = first_of(r.pool), end = first_of(r.pool + 1), none = awake_.end();
+        if (first == end) return none;
+        if (how_ == Choice::most_shared) return first;
+        if (how_ == Choice::caffe2_sized) return as_in_caffe2(first, end, r.size);
+        auto const fits = awake_.lower_bound({r.pool, r.size, 0});
+        if (how_ == Choice::smallest_sufficient) return fits != end ? fits : none;
+        if (fits == first) return fits;
+        auto below = fits;
+        --below;
+        if (fits != end && (how_ == Choice::grow_largest || fits->rank - r.size <= r.size - below->rank))
+            return fits;
+        return awake_.lower_bound({r.pool, below->rank, 0}); // of equally large ones the lowest
+    }
+
+    template <class At>
+    At as_in_caffe2(At first, At end, byte_count size) const
+    {
+        At best = first;
+        auto size_of = [this](At at) { return slots_[at->slot].first_size; };
+        for (At at = ++first; at != end; ++at)
+            if (size_of(at) == size_of(best) || (size_of(best) < size && size_of(best) < size_of(at)))
+                best = at;
+        return best;
+    }
+
+    void sleep(slot_id s, step_id until)
+    {
+        if (until == no_step) return;
+        if (asleep_.size() <= until) asleep_.resize(until + std::size_t{1}, no_slot);
+        slots_[s].next_asleep = asleep_[until];
+        asleep_[until] = s;
+    }
+    void wake_until(step_id now)
+    {
+        for (; woken_ != asleep_.size() && woken_ <= now; ++woken_)
+            for (slot_id s = asleep_[woken_]; s != no_slot; s = slots_[s].next_asleep)
+                awake_.insert({plan_.slot_pool[s], rank_of(s), s});
+    }
+    std::uint64_t rank_of(slot_id s) const
+    {
+        if (how_ == Choice::most_shared) return ~std::uint64_t{slots_[s].tenants};
+        if (how_ == Choice::caffe2_sized) return slots_[s].free_since;
+        return plan_.slot_bytes[s];
+    }
+
+    Choice how_;
+    sized_slot_plan plan_;
+    std::vector<open_slot> slots_;
+    std::set<free_slot> awake_;
+    std::vector<slot_id> asleep_; // by position: the first of those that sleep until then
+    std::size_t woken_ = 0;       // those that sleep until a position below this have been woken
+};
+
+} // namespace sublet
+
+#endif
