@@ -16,6 +16,7 @@
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
 /// cross?). Here segments are buffers, and one may rise out of another that dies: an in-place pair.
 
+#include <sublet/checking/check_places.hpp>
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/witness.hpp>
@@ -52,43 +53,23 @@ public:
         if (is_foreign()) return witness{.what = fault::foreign_plan};
         if (auto fact = undefined_use()) return fact;
         if (auto fact = moved_write()) return fact;
-        if (auto fact = wrongly_kept()) return fact;
-        if (auto fact = misplaced()) return fact;
-        if (auto fact = over_capacity()) return fact;
+        if (auto fact = check_places(asked_, plan_, options_)) return fact;
         return clash();
     }
 
 private:
-    struct place {
-        pool_id pool;
-        byte_count offset;
-        friend bool operator==(place const&, place const&) = default;
-    };
-
-    /// Where the plan says that v lies.  Requires: it has a buffer.
-    place place_of(value_id v) const
-    {
-        placed_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
-        return {b.pool, b.offset};
-    }
-    byte_count end_of(value_id root) const { return place_of(root).offset + asked_.bytes[root]; }
-    pool_limits limits_of(pool_id pool) const
-    {
-        return pool < options_.pools.size() ? options_.pools[pool] : pool_limits{};
-    }
+    pool_place place_of(value_id v) const { return detail::place_of(plan_, v); }
 
     bool is_foreign() const
     {
         std::size_t const nodes = program_.nodes();
-        if (plan_.valid_for != program_reading::sequential || plan_.buffer_of.size() != values_) return true;
+        if (plan_.valid_for != program_reading::sequential || !is_complete(plan_, values_)) return true;
         if (!plan_.order.empty() && plan_.order.size() != nodes) return true;
         auto at = [](std::vector<node_id> const& order, std::size_t i) {
             return order.empty() ? i : order[i];
         };
         for (std::size_t i = 0; i != nodes; ++i)
             if (at(plan_.order, i) != at(options_.order, i)) return true;
-        for (buffer_id b : plan_.buffer_of)
-            if (b != no_buffer && b >= plan_.buffers.size()) return true;
         return false;
     }
 
@@ -156,64 +137,6 @@ private:
                 if (t.kind != touch_kind::def) read(t.value, s, false);
         for (edge_use u : program_.edge_uses()) read(u.value, program_.steps_of(u.pred).last - 1, true);
         return first;
-    }
-
-    std::optional<witness> wrongly_kept() const
-    {
-        for (value_id v = 0; v != values_; ++v) {
-            bool const has_buffer = plan_.buffer_of[v] != no_buffer;
-            if (!asked_.is_planned(asked_.root[v])) {
-                if (has_buffer) return witness{.what = fault::needless, .value = v};
-            } else if (!has_buffer || place_of(v).offset == no_offset) {
-                return witness{.what = fault::unplaced, .value = v};
-            }
-        }
-        return std::nullopt;
-    }
-
-    std::optional<witness> misplaced() const
-    {
-        for (value_id v = 0; v != values_; ++v) {
-            value_id const r = asked_.root[v];
-            if (!asked_.is_planned(r)) continue;
-            auto const [pool, offset] = place_of(v);
-            witness fact{.value = v, .begin = offset, .pool = pool};
-            auto refuse = [&fact](fault what, byte_count needed) {
-                fact.what = what;
-                fact.needed = needed;
-                return fact;
-            };
-
-            if (place_of(v) != place_of(r)) {
-                fact.other = r;
-                return refuse(fault::torn_alias, place_of(r).offset);
-            }
-            if (pool != asked_.pool[r]) {
-                fact.pool = asked_.pool[r];
-                return refuse(fault::wrong_pool, 0);
-            }
-            // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
-            for (byte_count a : {asked_.alignment[v], limits_of(pool).alignment})
-                if (offset % a != 0) return refuse(fault::misaligned, a);
-            byte_count const pin = asked_.pinned[v];
-            if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
-            if (pool >= plan_.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
-            fact.end = sum_fits(offset, asked_.bytes[r]) ? offset + asked_.bytes[r] : no_offset;
-            if (fact.end == no_offset || fact.end > plan_.arena_bytes[pool])
-                return refuse(fault::outside_arena, plan_.arena_bytes[pool]);
-        }
-        return std::nullopt;
-    }
-
-    std::optional<witness> over_capacity() const
-    {
-        for (std::size_t i = 0; i != plan_.arena_bytes.size(); ++i) {
-            pool_id const pool = static_cast<pool_id>(i);
-            byte_count const has = plan_.arena_bytes[i], capacity = limits_of(pool).capacity;
-            if (has > capacity)
-                return witness{.what = fault::over_capacity, .end = has, .needed = capacity, .pool = pool};
-        }
-        return std::nullopt;
     }
 
     /// By root: the value that the last step to touch the class reads; `no_value` if it touches the class in
@@ -292,26 +215,24 @@ private:
             } else {
                 for (std::uint32_t next : {living.below(rank[born]), living.above(rank[born])})
                     if (next != living.none)
-                        if (auto fact = overlap(by_place[next].who, born)) return fact;
+                        if (auto fact = shared_bytes(by_place[next].who, born)) return fact;
             }
             living.insert(rank[born]);
         }
         return std::nullopt;
     }
 
-    std::optional<witness> overlap(value_id living, value_id born) const
+    std::optional<witness> shared_bytes(value_id living, value_id born) const
     {
-        auto const [pool, offset] = place_of(born);
-        byte_count const begin = larger(place_of(living).offset, offset);
-        byte_count const end = smaller(end_of(living), end_of(born));
-        if (place_of(living).pool != pool || begin >= end) return std::nullopt;
+        auto const [begin, end] = overlap(asked_, plan_, living, born);
+        if (begin >= end) return std::nullopt;
         return witness{.what = fault::clash,
                        .value = smaller(living, born),
                        .other = larger(living, born),
                        .position = asked_.life[born].first,
                        .begin = begin,
                        .end = end,
-                       .pool = pool};
+                       .pool = place_of(born).pool};
     }
 
     S const& program_;

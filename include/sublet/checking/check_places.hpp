@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_CHECK_PLACES_HPP
+#define SUBLET_CHECKING_CHECK_PLACES_HPP
+
+/// What a plan must respect whatever the order of the steps: who has a place, and which places are allowed.
+///
+///     offset 96 |        [== a ==)       a: in its pool, at a multiple of its alignment, at its pin
+///            64 |  [== b ==)             c is a view of b and lies where b lies
+///               |  [== c ==)             the arena holds them and fits the memory it is made of
+///             0 +-----------------
+///
+/// The half of a check that looks at one class of values at a time; who meets whom is the other half, and
+/// depends on the reading of the program (checking/check_plan.hpp, checking/check_concurrent_plan.hpp).
+
+#include <sublet/checking/demands.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+
+namespace sublet {
+
+namespace detail {
+
+struct pool_place {
+    pool_id pool;
+    byte_count offset;
+    friend bool operator==(pool_place const&, pool_place const&) = default;
+};
+
+/// Where the plan says that v lies.  Requires: it has a buffer.
+inline pool_place place_of(memory_plan const& plan, value_id v)
+{
+    placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+    return {b.pool, b.offset};
+}
+
+/// The bytes that two classes have in common.
+struct common_bytes {
+    byte_count begin = 0;
+    byte_count end = 0; ///< `begin` or less: none
+};
+
+/// Requires: both have a place that check_places has passed.
+inline common_bytes overlap(plan_demands const& asked, memory_plan const& plan, value_id a, value_id b)
+{
+    pool_place const at = place_of(plan, a), other = place_of(plan, b);
+    if (at.pool != other.pool) return {};
+    return {larger(at.offset, other.offset),
+            smaller(at.offset + asked.bytes[a], other.offset + asked.bytes[b])};
+}
+
+/// Whether the plan has an entry a value, and a buffer behind each.
+template <std::same_as<memory_plan> Plan>
+bool is_complete(Plan const& plan, std::size_t values)
+{
+    if (plan.buffer_of.size() != values) return false;
+    for (buffer_id b : plan.buffer_of)
+        if (b != no_buffer && b >= plan.buffers.size()) return false;
+    return true;
+}
+
+template <std::same_as<plan_demands> Demands>
+std::optional<witness> wrongly_kept(Demands const& asked, memory_plan const& plan)
+{
+    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
+        value_id const v = static_cast<value_id>(i);
+        bool const has_buffer = plan.buffer_of[v] != no_buffer;
+        if (!asked.is_planned(asked.root[v])) {
+            if (has_buffer) return witness{.what = fault::needless, .value = v};
+        } else if (!has_buffer || place_of(plan, v).offset == no_offset) {
+            return witness{.what = fault::unplaced, .value = v};
+        }
+    }
+    return std::nullopt;
+}
+
+template <std::same_as<plan_demands> Demands>
+std::optional<witness> misplaced(Demands const& asked, memory_plan const& plan, plan_options const& options)
+{
+    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
+        value_id const v = static_cast<value_id>(i);
+        value_id const r = asked.root[v];
+        if (!asked.is_planned(r)) continue;
+        auto const [pool, offset] = place_of(plan, v);
+        witness fact{.value = v, .begin = offset, .pool = pool};
+        auto refuse = [&fact](fault what, byte_count needed) {
+            fact.what = what;
+            fact.needed = needed;
+            return fact;
+        };
+
+        if (place_of(plan, v) != place_of(plan, r)) {
+            fact.other = r;
+            return refuse(fault::torn_alias, place_of(plan, r).offset);
+        }
+        if (pool != asked.pool[r]) {
+            fact.pool = asked.pool[r];
+            return refuse(fault::wrong_pool, 0);
+        }
+        // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
+        byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
+        for (byte_count a : {asked.alignment[v], of_pool})
+            if (offset % a != 0) return refuse(fault::misaligned, a);
+        byte_count const pin = asked.pinned[v];
+        if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
+        if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
+        fact.end = sum_fits(offset, asked.bytes[r]) ? offset + asked.bytes[r] : no_offset;
+        if (fact.end == no_offset || fact.end > plan.arena_bytes[pool])
+            return refuse(fault::outside_arena, plan.arena_bytes[pool]);
+    }
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// Look for a class that has no place and needs one, or the converse; for a place that is not allowed; and
+/// for an arena larger than its memory.
+///
+/// Requires:   the plan has an entry a value, and a buffer behind each.
+/// Ensures:    the first fault in this order: by value, storage that is missing or needless; by value, a torn
+///             view, a wrong pool, a bad alignment, a missed pin, the end of the arena; by pool, its
+///             capacity.
+/// Complexity: O(values + pools).
+template <std::same_as<plan_demands> Demands>
+[[nodiscard]] std::optional<witness> check_places(Demands const& asked, memory_plan const& plan,
+                                                  plan_options const& options)
+{
+    if (auto fact = detail::wrongly_kept(asked, plan)) return fact;
+    if (auto fact = detail::misplaced(asked, plan, options)) return fact;
+    for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {
+        byte_count const has = plan.arena_bytes[i], capacity = options.pools[i].capacity;
+        if (has > capacity)
+            return witness{.what = fault::over_capacity,
+                           .end = has,
+                           .needed = capacity,
+                           .pool = static_cast<pool_id>(i)};
+    }
+    return std::nullopt;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_concurrent_plan.hpp>
+
+#include <sublet/checking/check_plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+using offsets = std::vector<byte_count>;
+using ids = std::vector<value_id>;
+using steps = std::vector<step_id>;
+
+constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
+                     state = value_role::state, inner = value_role::intermediate;
+
+/// A plan that gives every value a buffer of its own, so that nothing follows from who shares an id.
+memory_plan plan_at(offsets const& where, byte_count arena, std::vector<handoff> handoffs = {})
+{
+    memory_plan plan;
+    plan.valid_for = program_reading::concurrent;
+    for (byte_count offset : where) {
+        plan.buffer_of.push_back(offset == no_offset ? no_buffer
+                                                     : static_cast<buffer_id>(plan.buffers.size()));
+        if (offset == no_offset) continue;
+        placed_buffer b;
+        b.offset = offset;
+        plan.buffers.push_back(b);
+    }
+    plan.arena_bytes = {arena};
+    plan.handoffs = std::move(handoffs);
+    return plan;
+}
+
+struct operation {
+    ids uses, defs;
+    std::vector<std::pair<value_id, value_id>> in_place = {};
+    ids early_uses = {};
+    std::vector<node_id> next = {};
+};
+
+snapshot tasks(std::size_t values, std::vector<operation> const& operations)
+{
+    return flow(
+        operations.size(), values, [&](node_id n) -> auto const& { return operations[n].next; },
+        [&](node_id n, effect_sink& sink) {
+            for (value_id v : operations[n].uses) sink.use(v);
+            for (value_id v : operations[n].early_uses) sink.use_early(v);
+            for (value_id v : operations[n].defs) sink.def(v);
+            for (auto [in, out] : operations[n].in_place) sink.may_overwrite(in, out);
+        });
+}
+
+/// a is made, b and c are made of it side by side, d of both.
+snapshot diamond() { return tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}}}); }
+
+fault fault_of(std::optional<concurrent_witness> const& found)
+{
+    REQUIRE(found.has_value());
+    return found->what;
+}
+
+template <class Fact>
+std::string sentence(Fact const& fact)
+{
+    std::ostringstream text;
+    text << fact;
+    return text.str();
+}
+
+} // namespace
+
+TEST_CASE("a value moves in where another was that all its users have left, in every order")
+{
+    CHECK(!check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24), {.bytes = 8}));
+}
+
+TEST_CASE("a result may not lie over what a step beside still reads, though it comes later in the list")
+{
+    snapshot const p = tasks(4, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{0, 2}, {3}}});
+    CHECK(!check_concurrent_plan(p, plan_at({0, 8, 16, 8}, 24), {.bytes = 8}));
+    // Step 1 comes before step 2 in the list, and in the diamond nothing makes it so.
+    auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
+    REQUIRE(found);
+    concurrent_witness expected{{.what = fault::clash, .value = 1, .other = 2, .begin = 12, .end = 16}};
+    expected.position = 2;
+    expected.needed_at = 3;
+    expected.written_at = 2;
+    expected.schedule = {0, 1, 2, 3};
+    CHECK(*found == expected);
+}
+
+TEST_CASE("a clash reads as a sentence that says which two steps do not wait for each other")
+{
+    auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
+    CHECK(sentence(*found) ==
+          "step 2 need not wait for step 3, and writes value 2 over bytes [12, 16) of pool "
+          "0, where value 1 lies, which step 3 touches");
+}
+
+TEST_CASE("a plan for another reading, of another program or with hand-offs between no steps is foreign")
+{
+    auto plan = plan_at({0, 8, 16, 0}, 24);
+    plan.valid_for = program_reading::sequential;
+    CHECK(fault_of(check_concurrent_plan(diamond(), plan, {.bytes = 8})) == fault::foreign_plan);
+    CHECK(check_plan(diamond(), plan_at({0, 8, 16, 0}, 24), {.bytes = 8})->what == fault::foreign_plan);
+    plan = plan_at({0, 8, 16}, 24);
+    CHECK(fault_of(check_concurrent_plan(diamond(), plan, {.bytes = 8})) == fault::foreign_plan);
+    plan = plan_at({0, 8, 16, 0}, 24);
+    plan.buffer_of[1] = 4;
+    CHECK(fault_of(check_concurrent_plan(diamond(), plan, {.bytes = 8})) == fault::foreign_plan);
+    for (handoff h : {handoff{4, 0}, handoff{0, 4}, handoff{no_step, 0}})
+        CHECK(fault_of(check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24, {h}), {.bytes = 8})) ==
+              fault::foreign_plan);
+}
+
+TEST_CASE("the empty program and the empty plan are made for each other")
+{
+    CHECK(!check_concurrent_plan(snapshot(), plan_at({}, 0), {.bytes = 8}));
+    CHECK(!check_concurrent_plan(tasks(2, {}), plan_at({no_offset, no_offset}, 0), {.bytes = 8}));
+}
+
+TEST_CASE("any type that models a program is checked as its snapshot is")
+{
+    struct two_steps {
+        std::size_t nodes() const { return 2; }
+        std::size_t values() const { return 2; }
+        std::vector<node_id> successors(node_id n) const { return n == 0 ? ids{1} : ids{}; }
+        void effects(node_id n, effect_sink& s) const { s.def(n); }
+    };
+    CHECK(!check_concurrent_plan(two_steps(), plan_at({0, 0}, 8), {.bytes = 8}));
+    CHECK(fault_of(check_concurrent_plan(two_steps(), plan_at({0, 0}, 7), {.bytes = 8})) ==
+          fault::outside_arena);
+}
+
+TEST_CASE("an edge of the program is an order, and so are a hand-off and the steps of a node")
+{
+    auto const apart = tasks(2, {{{}, {0}}, {{}, {1}}});
+    auto const plan = plan_at({0, 0}, 8);
+    CHECK(fault_of(check_concurrent_plan(apart, plan, {.bytes = 8})) == fault::clash);
+    CHECK(!check_concurrent_plan(apart, plan_at({0, 0}, 8, {{0, 1}}), {.bytes = 8}));
+    CHECK(!check_concurrent_plan(apart, plan_at({0, 0}, 8, {{1, 0}}), {.bytes = 8}));
+    CHECK(!check_concurrent_plan(tasks(2, {{{}, {0}, {}, {}, {1}}, {{}, {1}}}), plan, {.bytes = 8}));
+    auto const block = flow(
+        1, 2, [](node_id) { return ids{}; },
+        [](node_id, effect_sink& s) {
+            s.def(0);
+            s.next_step();
+            s.def(1);
+        });
+    CHECK(!check_concurrent_plan(block, plan, {.bytes = 8}));
+}
+
+TEST_CASE("two results that nobody reads and no order keeps apart are written side by side")
+{
+    auto const found = check_concurrent_plan(tasks(3, {{{}, {0}}, {{}, {1}}, {{}, {2}}}),
+                                             plan_at({0, 8, 8}, 16), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->needed_at == 1);
+    CHECK(found->written_at == 2);
+    CHECK(found->position == 1);
+    CHECK(found->schedule == steps{1, 2, 0});
+}
+
+TEST_CASE("an output is kept, nothing is given to an input, and two inputs never share")
+{
+    snapshot const chain = tasks(3, {{{0}, {1}}, {{1}, {2}}});
+    auto const check = [&](offsets const& where, std::vector<value_role> const& role) {
+        return check_concurrent_plan(chain, plan_at(where, 24), {.bytes = 8, .role = role});
+    };
+    CHECK(!check({0, 8, 0}, {input, inner, inner}));
+    CHECK(!check({0, 8, 0}, {input, inner, output}));
+    auto found = check({0, 8, 8}, {input, output, inner});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->needed_at == no_step);
+    CHECK(sentence(*found) ==
+          "step 1 writes value 2 over bytes [8, 16) of pool 0, where value 1 lies, an output");
+    found = check({0, 8, 0}, {input | output, inner, inner});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->written_at == 1);
+
+    // 2 is given, and would be destroyed by step 0 before anybody reads it.
+    snapshot const late = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1, 2}, {}}});
+    found = check_concurrent_plan(late, plan_at({0, 8, 0}, 16),
+                                  {.bytes = 8, .role = std::vector{inner, inner, input}});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->value == 2);
+    CHECK(found->needed_at == 2);
+    CHECK(found->written_at == 0);
+    found = check_concurrent_plan(tasks(2, {{{0}, {}}, {{1}, {}}}), plan_at({0, 4}, 16),
+                                  {.bytes = 8, .role = input});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->written_at == no_step);
+    CHECK(sentence(*found) ==
+          "values 0 and 1 are both there from the start and share bytes [4, 8) of pool 0");
+}
+
+TEST_CASE("external storage is not planned, but what its readers wait for is kept")
+{
+    // 2 reads what 1 has made for the outside, so it comes after 1, the last to read a.
+    snapshot const p = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}});
+    auto const role = std::vector{inner, external, inner};
+    auto const outside = check_concurrent_plan(p, plan_at({0, no_offset, 0}, 8), {.bytes = 8, .role = role});
+    CHECK(fault_of(outside) == fault::several_defs); // given, and written: its versions are two
+    auto const plain = std::vector{inner, inner, inner};
+    auto const off = std::vector<bool>{true, false, true};
+    CHECK(!check_concurrent_plan(p, plan_at({0, no_offset, 0}, 8),
+                                 {.bytes = 8, .role = plain, .eligible = off}));
+    CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 8, 0}, 16),
+                                         {.bytes = 8, .role = plain, .eligible = off})) == fault::needless);
+}
+
+TEST_CASE("a value has one def: written twice, or given and written, it is refused with the step")
+{
+    auto const twice = tasks(1, {{{}, {0}}, {{}, {0}}});
+    auto found = check_concurrent_plan(twice, plan_at({0}, 8), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::several_defs);
+    CHECK(found->value == 0);
+    CHECK(found->position == 1);
+    auto const once = tasks(1, {{{}, {0, 0}}});
+    CHECK(!check_concurrent_plan(once, plan_at({0}, 8), {.bytes = 8}));
+    for (value_role role : {input, external, state})
+        CHECK(fault_of(check_concurrent_plan(once, plan_at({0}, 8), {.bytes = 8, .role = role})) ==
+              fault::several_defs);
+}
+
+TEST_CASE("a use of what nothing defines is found, in its own step and in an output, too")
+{
+    auto found = check_concurrent_plan(tasks(1, {{{0}, {}}}), plan_at({no_offset}, 0), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::used_undefined);
+    CHECK(found->other == no_value);
+    found = check_concurrent_plan(tasks(1, {{{0}, {0}}}), plan_at({0}, 8), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::used_undefined);
+    CHECK(found->other == 0);
+    found = check_concurrent_plan(tasks(1, {{}, {}}), plan_at({no_offset}, 0), {.bytes = 8, .role = output});
+    REQUIRE(fault_of(found) == fault::used_undefined);
+    CHECK(found->position == 2);
+    // The list says 0 before 1, the data say the converse, and the data count.
+    CHECK(!check_concurrent_plan(tasks(1, {{{0}, {}}, {{}, {0}}}), plan_at({0}, 8), {.bytes = 8}));
+}
+
+TEST_CASE("steps that wait for each other are named one after the other")
+{
+    //  0 ─► 1 ─► 2 ─► 1, behind it 3
+    auto const p = tasks(3, {{{}, {0}}, {{0, 2}, {1}}, {{1}, {2}}, {{2}, {}}});
+    auto found = check_concurrent_plan(p, plan_at({0, 8, 16}, 24), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::cycle);
+    CHECK((found->schedule == steps{1, 2} || found->schedule == steps{2, 1}));
+    CHECK(found->position == found->schedule.front());
+    found = check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24, {{3, 0}}), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::cycle);
+    CHECK(found->schedule.size() == 3);
+    found = check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24, {{1, 1}}), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::cycle);
+    CHECK(found->schedule == steps{1});
+}
+
+TEST_CASE("a result moves in where its own step reads early, but not where that reads late as well")
+{
+    auto const early = tasks(2, {{{}, {0}}, {{}, {1}, {}, {0}}});
+    CHECK(!check_concurrent_plan(early, plan_at({0, 0}, 8), {.bytes = 8}));
+    auto const both = tasks(2, {{{}, {0}}, {{0}, {1}, {}, {0}}});
+    auto const found = check_concurrent_plan(both, plan_at({0, 0}, 8), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->needed_at == 1);
+    CHECK(found->written_at == 1);
+    CHECK(sentence(*found) ==
+          "step 1 writes value 1 over bytes [0, 8) of pool 0, where value 0 lies, which the "
+          "step itself touches");
+    auto const beside = tasks(2, {{{}, {0}}, {{}, {}, {}, {0}}, {{}, {1}}});
+    CHECK(fault_of(check_concurrent_plan(beside, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
+}
+
+TEST_CASE("a result is written over the operand that the program offers, if nobody else may still read it")
+{
+    auto const list = [](std::vector<node_id> next) {
+        return tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{0}, {2}, {}, {}, next}});
+    };
+    auto const plan = plan_at({0, 0, 8}, 16);
+    CHECK(fault_of(check_concurrent_plan(list({}), plan, {.bytes = 8})) == fault::clash);
+    CHECK(!check_concurrent_plan(list({1}), plan, {.bytes = 8}));
+    CHECK(fault_of(check_concurrent_plan(list({1}), plan, {.bytes = 8, .in_place = false})) == fault::clash);
+    CHECK(fault_of(check_concurrent_plan(list({1}), plan_at({0, 4, 16}, 24), {.bytes = 8})) == fault::clash);
+    auto const grows = std::vector<byte_count>{4, 8, 8};
+    CHECK(fault_of(check_concurrent_plan(list({1}), plan_at({0, 0, 8}, 16), {.bytes = grows})) ==
+          fault::clash);
+    auto const shrinks = std::vector<byte_count>{8, 4, 4};
+    CHECK(!check_concurrent_plan(list({1}), plan_at({0, 0, 8}, 16), {.bytes = shrinks}));
+    auto const pinned = std::vector<byte_count>{0, no_offset, no_offset};
+    CHECK(fault_of(check_concurrent_plan(list({1}), plan, {.bytes = 8, .pinned = pinned})) == fault::clash);
+    auto const kept = std::vector{output, inner, inner};
+    CHECK(fault_of(check_concurrent_plan(list({1}), plan, {.bytes = 8, .role = kept})) == fault::clash);
+}
+
+TEST_CASE("one operand has one heir, and it is read by its step in no other way")
+{
+    auto const two = tasks(3, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}});
+    CHECK(fault_of(check_concurrent_plan(two, plan_at({0, 0, 0}, 8), {.bytes = 8})) == fault::clash);
+    CHECK(!check_concurrent_plan(two, plan_at({0, 0, 8}, 16), {.bytes = 8}));
+    // 1 is a view of 0; the step reads both and offers only one of them.
+    auto const view = tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
+    auto const alias = ids{no_value, 0, no_value};
+    CHECK(fault_of(check_concurrent_plan(view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
+          fault::clash);
+    auto const offered = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}});
+    CHECK(!check_concurrent_plan(offered, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
+}
+
+TEST_CASE("a view keeps the storage of what it shows, from the first def to the last read of any of them")
+{
+    // 1 shows 0; 3 is made when 0 is not read any more, and 1 still is.
+    auto const alias = ids{no_value, 0, no_value, no_value};
+    auto const p = tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{2}, {3}}, {{1}, {}}});
+    CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16), {.bytes = 8, .alias_of = alias})) ==
+          fault::clash);
+    CHECK(!check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16, {{4, 3}}), {.bytes = 8, .alias_of = alias}));
+    CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 8, 16, 24}, 32), {.bytes = 8, .alias_of = alias})) ==
+          fault::torn_alias);
+}
+
+TEST_CASE("a use at the end of a node holds storage until the node has written everything")
+{
+    auto const p = flow(
+        2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) {
+                s.def(0);
+                s.next_step();
+                s.def(1);
+            } else {
+                s.use_at_end_of(0, 0);
+            }
+        });
+    auto const found = check_concurrent_plan(p, plan_at({0, 0}, 8), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->needed_at == 1);
+    CHECK(!check_concurrent_plan(p, plan_at({0, 8}, 16), {.bytes = 8}));
+}
+
+TEST_CASE("bytes are handed on piece by piece, and each piece has its own last tenant")
+{
+    // a is as large as b and c, which take its halves; d is as large as the two of them again.
+    auto const p =
+        tasks(7, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{1}, {3}}, {{2}, {4}}, {{3}, {5}}, {{4, 5}, {6}}});
+    auto const bytes = std::vector<byte_count>{8, 8, 4, 4, 4, 4, 8};
+    CHECK(!check_concurrent_plan(p, plan_at({0, 8, 0, 4, 16, 20, 0}, 24), {.bytes = bytes}));
+    CHECK(!check_concurrent_plan(p, plan_at({0, 8, 0, 4, 8, 12, 0}, 16, {{2, 5}, {3, 4}}), {.bytes = bytes}));
+    // Without the second hand-off, step 4 may write where step 3 still reads; without the first, 5 for 2.
+    auto found = check_concurrent_plan(p, plan_at({0, 8, 0, 4, 8, 12, 0}, 16, {{2, 5}}), {.bytes = bytes});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK((found->value == 1 && found->needed_at == 3 && found->written_at == 4));
+    found = check_concurrent_plan(p, plan_at({0, 8, 0, 4, 8, 12, 0}, 16, {{3, 4}}), {.bytes = bytes});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK((found->value == 1 && found->needed_at == 2 && found->written_at == 5));
+    CHECK((found->begin == 12 && found->end == 16));
+    // One who came and went over the middle leaves both sides of the one before to be asked about.
+    auto const middle = std::vector<byte_count>{8, 2, 8};
+    auto const three = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{0}, {}}});
+    CHECK(fault_of(check_concurrent_plan(three, plan_at({0, 3, 0}, 8, {{3, 1}}), {.bytes = middle})) ==
+          fault::clash); // 1 lies where step 1 reads
+    auto const four = tasks(3, {{{}, {0}}, {{}, {1}, {}, {0}}, {{1}, {}}, {{}, {2}}});
+    CHECK(!check_concurrent_plan(four, plan_at({0, 3, 0}, 8, {{2, 3}}), {.bytes = middle}));
+    CHECK(fault_of(check_concurrent_plan(four, plan_at({0, 3, 6}, 14), {.bytes = middle})) == fault::clash);
+    CHECK(fault_of(check_concurrent_plan(four, plan_at({0, 6, 0}, 8), {.bytes = middle})) == fault::clash);
+}
+
+TEST_CASE("what lies in different pools never meets")
+{
+    auto plan = plan_at({0, 0}, 8);
+    plan.buffers[1].pool = 1;
+    plan.arena_bytes = {8, 8};
+    auto const apart = tasks(2, {{{}, {0}}, {{}, {1}}});
+    CHECK(!check_concurrent_plan(apart, plan, {.bytes = 8, .pool = std::vector<pool_id>{0, 1}}));
+    CHECK(fault_of(check_concurrent_plan(apart, plan, {.bytes = 8})) == fault::wrong_pool);
+}
+
+TEST_CASE("a chain of a million steps is checked, and a fault at its end found")
+{
+    step_id const n = 1'000'000;
+    auto const chain = sequence(n, n, [](step_id s, effect_sink& sink) {
+        if (s != 0) sink.use(s - 1);
+        sink.def(s);
+    });
+    offsets where;
+    for (step_id s = 0; s != n; ++s) where.push_back(s % 2 * 8);
+    CHECK(!check_concurrent_plan(chain, plan_at(where, 16), {.bytes = 8}));
+    where.back() = 0;
+    auto const found = check_concurrent_plan(chain, plan_at(where, 16), {.bytes = 8});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK(found->value == n - 2);
+    CHECK(found->other == n - 1);
+}
