@@ -34,6 +34,13 @@ struct slot_plan {
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
 };
 
+/// The same with sizes: a slot is as large as its largest tenant.
+struct sized_slot_plan : slot_plan {
+    std::vector<byte_count> slot_bytes; ///< by slot
+    std::vector<pool_id> slot_pool;     ///< by slot
+    byte_count total_bytes = 0;
+};
+
 /// Why there is no plan: two that must not share are fixed to the same slot.
 struct fixed_clash {
     value_id value = no_value;

@@ -45,12 +45,6 @@ struct linear_options {
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
 };
 
-struct sized_slot_plan : slot_plan {
-    std::vector<byte_count> slot_bytes; ///< by slot
-    std::vector<pool_id> slot_pool;     ///< by slot
-    byte_count total_bytes = 0;
-};
-
 /// Give every buffer a slot, in the order of their births.
 ///
 /// Ensures:    buffers whose ranges overlap have different slots; a slot is as large as its largest tenant.
