@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_concurrent_plan.hpp>
+
+#include "../concurrent_oracle.hpp"
+#include "../random_tasks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <random>
+#include <utility>
+#include <vector>
+
+/// The checker against one that runs the tasks in all orders and looks what every read finds.
+
+namespace {
+
+using namespace sublet;
+
+/// Offsets that somebody might choose who knows half of it: views lie where they have to, results often over
+/// operands, and about every second class where nothing speaks against it.
+memory_plan arbitrary_plan(dice& roll, random_tasks const& tasks, byte_count arena, sharing_rule const& rule,
+                           std::vector<handoff> handoffs)
+{
+    memory_plan plan;
+    plan.valid_for = program_reading::concurrent;
+    plan.handoffs = std::move(handoffs);
+    plan.arena_bytes = std::vector<byte_count>(2, arena + 64);
+    plan.buffer_of.assign(tasks.values(), no_buffer);
+    std::vector<bool> is_planned(tasks.values(), true);
+    std::vector<byte_count> where(tasks.values());
+    for (value_id v = 0; v != tasks.values(); ++v) {
+        bool const is_outside = has_role(tasks.role[v], value_role::external);
+        if (is_outside || tasks.bytes[rule.root[v]] == 0) is_planned[rule.root[v]] = false;
+    }
+    unsigned const cells = static_cast<unsigned>(arena / 8);
+    for (value_id v = 0; v != tasks.values(); ++v) {
+        if (rule.root[v] != v || !is_planned[v]) continue;
+        auto clashes = [&](byte_count at) {
+            for (value_id u = 0; u != v; ++u)
+                if (rule.root[u] == u && is_planned[u] && tasks.pool[u] == tasks.pool[v] &&
+                    !rule.may_share(u, v) && at < where[u] + tasks.bytes[u] && where[u] < at + tasks.bytes[v])
+                    return true;
+            return false;
+        };
+        where[v] = 8 * roll.below(cells);
+        if (roll.below(10) < 8)
+            for (unsigned tries = 0; tries != 30 && clashes(where[v]); ++tries)
+                where[v] = 8 * roll.below(cells);
+        for (auto const& task : tasks.tasks)
+            for (auto [in, out] : task.pairs)
+                if (out == v && is_planned[rule.root[in]] && roll.below(10) < 6)
+                    where[v] = where[rule.root[in]];
+    }
+    for (value_id v = 0; v != tasks.values(); ++v) {
+        auto const r = static_cast<value_id>(rule.root[v]);
+        if (!is_planned[r]) continue;
+        plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size());
+        placed_buffer b;
+        b.pool = tasks.pool[r];
+        b.offset = where[r];
+        plan.buffers.push_back(b);
+    }
+    return plan;
+}
+
+/// Some, and without a circle.
+std::vector<handoff> draw_handoffs(dice& roll, random_tasks const& tasks, unsigned most)
+{
+    std::vector<handoff> drawn;
+    auto const n = static_cast<std::uint32_t>(tasks.tasks.size());
+    for (unsigned i = roll.below(most + 1); i != 0; --i) {
+        handoff h;
+        h.from = roll.below(n);
+        h.to = roll.below(n);
+        if (h.from != h.to && !sharing_rule(tasks, drawn).before[h.to][h.from]) drawn.push_back(h);
+    }
+    return drawn;
+}
+
+random_tasks_shape small_shape(dice& roll)
+{
+    random_tasks_shape shape;
+    shape.tasks = 1 + roll.below(8);
+    shape.back = roll.below(3) == 0 ? 3 : 0;
+    shape.edges = roll.below(2) * 30;
+    shape.early = roll.below(3) * 15;
+    shape.views = roll.below(3) * 12;
+    shape.pools = 1 + roll.below(2);
+    shape.sizes = 3;
+    shape.in_place = roll.below(3) * 25;
+    shape.shuffled = roll.below(2) == 0;
+    return shape;
+}
+
+} // namespace
+
+TEST_CASE("the checker refuses what some order corrupts, and what two inputs or two dead results share")
+{
+    std::size_t sound = 0, wrong = 0, harmless = 0, taken_over = 0, handed_on = 0;
+    for (std::uint32_t seed = 0; seed != 20'000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, small_shape(roll));
+        auto const handoffs = draw_handoffs(roll, tasks, 2);
+        sharing_rule const rule(tasks, handoffs);
+        memory_plan const plan = arbitrary_plan(roll, tasks, 8 * (4 + roll.below(9)), rule, handoffs);
+        concurrent_oracle const oracle(tasks, plan);
+
+        // Nobody sees these go wrong.
+        bool is_forbidden_anyway = false;
+        for (value_id v = 0; v != tasks.values(); ++v)
+            for (value_id u = 0; u != v; ++u)
+                if (oracle.root(u) != oracle.root(v) && oracle.share_bytes(u, v) && !rule.may_share(u, v)) {
+                    bool const both_dead =
+                        oracle.is_only_written(oracle.root(u)) && oracle.is_only_written(oracle.root(v));
+                    bool const both_given = rule.is_given[rule.root[u]] && rule.is_given[rule.root[v]];
+                    is_forbidden_anyway = is_forbidden_anyway || both_dead || both_given;
+                }
+        bool const is_corrupted = oracle.corrupts();
+        auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
+        CHECK(verdict.has_value() == (is_corrupted || is_forbidden_anyway));
+        harmless += is_forbidden_anyway && !is_corrupted;
+        if (verdict) {
+            CAPTURE(*verdict);
+            CHECK(verdict->what == fault::clash);
+            CHECK(oracle.confirms(*verdict));
+            ++wrong;
+            continue;
+        }
+        ++sound;
+        plan_options strict = tasks.options();
+        strict.in_place = false;
+        auto const without = check_concurrent_plan(tasks.program(), plan, strict);
+        CHECK(concurrent_oracle(tasks, plan, false).corrupts() == without.has_value());
+        taken_over += without.has_value();
+        memory_plan unordered = plan;
+        unordered.handoffs.clear();
+        handed_on += check_concurrent_plan(tasks.program(), unordered, tasks.options()).has_value();
+    }
+    // The dice would prove nothing if they never threw one of these.
+    CHECK(sound > 3'000);
+    CHECK(wrong > 3'000);
+    CHECK(harmless > 20);
+    CHECK(taken_over > 200);
+    CHECK(handed_on > 100);
+}
+
+TEST_CASE("on larger programs the checker refuses what the rule forbids")
+{
+    std::size_t sound = 0, wrong = 0;
+    for (std::uint32_t seed = 0; seed != 600; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks_shape shape = small_shape(roll);
+        shape.tasks = 20 + roll.below(60);
+        shape.sizes = 8;
+        shape.in_place = 0;
+        random_tasks const tasks = draw_tasks(roll, shape);
+        auto const handoffs = draw_handoffs(roll, tasks, 1);
+        sharing_rule const rule(tasks, handoffs);
+        memory_plan const plan = arbitrary_plan(roll, tasks, 8 * (200 + roll.below(4000)), rule, handoffs);
+        concurrent_oracle const oracle(tasks, plan);
+        bool is_forbidden = false;
+        for (value_id v = 0; v != tasks.values(); ++v)
+            for (value_id u = 0; u != v; ++u)
+                is_forbidden = is_forbidden || (oracle.root(u) != oracle.root(v) &&
+                                                oracle.share_bytes(u, v) && !rule.may_share(u, v));
+        auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
+        CHECK(verdict.has_value() == is_forbidden);
+        if (verdict) CHECK(oracle.confirms(*verdict));
+        ++(verdict ? wrong : sound);
+    }
+    CHECK(sound > 50);
+    CHECK(wrong > 50);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_CONCURRENT_ORACLE_HPP
+#define SUBLET_TEST_CONCURRENT_ORACLE_HPP
+
+/// The slow and obvious judge of a plan for steps that run in any order: runs them in all orders.
+///
+///     done {0, 1}   memory  a a b b      step 2 may run, and reads a: it finds a
+///     done {0, 2}   memory  c c - -      step 1 may run, and reads a: it finds c, the plan is wrong
+///
+/// Memory is kept in cells, each with the name of the class that was last written there. A state is the set
+/// of tasks that are done and what every cell holds; every state that some order leads to is visited once.
+
+#include "random_tasks.hpp"
+
+#include <sublet/checking/concurrent_witness.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <vector>
+
+/// A plan of tasks whose classes all have sizes and offsets that are multiples of a cell.
+class concurrent_oracle {
+public:
+    static constexpr sublet::byte_count cell = 8;
+    using ids = std::vector<sublet::value_id>;
+
+    concurrent_oracle(random_tasks const& tasks, sublet::memory_plan const& plan, bool in_place = true)
+        : tasks_(tasks), plan_(plan), in_place_(in_place), waits_for_(tasks.tasks.size())
+    {
+        for (sublet::value_id v = 0; v != tasks.values(); ++v) {
+            sublet::value_id r = v;
+            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
+            root_.push_back(r);
+        }
+        for (std::size_t t = 0; t != tasks.tasks.size(); ++t) {
+            for (auto next : tasks.tasks[t].next) waits_for_[next].push_back(t);
+            for (auto const* row : {&tasks.tasks[t].uses, &tasks.tasks[t].early})
+                for (auto v : *row)
+                    for (std::size_t d = 0; d != tasks.tasks.size(); ++d)
+                        if (holds(tasks.tasks[d].defs, v)) waits_for_[t].push_back(d);
+        }
+        for (sublet::handoff h : plan.handoffs) waits_for_[h.to].push_back(h.from);
+        for (sublet::byte_count bytes : plan.arena_bytes) {
+            pool_begin_.push_back(cells_);
+            cells_ += (bytes + cell - 1) / cell;
+        }
+    }
+
+    /// Some order of the tasks lets one of them, or whoever takes an output in the end, find what was not
+    /// written for it.
+    bool corrupts() const
+    {
+        std::set<state> seen{begin()};
+        std::vector<state> open(seen.begin(), seen.end());
+        while (!open.empty()) {
+            state const now = std::move(open.back());
+            open.pop_back();
+            bool is_last = true;
+            for (std::size_t t = 0; t != tasks_.tasks.size(); ++t) {
+                if (!may_run(now, t)) continue;
+                is_last = false;
+                state then = now;
+                if (!run(then, t)) return true;
+                if (seen.insert(then).second) open.push_back(then);
+            }
+            if (is_last && !outputs_are_there(now)) return true;
+        }
+        return false;
+    }
+
+    /// The schedule of a clash names every task once, in an order that may come, and there a task finds what
+    /// was not written for it; or two tasks that may run at the same time write the same bytes, for nobody.
+    bool confirms(sublet::concurrent_witness const& w) const
+    {
+        if (w.begin >= w.end || !lies_in(w.value, w) || !lies_in(w.other, w)) return false;
+        if (w.written_at == sublet::no_step) return is_given(w.value) && is_given(w.other);
+        if (w.position >= w.schedule.size() || w.schedule[w.position] != w.written_at) return false;
+        if (!writes(w.written_at, w.other)) return false;
+        if (w.needed_at == sublet::no_step ? !is_kept(w.value) : !touches(w.needed_at, w.value)) return false;
+        state now = begin();
+        bool finds_all = true, was_there = false, is_needed_after = w.needed_at == sublet::no_step;
+        for (std::size_t i = 0; i != w.schedule.size(); ++i) {
+            std::size_t const t = w.schedule[i];
+            if (t >= tasks_.tasks.size() || !may_run(now, t)) return false;
+            if (i <= w.position && writes(t, w.value)) was_there = true;
+            if (i >= w.position && t == w.needed_at) is_needed_after = true;
+            finds_all = run(now, t) && finds_all;
+        }
+        if (w.schedule.size() != tasks_.tasks.size()) return false;
+        finds_all = outputs_are_there(now) && finds_all;
+        if (is_only_written(w.value) && is_only_written(w.other))
+            return w.needed_at == w.written_at ||
+                   (w.position != 0 && w.schedule[w.position - 1] == w.needed_at &&
+                    !waits(w.written_at, w.needed_at) && writes(w.needed_at, w.value));
+        return !finds_all && is_needed_after && (was_there || is_given(w.value));
+    }
+
+    /// Nobody ever reads the class, and nobody wants it in the end.
+    bool is_only_written(sublet::value_id r) const
+    {
+        for (auto const& task : tasks_.tasks)
+            for (auto const* row : {&task.uses, &task.early})
+                for (auto v : *row)
+                    if (root_[v] == r) return false;
+        return !is_kept(r) && !is_given(r);
+    }
+    bool share_bytes(sublet::value_id u, sublet::value_id v) const
+    {
+        auto const [b, e] = place(u);
+        auto const [c, f] = place(v);
+        return b < f && c < e;
+    }
+    sublet::value_id root(sublet::value_id v) const { return root_[v]; }
+    bool is_placed(sublet::value_id v) const { return plan_.buffer_of[v] != sublet::no_buffer; }
+
+private:
+    static constexpr sublet::value_id spoilt = sublet::no_value - 1;
+
+    struct state {
+        std::vector<bool> done;
+        ids memory; // by cell: whose
+        friend bool operator<(state const& a, state const& b)
+        {
+            return a.done != b.done ? a.done < b.done : a.memory < b.memory;
+        }
+    };
+
+    static bool holds(ids const& row, sublet::value_id v)
+    {
+        return std::find(row.begin(), row.end(), v) != row.end();
+    }
+    bool is_role(sublet::value_id r, sublet::value_role role) const
+    {
+        for (sublet::value_id v = 0; v != tasks_.values(); ++v)
+            if (root_[v] == r && has_role(tasks_.role[v], role)) return true;
+        return false;
+    }
+    bool is_given(sublet::value_id r) const { return is_role(r, sublet::value_role::input); }
+    bool is_kept(sublet::value_id r) const { return is_role(r, sublet::value_role::output); }
+
+    /// The cells of v's class; none if it has no place.
+    std::pair<std::size_t, std::size_t> place(sublet::value_id v) const
+    {
+        if (!is_placed(v)) return {0, 0};
+        sublet::placed_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+        std::size_t const first = pool_begin_[b.pool] + b.offset / cell;
+        return {first, first + tasks_.bytes[root_[v]] / cell};
+    }
+    bool is_there(state const& now, sublet::value_id v) const
+    {
+        auto const [first, last] = place(v);
+        for (std::size_t c = first; c != last; ++c)
+            if (now.memory[c] != root_[v]) return false;
+        return true;
+    }
+    bool outputs_are_there(state const& now) const
+    {
+        for (sublet::value_id v = 0; v != tasks_.values(); ++v)
+            if (has_role(tasks_.role[v], sublet::value_role::output) && !is_there(now, v)) return false;
+        return true;
+    }
+    state begin() const
+    {
+        state now{std::vector<bool>(tasks_.tasks.size()), ids(cells_, sublet::no_value)};
+        for (sublet::value_id v = 0; v != tasks_.values(); ++v) {
+            if (!has_role(tasks_.role[v], sublet::value_role::input)) continue;
+            auto const [first, last] = place(v);
+            for (std::size_t c = first; c != last; ++c)
+                now.memory[c] =
+                    now.memory[c] == sublet::no_value || now.memory[c] == root_[v] ? root_[v] : spoilt;
+        }
+        return now;
+    }
+    bool may_run(state const& now, std::size_t t) const
+    {
+        if (now.done[t]) return false;
+        for (std::size_t d : waits_for_[t])
+            if (!now.done[d]) return false;
+        return true;
+    }
+    /// Whether t waits for d, over any number of others.
+    bool waits(std::size_t t, std::size_t d) const
+    {
+        for (std::size_t before : waits_for_[t])
+            if (before == d || waits(before, d)) return true;
+        return false;
+    }
+
+    /// Run a task; whether it finds all its operands.
+    bool run(state& now, std::size_t t) const
+    {
+        auto const& task = tasks_.tasks[t];
+        bool finds_all = true;
+        for (auto const* row : {&task.early, &task.uses})
+            for (auto v : *row) finds_all = finds_all && is_there(now, v);
+        std::vector<bool> is_written(cells_);
+        for (auto out : task.defs) {
+            auto const [first, last] = place(out);
+            for (std::size_t c = first; c != last; ++c) {
+                // Of two results of a task nobody knows which is written last.
+                now.memory[c] = is_written[c] && now.memory[c] != root_[out] ? spoilt : root_[out];
+                is_written[c] = true;
+            }
+        }
+        // What is not read early is read while the results are written.
+        for (auto in : task.uses) {
+            auto const [first, last] = place(in);
+            for (std::size_t c = first; c != last; ++c)
+                if (now.memory[c] != root_[in] && !may_be_over(task, in, now.memory[c])) finds_all = false;
+        }
+        now.done[t] = true;
+        return finds_all;
+    }
+    /// Whether the task may write class `over` where it reads `in`.
+    bool may_be_over(random_tasks::task const& task, sublet::value_id in, sublet::value_id over) const
+    {
+        if (!in_place_ || over == spoilt) return false;
+        for (auto v : task.uses)
+            if (root_[v] == root_[in] && v != in) return false;
+        for (auto [from, to] : task.pairs)
+            if (from == in && root_[to] == over && place(in).first == place(to).first &&
+                place(to).second <= place(in).second)
+                return true;
+        return false;
+    }
+
+    bool writes(std::size_t t, sublet::value_id r) const
+    {
+        for (auto v : tasks_.tasks[t].defs)
+            if (root_[v] == r) return true;
+        return false;
+    }
+    bool touches(std::size_t t, sublet::value_id r) const
+    {
+        for (auto const* row : {&tasks_.tasks[t].uses, &tasks_.tasks[t].early})
+            for (auto v : *row)
+                if (root_[v] == r) return true;
+        return writes(t, r);
+    }
+    bool lies_in(sublet::value_id r, sublet::concurrent_witness const& w) const
+    {
+        auto const [first, last] = place(r);
+        return w.pool < pool_begin_.size() && pool_begin_[w.pool] + w.begin / cell >= first &&
+               pool_begin_[w.pool] + w.end / cell <= last;
+    }
+
+    random_tasks const& tasks_;
+    sublet::memory_plan const& plan_;
+    bool in_place_;
+    ids root_;
+    std::vector<std::vector<std::size_t>> waits_for_; // by task
+    std::vector<std::size_t> pool_begin_;             // the first cell of each pool
+    std::size_t cells_ = 0;
+};
+
+#endif
