@@ -212,6 +212,7 @@ auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
 {
     return sublet::heaviest_antichain(g, l, {});
 }")
+cost(analysis/range_sets.hpp "void call(sublet::detail::range_sets& s) { s.keep(0, std::vector{sublet::live_range{0, 2}}, 3); }")
 cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::dependence_graph(), {});")
 cost(analysis/detours.hpp "auto d = sublet::has_detour(sublet::csr_rows(), {});")
 
@@ -309,6 +310,10 @@ else()
 endif()
 
 cost(planned_memory.hpp "${text}void call(text& out) { out << sublet::plan_report{}; }")
+cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memory_plan& p, sublet::placement_problem& q)
+{
+    return sublet::detail::list_planned(t, p, q);
+}")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})

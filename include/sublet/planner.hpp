@@ -23,6 +23,7 @@
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/units.hpp>
@@ -35,45 +36,6 @@
 #include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// Why a placement is no plan, in terms of the values placed.
-template <std::same_as<placement> Placement>
-std::optional<witness> objection(Placement const& placed, placement_problem const& problem,
-                                 memory_plan const& plan)
-{
-    witness w{.pool = placed.pool};
-    switch (placed.status) {
-    case placement_status::placed: return std::nullopt;
-    case placement_status::over_capacity:
-        w.what = fault::over_capacity;
-        w.end = placed.pools[placed.pool].height;
-        w.needed = problem.pools[placed.pool].capacity;
-        break;
-    case placement_status::pin_misaligned:
-        w.what = fault::misaligned;
-        w.value = plan.buffers[placed.buffer].root;
-        w.begin = problem.buffers[placed.buffer].pinned;
-        w.needed = plan.buffers[placed.buffer].alignment;
-        if (placed.pool < problem.pools.size())
-            w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
-        break;
-    case placement_status::pins_clash: {
-        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
-        w.what = fault::clash;
-        w.value = plan.buffers[placed.buffer].root;
-        w.other = plan.buffers[placed.other].root;
-        w.position = larger(a.life.first, b.life.first);
-        w.begin = larger(a.pinned, b.pinned);
-        w.end = smaller(a.pinned + a.size, b.pinned + b.size);
-        break;
-    }
-    }
-    return w;
-}
-
-} // namespace detail
 
 /// Plan where every value lives, the steps running one after the other. The program's edges are not looked
 /// at: a loop is planned as if its nodes ran once, so the plan of a program with loops is not valid for it.
@@ -110,26 +72,9 @@ template <std::same_as<snapshot> S>
     if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
 
     placement_problem problem{{}, options.pools};
-    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
-    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
-        buffer const& b = table.buffers[i];
-        if (b.is_unsized()) plan.unsized.push_back(b.root);
-        if (!b.is_planned()) continue;
-        if (b.pinned_too != no_offset && !result.refuted)
-            result.refuted = witness{.what = fault::off_pin,
-                                     .value = b.root,
-                                     .begin = b.pinned,
-                                     .needed = b.pinned_too,
-                                     .pool = b.pool};
-        planned[i] = static_cast<buffer_id>(plan.buffers.size());
-        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
-        plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
-    }
-    for (std::size_t v = 0; v != p.values(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
-
+    result.refuted = detail::list_planned(table, plan, problem);
     placement const placed = place(problem);
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
-    for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
+    detail::put(placed, plan);
     detail::account(result.report, placed, plan);
 
     if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);

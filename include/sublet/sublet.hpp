@@ -55,6 +55,7 @@
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/frontiers.hpp>
 #include <sublet/analysis/antichain.hpp>
+#include <sublet/analysis/range_sets.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/analysis/detours.hpp>
 
@@ -103,6 +104,7 @@
 
 // The front doors.
 #include <sublet/planned_memory.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/planner.hpp>
 
 // What people look at.

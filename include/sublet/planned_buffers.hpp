@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLANNED_BUFFERS_HPP
+#define SUBLET_PLANNED_BUFFERS_HPP
+
+/// The way from buffers to a placement problem and back, which all planners take.
+///
+///     buffers  a  b  c  d        b is external, c has no size        the plan: a, d; unsized: c
+///     problem  0        1                                             the placement: where 0 and 1 lie
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// List in the plan and in the problem, under the same numbers, the buffers that need storage. Returns what
+/// already speaks against any plan: a buffer that is pinned in two places.
+///
+/// Complexity: O(values).
+template <std::same_as<buffer_table> Table>
+std::optional<witness> list_planned(Table const& table, memory_plan& plan, placement_problem& problem)
+{
+    std::optional<witness> refuted;
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
+    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (b.is_unsized()) plan.unsized.push_back(b.root);
+        if (!b.is_planned()) continue;
+        if (b.pinned_too != no_offset && !refuted)
+            refuted = witness{.what = fault::off_pin,
+                              .value = b.root,
+                              .begin = b.pinned,
+                              .needed = b.pinned_too,
+                              .pool = b.pool};
+        planned[i] = static_cast<buffer_id>(plan.buffers.size());
+        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
+        plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
+    }
+    plan.buffer_of.clear();
+    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    return refuted;
+}
+
+/// Why a placement is no plan, in terms of the values placed.
+template <std::same_as<placement> Placement>
+std::optional<witness> objection(Placement const& placed, placement_problem const& problem,
+                                 memory_plan const& plan)
+{
+    witness w{.pool = placed.pool};
+    switch (placed.status) {
+    case placement_status::placed: return std::nullopt;
+    case placement_status::over_capacity:
+        w.what = fault::over_capacity;
+        w.end = placed.pools[placed.pool].height;
+        w.needed = problem.pools[placed.pool].capacity;
+        break;
+    case placement_status::pin_misaligned:
+        w.what = fault::misaligned;
+        w.value = plan.buffers[placed.buffer].root;
+        w.begin = problem.buffers[placed.buffer].pinned;
+        w.needed = plan.buffers[placed.buffer].alignment;
+        if (placed.pool < problem.pools.size())
+            w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
+        break;
+    case placement_status::pins_clash: {
+        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
+        w.what = fault::clash;
+        w.value = plan.buffers[placed.buffer].root;
+        w.other = plan.buffers[placed.other].root;
+        w.position = larger(a.life.first, b.life.first);
+        w.begin = larger(a.pinned, b.pinned);
+        w.end = smaller(a.pinned + a.size, b.pinned + b.size);
+        break;
+    }
+    }
+    return w;
+}
+
+/// Take over what was placed.
+template <std::same_as<placement> Placement>
+void put(Placement const& placed, memory_plan& plan)
+{
+    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
+    for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
+}
+
+} // namespace detail
+
+} // namespace sublet
+
+#endif

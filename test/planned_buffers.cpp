@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/planned_buffers.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+
+static buffer sized(value_id root, byte_count size)
+{
+    buffer b;
+    b.root = root;
+    b.life = {0, 1};
+    b.size = size;
+    return b;
+}
+
+TEST_CASE("buffers that need storage are listed under the same number in plan and problem")
+{
+    buffer_table table;
+    table.buffers = {sized(0, 8), sized(1, no_size), sized(2, 0), sized(4, 16)};
+    table.buffer_of = {0, 1, 2, 0, 3};
+    memory_plan plan;
+    placement_problem problem;
+    CHECK(!detail::list_planned(table, plan, problem));
+    CHECK(plan.buffer_of == std::vector<buffer_id>{0, no_buffer, no_buffer, 0, 1});
+    CHECK(plan.unsized == std::vector<value_id>{1});
+    REQUIRE(problem.buffers.size() == 2);
+    CHECK(problem.buffers[1].size == 16);
+    CHECK(plan.buffers[1].root == 4);
+}
+
+TEST_CASE("a buffer that is pinned in two places speaks against every plan")
+{
+    buffer_table table;
+    table.buffers = {sized(0, 8)};
+    table.buffers[0].pinned = 0;
+    table.buffers[0].pinned_too = 64;
+    table.buffer_of = {0};
+    memory_plan plan;
+    placement_problem problem;
+    auto const refuted = detail::list_planned(table, plan, problem);
+    REQUIRE(refuted);
+    CHECK(refuted->what == fault::off_pin);
+    CHECK(refuted->needed == 64);
+}
