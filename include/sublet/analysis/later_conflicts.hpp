@@ -4,29 +4,32 @@
 
 /// Who must not take whose bytes, if only a partial order of the steps is known: live ranges with holes.
 ///
-///         ┌──► 1 ──► 2 ──┐        begins at    0   1   2   3   4   5
-///     0 ──┤              ├──► 5   0, ends 1    [=======)   [=======)      3 and 4 may come before 1 has ended
-///         └──► 3 ──► 4 ──┘        1, ends 2        [===============)      2 is where it ends, 3 and 4 as above
-///                                 3, ends 4                [=======)      no branch is left: it ends at 4
+///          ┌──► 1 ──► 2 ──► 3 ──┐       position          0   1   2   3   4   5   6
+///     0 ───┤                    ├──► 6  begun 1, ended 2      [=======)   [=======)
+///          └──► 4 ──► 5 ────────┘       begun 4, ended 5                  [=======)
 ///
-/// Number the positions in any topological order. A buffer that begins at a lower number than u never gets
-/// its bytes, and one that begins at a higher number p gets them unless p lies in u's own range or is one of
-/// the positions that some end of u does not reach. Those lie together: in the branches beside u, which have
-/// been numbered one after the other. So a few ranges say it all, and two buffers conflict if and only if the
-/// one that begins later does so within the ranges of the other: no pair of them is ever tested.
+/// What begins at 3 or 6 may take the bytes of the first; 4 and 5 may run before 2 has ended.
 ///
-/// In reverse order the positions after t that t does not reach are the intersection, over its successors s,
-/// of those between t and s together with those that s does not reach. Where branches meet they vanish.
+/// Number the positions in any topological order. Who begins at a lower number than u never gets its bytes;
+/// who begins at a higher one gets them unless that lies in u's own range, or is a position that some end of
+/// u does not reach. Those lie together, in branches that were numbered as a whole. So a few ranges say it
+/// all: two buffers conflict if and only if the one that begins later does so within the ranges of the other,
+/// and no pair of them is ever tested.
+///
+/// What t does not reach of the positions after it is found in reverse order. It is the intersection, over
+/// the successors s of t, of what lies between t and s together with what s does not reach; where branches
+/// meet it vanishes.
 
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
+#include <sublet/analysis/range_sets.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -36,30 +39,87 @@
 
 namespace sublet {
 
-/// Rows of ranges of positions of a dependence graph, by buffer.
 struct conflict_ranges {
-    /// The positions, from the first of the buffer on, at which nobody may begin who takes its bytes. The
-    /// first is always in; one at which nothing begins may be in or not.
+    /// By buffer: the positions, from its first on, at which nobody may begin who takes its bytes. The first
+    /// is always among them; one at which nothing begins may be or not.
     live_range_lists of;
-    /// Pairs of a buffer and a later begin that are forbidden though nobody knows whether they need be.
+    /// At most so many pairs, of a buffer and a later begin, are forbidden because there was no more room.
     std::uint64_t undecided = 0;
 };
 
 struct conflict_options {
-    /// How many ranges are held at once (eight bytes each, and the same again in the result). Of more, those
-    /// behind are merged: that only ever forbids, and it forbids who begins late.
-    std::uint64_t max_ranges = std::uint64_t{1} << 24;
+    /// How many ranges are held at once, eight bytes each, before all are made coarser, which only forbids
+    /// and forbids first who begins last. 0: 2^24, or eight for each position and buffer if that is more.
+    std::uint64_t max_ranges = 0;
 };
 
 namespace detail {
 
-/// Ascending ranges, joined where they touch.
+/// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
+///
+/// Requires:   the others begin at `from` or behind it.
 template <std::same_as<live_range> R>
-void push_range(std::vector<R>& to, R range)
+void intersect_behind(std::vector<R>& ranges, step_id from, std::span<R const> others, std::vector<R>& old)
 {
-    if (is_empty(range)) return;
-    if (!to.empty() && range.first <= to.back().last) to.back().last = larger(to.back().last, range.last);
-    else to.push_back(range);
+    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
+    if (to == ranges.size()) return;
+    old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
+    ranges.resize(to + old.size() + others.size() + 1);
+    std::size_t i = 0, j = 0;
+    R a = old[0], b{0, from};
+    if (!others.empty() && others[0].first == from) b.last = others[j++].last;
+    while (true) {
+        ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
+        if (!is_empty(ranges[to])) ++to;
+        if (a.last <= b.last) {
+            if (++i == old.size()) break;
+            a = old[i];
+        } else {
+            if (j == others.size()) break;
+            b = others[j++];
+        }
+    }
+    ranges.resize(to);
+}
+
+/// The union of both, in `to`.
+template <std::same_as<live_range> R>
+void unite(std::span<R const> a, std::span<R const> b, std::vector<R>& to)
+{
+    to.clear();
+    for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();)
+        if (j == b.size() || (i != a.size() && a[i].first <= b[j].first)) push_range(to, a[i++]);
+        else push_range(to, b[j++]);
+}
+
+/// By position, and one more: the next at which a buffer begins, or the number of positions.
+template <std::same_as<concurrent_lives> Lives>
+std::vector<step_id> next_begins(Lives const& lives)
+{
+    std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
+    for (std::size_t b = 0; b != lives.buffers(); ++b)
+        for (step_id p : lives.begins[b]) next[p] = p;
+    for (step_id p = lives.positions; p-- != 0;)
+        if (next[p] == lives.positions) next[p] = next[p + 1];
+    return next;
+}
+
+/// How many pairs are forbidden behind what is known.
+template <std::same_as<concurrent_lives> Lives>
+std::uint64_t count_undecided(Lives const& lives, live_range_lists const& of, range_sets const& sets,
+                              std::size_t first_owner)
+{
+    std::vector<std::uint64_t> begun(std::size_t{lives.positions} + 1);
+    for (std::size_t b = 0; b != lives.buffers(); ++b)
+        for (step_id p : lives.begins[b]) ++begun[p + std::size_t{1}];
+    for (std::size_t p = 0; p != lives.positions; ++p) begun[p + 1] += begun[p];
+    std::uint64_t count = 0;
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        step_id const known = larger(lives.last(b), sets.known_until(first_owner + b));
+        for (live_range r : of[b])
+            if (known < r.last) count += begun[r.last] - begun[larger(r.first, known)];
+    }
+    return count;
 }
 
 } // namespace detail
@@ -67,77 +127,76 @@ void push_range(std::vector<R>& to, R range)
 /// The positions that conflict with each buffer.
 ///
 /// Requires:   `lives` are of `g`, which has no violation.
-/// Ensures:    as `gives_to` says.
-/// Complexity: O(positions + edges + sum over edges of the ranges of their ends) time.
+/// Ensures:    u gives its bytes to v in every execution if no begin of v is below the first position of u or
+///             in one of its ranges; where nothing is undecided, only then. Exceptions are buffers without
+///             touches and without begins: `gives_to` knows them.
+/// Complexity: O(positions + edges + buffers + r) time, r = ranges of the successors of all positions and of
+///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
+///             ranges) memory.
+/// Throws:     precondition_error if `lives` are of another graph.
 template <std::same_as<dependence_graph> G>
 [[nodiscard]] conflict_ranges later_conflicts(G const& g, concurrent_lives const& lives,
                                               conflict_options const& options = {})
 {
-    (void)options;
     auto const positions = lives.positions;
+    std::size_t const buffers = lives.buffers(), owners = positions + buffers;
     SUBLET_EXPECTS(!g.violation && g.positions() == positions, "sublet: these are lives of another graph");
-    std::vector<step_id> next_begin(std::size_t{positions} + 1, positions);
-    for (buffer_id b = 0; b != lives.buffers(); ++b)
-        for (step_id p : lives.begins[b]) next_begin[p] = p;
-    for (step_id p = positions; p-- != 0;)
-        if (next_begin[p] == positions) next_begin[p] = next_begin[p + 1];
+    SUBLET_EXPECTS(owners < no_step, "sublet: more positions and buffers than 32-bit ids");
 
+    // Ranges begin and end where a buffer begins, so that those with nothing between them join.
+    std::vector<step_id> const next = detail::next_begins(lives);
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
-    std::vector<std::vector<live_range>> later(std::size_t{positions} + 1), found(lives.buffers());
-    std::vector<live_range> now, rest;
+    std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
+    detail::range_sets sets(owners, options.max_ranges == 0 ? most : options.max_ranges);
+    std::vector<live_range> now, scratch; // now: what t does not reach
     for (step_id t = positions + 1; t-- != 0;) {
         now.clear();
+        step_id known = no_step;
         if (t != positions) {
             auto const after = g.after[t];
-            detail::push_range(now, {next_begin[t + 1], after.empty() ? positions : next_begin[after[0]]});
-            for (std::size_t i = 0; i != after.size(); ++i) {
-                step_id const s = after[i];
-                if (i == 0) {
-                    for (live_range r : later[s]) detail::push_range(now, r);
-                    continue;
-                }
-                rest = now;
-                now.clear();
-                std::size_t j = 0;
-                for (live_range r : rest) {
-                    detail::push_range(now, {r.first, smaller(r.last, next_begin[s])});
-                    while (j != later[s].size() && later[s][j].last <= r.first) ++j;
-                    for (std::size_t k = j; k != later[s].size() && later[s][k].first < r.last; ++k)
-                        detail::push_range(
-                            now, {larger(r.first, later[s][k].first), smaller(r.last, later[s][k].last)});
-                }
+            detail::push_range(now, {next[t + 1], after.empty() ? positions : next[after[0]]});
+            for (step_id s : after) {
+                if (s == after[0]) detail::push_ranges(now, sets[s]);
+                else detail::intersect_behind(now, next[s], sets[s], scratch);
+                known = smaller(known, sets.known_until(s));
             }
             for (step_id s : after)
-                if (g.before[s].front() == t) later[s] = {};
-            later[t] = now;
+                if (g.before[s].front() == t) sets.release(s);
+            if (!g.before[t].empty()) sets.keep(t, now, known);
         }
         for (buffer_id b : ends_at[t]) {
-            if (t == lives.ends[b].back())
-                detail::push_range(found[b], {lives.first(b), t == positions ? t : next_begin[t + 1]});
-            rest.clear();
-            std::size_t j = 0;
-            for (live_range r : found[b]) {
-                for (; j != now.size() && now[j].first < r.first; ++j) detail::push_range(rest, now[j]);
-                detail::push_range(rest, r);
+            std::size_t const owner = positions + std::size_t{b};
+            if (t == lives.ends[b].back()) { // the first end to be met
+                scratch.assign(1, {lives.first(b), t == positions ? t : next[t + 1]});
+                detail::push_ranges<live_range>(scratch, now);
+                sets.keep(owner, scratch, known);
+            } else {
+                detail::unite<live_range>(sets[owner], now, scratch);
+                sets.keep(owner, scratch, smaller(known, sets.known_until(owner)));
             }
-            for (; j != now.size(); ++j) detail::push_range(rest, now[j]);
-            found[b] = rest;
         }
     }
 
-    conflict_ranges result;
-    std::vector<std::uint32_t> first{0};
+    std::vector<std::uint32_t> row{0};
     std::vector<live_range> ranges;
-    for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        if (found[b].empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // touched nowhere
-        for (live_range r : found[b]) ranges.push_back(r);
-        first.push_back(static_cast<std::uint32_t>(ranges.size()));
+    std::size_t all = 0;
+    for (std::size_t b = 0; b != buffers; ++b) all += larger(sets[positions + b].size(), std::size_t{1});
+    SUBLET_EXPECTS(all < no_step, "sublet: more ranges than 32-bit ids");
+    row.reserve(buffers + 1);
+    ranges.reserve(all);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        auto const mine = sets[positions + std::size_t{b}];
+        if (mine.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
+        ranges.insert(ranges.end(), mine.begin(), mine.end());
+        row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    result.of = {interval_method::from_liveness, positions, std::move(first), std::move(ranges)};
+    conflict_ranges result;
+    result.of = {interval_method::from_liveness, positions, std::move(row), std::move(ranges)};
+    if (sets.has_forgotten()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }
 
-/// u can hand its bytes to v in every execution, as far as is known.
+/// u can hand its bytes to v in every execution.
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
 /// Complexity: O(begins of v x log of the ranges of u).
@@ -149,9 +208,8 @@ template <std::same_as<conflict_ranges> Conflicts>
     if (lives.ends[u].empty()) return true;
     auto const mine = conflicts.of[u];
     for (step_id begin : lives.begins[v]) {
-        if (begin < mine.front().first) return false;
         std::size_t const at = first_that(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
-        if (at != mine.size() && mine[at].first <= begin) return false;
+        if (begin < mine.front().first || (at != mine.size() && mine[at].first <= begin)) return false;
     }
     return true;
 }

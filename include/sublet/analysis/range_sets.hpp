@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_RANGE_SETS_HPP
+#define SUBLET_ANALYSIS_RANGE_SETS_HPP
+
+/// Many sets of positions, each as a few ranges, in a bounded amount of memory.
+///
+///     owner  ranges                       in one array: a head {owner, how many}, then the ranges
+///       4    [1, 3) [7, 9)                {4, 2} [1, 3) [7, 9)   {6, 1} [2, 8)   ...
+///       6    [2, 8)
+///
+/// Sets come and go in the order of a walk, so each is put behind the others. What is let go leaves a gap,
+/// and when gaps are half of all the rest moves together, in one pass over the array.
+///
+/// If there is no room even so, sets become coarser: all keep as many ranges as before only up to a number
+/// that is the same for all, and what lies behind is joined into one. The set grows by that, and from
+/// `known_until` on, nobody knows what of it is true.
+
+#include <sublet/contract.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sublet::detail {
+
+/// Put a range behind others, joined with the last of them where it begins within it or at its end.
+template <std::same_as<live_range> R>
+void push_range(std::vector<R>& to, R range)
+{
+    if (is_empty(range)) return;
+    if (to.empty() || to.back().last < range.first) to.push_back(range);
+    else if (to.back().last < range.last) to.back().last = range.last;
+}
+
+/// Put ranges behind others that begin no later.
+///
+/// Requires:   `ranges` ascend, and neither overlap nor touch each other.
+template <std::same_as<live_range> R>
+void push_ranges(std::vector<R>& to, std::span<R const> ranges)
+{
+    std::size_t i = 0;
+    for (; i != ranges.size() && !to.empty() && ranges[i].first <= to.back().last; ++i)
+        push_range(to, ranges[i]);
+    for (; i != ranges.size(); ++i) to.push_back(ranges[i]);
+}
+
+/// Rows of ranges that ascend and neither overlap nor touch, by owner; empty at first.
+class range_sets {
+public:
+    /// Holds no more than `most` ranges and heads together, unless one range for each set is more.
+    range_sets(std::size_t owners, std::uint64_t most)
+        : at_(owners, 0), most_(smaller(most, std::uint64_t{no_step} / 2))
+    {
+        room_.resize(smaller(owners, static_cast<std::size_t>(most_)) + 1);
+    }
+
+    [[nodiscard]] std::span<live_range const> operator[](std::size_t owner) const
+    {
+        live_range const* const head = room_.data() + at_[owner];
+        return {head + 1, head + 1 + head->last};
+    }
+    /// Below it the owner's set is what it was said to be.
+    [[nodiscard]] step_id known_until(std::size_t owner) const
+    {
+        return known_until_.empty() ? no_step : known_until_[owner];
+    }
+
+    [[nodiscard]] bool has_forgotten() const { return !known_until_.empty(); }
+
+    void release(std::size_t owner)
+    {
+        gaps_ += (*this)[owner].size() + std::size_t{at_[owner] != 0};
+        at_[owner] = 0;
+    }
+    /// Replaces the owner's set by one that is what it should be below `known_until`.
+    ///
+    /// Requires:   `known_until` is `no_step` as long as nothing has been forgotten.
+    /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets become coarser.
+    template <std::same_as<live_range> R>
+    void keep(std::size_t owner, std::vector<R> const& ranges, step_id known_until)
+    {
+        release(owner);
+        if (!known_until_.empty()) known_until_[owner] = known_until;
+        if (ranges.empty()) return;
+        if (gaps_ > used_ / 2 + 1024) move_together(widest_);
+        std::size_t const needed = used_ + ranges.size() + 1;
+        if (room_.size() < needed)
+            room_.resize(larger(needed, smaller(2 * needed, static_cast<std::size_t>(most_))));
+        at_[owner] = static_cast<std::uint32_t>(used_);
+        room_[used_++] = {static_cast<step_id>(owner), static_cast<step_id>(ranges.size())};
+        for (R const& r : ranges) room_[used_++] = r;
+        widest_ = larger(widest_, ranges.size());
+        if (used_ > most_) make_room();
+    }
+
+private:
+    template <std::same_as<std::size_t> Size>
+    void move_together(Size widest)
+    {
+        Size to = 1;
+        for (Size from = 1, next = 0; from != used_; from = next) {
+            live_range const head = room_[from];
+            next = from + 1 + head.last;
+            if (at_[head.first] != from) continue;
+            Size const kept = smaller(Size{head.last}, widest);
+            live_range const end = room_[next - 1];
+            at_[head.first] = static_cast<std::uint32_t>(to);
+            room_[to++] = {head.first, static_cast<step_id>(kept)};
+            for (Size i = 1; i <= kept; ++i) room_[to++] = room_[from + i];
+            if (kept == head.last) continue;
+            step_id& known_until = known_until_[head.first];
+            known_until = smaller(known_until, room_[to - 1].last);
+            room_[to - 1].last = end.last;
+        }
+        used_ = to;
+        gaps_ = 0;
+    }
+    /// A quarter of the room, so that this happens seldom.
+    template <std::same_as<std::uint64_t> Most = std::uint64_t>
+    void make_room()
+    {
+        move_together(widest_);
+        while (Most{used_} > most_ - most_ / 4) {
+            if (widest_ == 1) {
+                most_ = 2 * Most{used_};
+                return;
+            }
+            if (known_until_.empty()) known_until_.assign(at_.size(), no_step);
+            widest_ -= (widest_ + 3) / 4;
+            move_together(widest_);
+        }
+    }
+
+    std::vector<std::uint32_t> at_;    // by owner: the head; 0 if the set is empty
+    std::vector<live_range> room_;     // from 1 on; at 0 the head of all that are empty
+    std::vector<step_id> known_until_; // by owner; empty while all is known
+    std::uint64_t most_;
+    std::size_t used_ = 1;
+    std::size_t gaps_ = 0;   // ranges and heads that nobody owns
+    std::size_t widest_ = 1; // no set has more ranges
+};
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/range_sets.hpp>
+
+#include "../dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+using namespace sublet;
+using ranges = std::vector<live_range>;
+
+static ranges listed(detail::range_sets const& sets, std::size_t owner)
+{
+    return {sets[owner].begin(), sets[owner].end()};
+}
+
+TEST_CASE("a range put behind others joins those that it touches")
+{
+    ranges r;
+    for (live_range next : {live_range{1, 3}, {3, 5}, {5, 5}, {4, 5}, {6, 7}, {6, 9}})
+        detail::push_range(r, next);
+    CHECK(r == ranges{{1, 5}, {6, 9}});
+    ranges const more{{8, 10}, {11, 12}};
+    detail::push_ranges<live_range>(r, more);
+    CHECK(r == ranges{{1, 5}, {6, 10}, {11, 12}});
+}
+
+TEST_CASE("sets without enough room join what lies behind, and say from where on")
+{
+    detail::range_sets sets(2, 12);
+    sets.keep(0, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
+    CHECK(!sets.has_forgotten());
+    CHECK(sets.known_until(0) == no_step);
+    sets.keep(1, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
+    REQUIRE(sets.has_forgotten());
+    CHECK(listed(sets, 0) == ranges{{0, 1}, {2, 3}, {4, 9}});
+    CHECK(sets.known_until(0) == 5);
+    sets.keep(1, ranges{{0, 1}}, 3);
+    CHECK(sets.known_until(1) == 3);
+    sets.keep(1, ranges{}, no_step);
+    CHECK(sets[1].empty());
+    CHECK(sets.known_until(1) == no_step);
+}
+
+TEST_CASE("one range a set is kept, however little room there is")
+{
+    detail::range_sets sets(100, 1);
+    for (step_id i = 0; i != 100; ++i) sets.keep(i, ranges{{i, i + 1}, {i + 2, i + 3}}, no_step);
+    for (step_id i = 0; i != 100; ++i) {
+        CHECK(sets[i].front().first == i);
+        CHECK(sets[i].back().last == i + 3);
+    }
+}
+
+TEST_CASE("sets are what was kept, or cover it from where they are said to be coarser")
+{
+    int coarser = 0;
+    for (std::uint32_t seed = 0; seed != 60; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::uint32_t const owners = 1 + roll.below(40);
+        bool const is_tight = seed % 2 == 1;
+        detail::range_sets sets(owners, is_tight ? 10 + roll.below(owners) : 1'000'000);
+        std::vector<ranges> wanted(owners);
+        for (int i = 0; i != 3000; ++i) {
+            std::size_t const owner = roll.below(owners);
+            ranges now;
+            for (step_id at = roll.below(9), n = roll.below(20); n != 0; --n) {
+                step_id const last = at + 1 + roll.below(5);
+                now.push_back({at, last});
+                at = last + 1 + roll.below(5);
+            }
+            if (roll.below(3) == 0) {
+                sets.release(owner);
+                wanted[owner].clear();
+            } else {
+                sets.keep(owner, now, no_step);
+                wanted[owner] = now;
+            }
+        }
+        coarser += sets.has_forgotten();
+        if (!is_tight) CHECK(!sets.has_forgotten());
+        for (std::size_t owner = 0; owner != owners; ++owner) {
+            ranges const mine = listed(sets, owner);
+            if (sets.known_until(owner) == no_step) REQUIRE(mine == wanted[owner]);
+            for (step_id p = 0; p != 300; ++p) {
+                auto holds = [p](ranges const& all) {
+                    for (live_range r : all)
+                        if (contains(r, p)) return true;
+                    return false;
+                };
+                if (p < sets.known_until(owner)) REQUIRE(holds(mine) == holds(wanted[owner]));
+                else REQUIRE((holds(mine) || !holds(wanted[owner])));
+            }
+        }
+    }
+    CHECK(coarser >= 29);
+}
