@@ -156,17 +156,13 @@ private:
 
     std::optional<concurrent_witness> clash()
     {
-        std::vector<keyed> moves, bounds; // who moves in when; where classes begin and end
+        std::vector<keyed> bounds; // {pool, offset, who begins or ends there}
         for (value_id r = 0; r != p_.values(); ++r) {
             if (asked_.root[r] != r || !asked_.is_planned(r)) continue;
-            std::uint64_t first = no_step;
-            for (step_id d : begins_[r]) first = smaller(first, std::uint64_t{order_.position[d]} + 1);
-            moves.push_back({is_given(r) ? 0 : first, 0, r});
             auto const [pool, offset] = place_of(plan_, r);
             bounds.push_back({pool, offset, r});
             bounds.push_back({pool, offset + asked_.bytes[r], r});
         }
-        sort_keyed(moves);
         sort_keyed(bounds);
 
         // Between two bounds nothing changes: they are numbered, and whoever lies from one to the next is
@@ -179,6 +175,16 @@ private:
             (place_of(plan_, b.who).offset == b.tie ? begin : end)[b.who] = rank;
         }
         bounds = {};
+        // Row 0: who is there from the start. Row p + 1: who moves in at position p.
+        csr_rows const moves = csr_rows::gathered(p_.steps() + 1, [&](auto add) {
+            for (value_id r = 0; r != p_.values(); ++r) {
+                if (asked_.root[r] != r || !asked_.is_planned(r)) continue;
+                step_id first = no_step;
+                for (step_id d : begins_[r]) first = smaller(first, order_.position[d]);
+                add(is_given(r) ? 0 : first + std::size_t{1}, r);
+            }
+        });
+
         std::vector<value_id> tenant(rank + std::size_t{1}, no_value);
         rank_set stretches(tenant.size());
         stretches.insert(0);
@@ -188,8 +194,7 @@ private:
             stretches.insert(at);
         };
         bool goes_on = true;
-        for (std::size_t i = 0; i != moves.size() && goes_on; ++i) {
-            value_id const v = moves[i].who;
+        auto move_in = [&](value_id v) {
             cut(begin[v]);
             cut(end[v]);
             for (std::uint32_t at = begin[v]; at != end[v] && goes_on; at = stretches.above(at)) {
@@ -197,7 +202,10 @@ private:
                 if (at != begin[v]) stretches.erase(at);
             }
             tenant[begin[v]] = v;
-        }
+        };
+        for (std::size_t row = 0; row != moves.rows() && goes_on; ++row)
+            for (value_id v : moves[row])
+                if (goes_on) move_in(v);
         std::uint64_t const answer = questions_.first_no();
         if (goes_on && answer == questions_.none) return std::nullopt;
         std::size_t const pair = answer != questions_.none ? answer : pairs_.size() - 2;
