@@ -199,6 +199,8 @@ cost(analysis/interference_graph.hpp "
 auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
 cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
+cost(analysis/storage_order.hpp "${program}auto h = sublet::storage_order(p, 1, {0}, {1});")
+cost(analysis/versions.hpp "${program}auto v = sublet::versions(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}
 auto l = sublet::concurrent_lifetimes(p, sublet::dependences(p), 1, {0}, {{}});")

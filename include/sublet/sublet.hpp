@@ -51,6 +51,8 @@
 #include <sublet/analysis/live_intervals.hpp>
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/storage_order.hpp>
+#include <sublet/analysis/versions.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/frontiers.hpp>

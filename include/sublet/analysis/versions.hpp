@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_VERSIONS_HPP
+#define SUBLET_ANALYSIS_VERSIONS_HPP
+
+/// Names that are written more than once become values that are written once.
+///
+///     0: def a              0: def a              a is value 0, b value 1
+///     1: use a, def b       1: use a, def b
+///     2: use a, def a       2: use a, def a'      a' is value 2, and may overwrite a
+///     3: use a              3: use a'
+///
+/// A program with names means what it does when its nodes run as they are listed: a use reads what the last
+/// def before it wrote. With that said once, who reads whose result is known, and the list need not be kept
+/// to any longer: 2 has to wait for 1 only if a and a' are the same bytes. For some names they are, such as
+/// what belongs to the caller, or what a step writes only in part. Their versions are views of the first
+/// one, and the order that their storage needs is returned as hand-offs.
+///
+/// Source: that renaming does away with anti and output dependences is from Kuck, Kuhn, Padua, Leasure and
+/// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/storage_order.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct version_options {
+    per_value<value_role> role = value_role::intermediate;
+    per_value<value_id> alias_of = no_value;
+    /// The versions of the name are the same bytes, and so are those of its views and of what it is a view
+    /// of. What is external keeps its storage in any case.
+    per_value<bool> same_storage = false;
+    std::vector<node_id> order = {}; ///< in which the nodes are listed; empty: 0, 1, 2 ...
+};
+
+/// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first defined
+/// at `from`; or, without a value, an edge leads there.
+struct version_violation {
+    value_id value = no_value;
+    step_id from = no_step;
+    step_id to = no_step;
+    friend bool operator==(version_violation, version_violation) = default;
+};
+
+/// The first version of a value goes by its id. Further ones follow behind all values, as they are listed.
+struct versioned_program {
+    snapshot program;                           ///< nodes, steps and edges are what they were
+    std::vector<value_id> value_of = {};        ///< by version
+    std::vector<std::uint32_t> number = {};     ///< by version: 0, 1, 2 ... among those of its value
+    std::vector<value_id> last = {};            ///< by value: its last version
+    std::vector<value_role> role = {};          ///< by version: the first is given, the last is the output
+    std::vector<value_id> alias_of = {};        ///< by version
+    std::vector<handoff> handoffs = {};         ///< ascending: what kept storage needs beyond data and edges
+    std::optional<version_violation> violation; ///< then all else is of no use
+};
+
+namespace detail {
+
+/// By value: it is there, or was written at another step, when a step writes it.
+template <std::same_as<snapshot> S>
+std::vector<unsigned char> values_to_split(S const& p, std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_split(p.values());
+    std::vector<step_id> def_of(p.values(), no_step);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            if (t.kind != touch_kind::def || def_of[t.value] == s) continue;
+            if (def_of[t.value] != no_step || is_given(role[t.value])) is_split[t.value] = 1;
+            def_of[t.value] = s;
+        }
+    return is_split;
+}
+
+/// An edge that leads to a node not listed behind, or a use of a name not yet there that has versions.
+template <std::same_as<snapshot> S>
+std::optional<version_violation> against_the_list(listed_touches<S> const& listed,
+                                                  std::vector<unsigned char> const& is_split,
+                                                  std::vector<value_role> const& role)
+{
+    S const& p = listed.p;
+    std::vector<step_id> position(p.steps());
+    for (step_id at = 0; at != p.steps(); ++at) position[listed.steps[at]] = at;
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (node_id to : p.successors(n)) {
+            step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
+            if (position[from] >= position[next]) return version_violation{no_value, from, next};
+        }
+    std::vector<step_id> used_first(p.values(), no_step);
+    std::vector<unsigned char> is_there(p.values());
+    std::optional<version_violation> found;
+    for (step_id s : listed.steps)
+        listed.each(s, [&](std::size_t, touch t) {
+            value_id const v = t.value;
+            if (!is_split[v] || is_given(role[v]) || is_there[v]) return;
+            if (t.kind == touch_kind::def) {
+                is_there[v] = 1;
+                if (used_first[v] != no_step && !found) found = version_violation{v, s, used_first[v]};
+            } else if (used_first[v] == no_step) {
+                used_first[v] = s;
+            }
+        });
+    return found;
+}
+
+/// By place of a touch, the version that it touches. Versions are added to `result`.
+template <std::same_as<snapshot> S>
+std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_program& result,
+                                    std::vector<unsigned char> const& is_split,
+                                    std::vector<unsigned char> const& is_kept)
+{
+    std::vector<value_id> const alias_of = result.alias_of;
+    std::vector<value_id>& now = result.last;
+    std::vector<unsigned char> is_there(now.size());
+    for (value_id v = 0; v != now.size(); ++v) is_there[v] = !is_split[v] || is_given(result.role[v]);
+    std::vector<step_id> def_at(now.size(), no_step);
+    std::vector<value_id> name(listed.places_of_steps() + listed.p.edge_uses().size());
+    for (step_id s : listed.steps) {
+        listed.each(s, [&](std::size_t place, touch t) {
+            value_id const v = t.value;
+            if (t.kind == touch_kind::def && def_at[v] != s) {
+                def_at[v] = s;
+                if (is_there[v] && is_split[v]) {
+                    SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
+                    result.number.push_back(result.number[now[v]] + 1);
+                    result.role.push_back(value_role::intermediate);
+                    result.alias_of.push_back(is_kept[v] ? v : no_value);
+                    now[v] = static_cast<value_id>(result.value_of.size());
+                    result.value_of.push_back(v);
+                }
+                is_there[v] = 1;
+            }
+            name[place] = now[v];
+        });
+        for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
+            value_id const of = alias_of[t.value];
+            if (t.kind != touch_kind::def || of == no_value) continue;
+            value_id& made = result.alias_of[now[t.value]];
+            if (made != t.value) made = now[of];
+        }
+    }
+    for (value_id v = 0; v != now.size(); ++v)
+        if (now[v] != v && has_role(result.role[v], value_role::output)) {
+            result.role[v] = static_cast<value_role>(static_cast<unsigned>(result.role[v]) &
+                                                     ~static_cast<unsigned>(value_role::output));
+            result.role[now[v]] = value_role::output;
+        }
+    return name;
+}
+
+/// The program whose touches go by `name`. What reads and writes one name may do so in place.
+template <std::same_as<snapshot> S>
+snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versions,
+                 std::vector<value_id> const& name)
+{
+    std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
+    std::vector<value_id> used_as(p.values()), defined_as(p.values());
+    std::size_t at_end = listed.places_of_steps();
+    return flow(
+        p.nodes(), versions, [&p](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const mine = p.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s) {
+                if (s != mine.first) sink.next_step();
+                std::size_t place = listed.first_place(s);
+                for (touch t : p.touches(s)) {
+                    value_id const v = t.value, version = name[place++];
+                    if (t.kind == touch_kind::def) {
+                        sink.def(version);
+                        if (used_at[v] == s && defined_at[v] != s && used_as[v] != version)
+                            sink.may_overwrite(used_as[v], version);
+                        defined_at[v] = s;
+                        defined_as[v] = version;
+                        continue;
+                    }
+                    if (t.kind == touch_kind::use) sink.use(version);
+                    else sink.use_early(version);
+                    used_at[v] = s;
+                    used_as[v] = version;
+                }
+                for (overwrite o : p.overwrites(s)) // one that says nothing is left out
+                    if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
+                        sink.may_overwrite(used_as[o.in], defined_as[o.out]);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
+        });
+}
+
+/// Storage needs an order where a value has several versions in it. To make a view writes nothing, but to
+/// make it again of the same version does: that may be a write through the view.
+template <std::same_as<versioned_program> V>
+std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> const& alias_of,
+                                       std::vector<node_id> const& order)
+{
+    std::size_t const versions = made.value_of.size();
+    buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
+    std::vector<unsigned char> needs_order(classes.root.size()), is_written(versions);
+    unsigned char any = 0;
+    std::vector<value_id> before(alias_of.size(), no_value); // by value: the version before
+    for (value_id v = 0; v != versions; ++v) {
+        value_id const named = made.value_of[v], old = before[named];
+        bool const again = old != no_value && classes.buffer_of[old] == classes.buffer_of[v];
+        if (again) any = needs_order[classes.buffer_of[v]] = 1;
+        is_written[v] = alias_of[named] == no_value || made.alias_of[v] == named ||
+                        (again && made.alias_of[old] == made.alias_of[v]);
+        before[named] = v;
+    }
+    if (!any) return {};
+    for (buffer_id& b : classes.buffer_of)
+        if (!needs_order[b]) b = no_buffer;
+    return storage_order(made.program, classes.root.size(), classes.buffer_of, is_written, order);
+}
+
+} // namespace detail
+
+/// The program of the versions of p's values. One that needs none comes back as it is.
+///
+/// Ensures:    each version is defined at one step at most, and not at all if it is given; a use reads the
+///             version that its value has there in the listed order, one at the end of a node what that
+///             node's last step leaves. A step that uses and defines a value declares that the new version
+///             may overwrite the old one. A view is one of the version that is there when its step has
+///             ended, or of the first if none is. A name that is used before it is defined, and defined
+///             once, stays as it is: planners report it. If some value has versions, an edge against the
+///             list, or a use of such a value before it is there, is a violation.
+/// Complexity: O(V + E + values + touches) time and memory.
+/// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
+///             order does not name every node once.
+template <std::same_as<snapshot> S>
+[[nodiscard]] versioned_program versions(S const& p, version_options const& options = {})
+{
+    std::size_t const values = p.values();
+    versioned_program result;
+    result.role = options.role.tabulate(values);
+    result.alias_of = options.alias_of.tabulate(values);
+    result.number.assign(values, 0);
+    for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
+    result.last = result.value_of;
+    std::vector<unsigned char> const is_split = detail::values_to_split(p, result.role);
+    bool splits = false;
+    for (unsigned char is : is_split) splits |= is != 0;
+    if (!splits) {
+        result.program = p;
+        return result;
+    }
+
+    detail::listed_touches<snapshot> const listed(p, options.order);
+    result.violation = detail::against_the_list(listed, is_split, result.role);
+    if (result.violation) return result;
+    auto const same_storage = options.same_storage.tabulate(values);
+    std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
+    buffer_classes classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
+    for (value_id v = 0; v != values; ++v)
+        if (same_storage[v] || has_role(result.role[v], value_role::external))
+            keeps[classes.buffer_of[v]] = 1;
+    for (value_id v = 0; v != values; ++v) is_kept[v] = keeps[classes.buffer_of[v]];
+
+    std::vector<value_id> const alias_of = result.alias_of;
+    std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
+    result.program = detail::renamed(p, listed, result.value_of.size(), name);
+    result.handoffs = detail::order_of_versions(result, alias_of, options.order);
+    return result;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] versioned_program versions(P const& p, version_options const& options = {})
+{
+    return versions(as_snapshot(p), options);
+}
+
+/// The options for `versions` of what is to be planned: a value that is pinned, or whose storage is not
+/// planned, keeps its storage.
+template <std::same_as<plan_options> Options>
+[[nodiscard]] version_options versions_for(Options const& options,
+                                           per_value<bool> const& same_storage = false)
+{
+    return {.role = options.role,
+            .alias_of = options.alias_of,
+            .same_storage =
+                [same_storage, pinned = options.pinned, eligible = options.eligible](value_id v) {
+                    return same_storage[v] || pinned[v] != no_offset || !eligible[v];
+                },
+            .order = options.order};
+}
+
+/// The options for a plan of the versions: each has the properties of its value.
+///
+/// Requires:   `versioned` was made with the roles, views and order of `options`.
+/// Complexity: O(versions) time and memory.
+template <std::same_as<plan_options> Options>
+[[nodiscard]] Options with_versions(Options const& options, versioned_program const& versioned)
+{
+    std::size_t const values = versioned.last.size();
+    auto lift = [&](auto const& property) {
+        auto table = property.tabulate(values);
+        for (std::size_t v = values; v != versioned.value_of.size(); ++v) {
+            auto const of_value = table[versioned.value_of[v]];
+            table.push_back(of_value);
+        }
+        return table;
+    };
+    Options lifted = options;
+    lifted.bytes = lift(options.bytes);
+    lifted.alignment = lift(options.alignment);
+    lifted.role = versioned.role;
+    lifted.alias_of = versioned.alias_of;
+    lifted.pool = lift(options.pool);
+    lifted.pinned = lift(options.pinned);
+    lifted.eligible = lift(options.eligible);
+    return lifted;
+}
+
+} // namespace sublet
+
+#endif

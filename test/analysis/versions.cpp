@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/versions.hpp>
+
+#include "../random_names.hpp"
+#include "../random_tasks.hpp"
+
+#include <sublet/analysis/dependences.hpp>
+
+#include <doctest/doctest.h>
+#include <set>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+struct operation {
+    std::vector<value_id> uses, defs;
+};
+using operations = std::vector<operation>;
+using roles = std::vector<value_role>;
+
+snapshot program_of(operations const& ops, std::size_t values)
+{
+    return sequence(
+        ops.size(), values, [&](auto o) -> auto const& { return ops[o].uses; },
+        [&](auto o) -> auto const& { return ops[o].defs; });
+}
+
+operations operations_of(snapshot const& p)
+{
+    operations ops(p.steps());
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s))
+            (t.kind == touch_kind::def ? ops[s].defs : ops[s].uses).push_back(t.value);
+    return ops;
+}
+
+bool operator==(operation const& a, operation const& b) { return a.uses == b.uses && a.defs == b.defs; }
+
+/// The versions run in some order that dependences and hand-offs allow, in storage that views share.
+/// What is read must be what the program with names reads, and so must be what is left in the end.
+void run_in_any_order(random_names const& names, names_run const& expected, versioned_program const& made,
+                      dependence_graph const& g, dice& roll)
+{
+    using content = names_run::content;
+    snapshot const& p = made.program;
+    auto root = [&](value_id v) {
+        while (made.alias_of[v] != no_value) v = made.alias_of[v];
+        return v;
+    };
+    std::vector<content> cell(p.values());
+    for (value_id v = 0; v != names.values(); ++v)
+        if (is_given(names.role[v]) && root(v) == v) cell[v] = names_run::given(v);
+
+    std::vector<std::vector<content>> reads(p.steps());
+    for (step_id s = 0; s != p.steps(); ++s) reads[s].resize(expected.reads[s].size());
+    std::vector<std::size_t> waits;
+    std::vector<step_id> ready;
+    for (step_id at = 0; at != g.positions(); ++at) {
+        waits.push_back(g.before[at].size());
+        if (waits[at] == 0) ready.push_back(at);
+    }
+    std::vector<bool> ends_node(p.steps());
+    for (node_id n = 0; n != p.nodes(); ++n) ends_node[p.steps_of(n).last - 1] = true;
+    while (!ready.empty()) {
+        std::size_t const drawn = roll.below(static_cast<unsigned>(ready.size()));
+        step_id const at = ready[drawn], s = g.step_at[at];
+        ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(drawn));
+        bool const is_late = g.position_of[s] == at;
+        auto const touches = p.touches(s);
+        for (std::size_t i = 0; i != reads[s].size(); ++i)
+            if ((touches[i].kind == touch_kind::use_early) != is_late)
+                reads[s][i] = cell[root(touches[i].value)];
+        if (is_late) {
+            REQUIRE(reads[s] == expected.reads[s]);
+            for (std::size_t i = reads[s].size(); i != touches.size(); ++i) {
+                std::size_t first = reads[s].size();
+                while (touches[first].value != touches[i].value) ++first;
+                if (!expected.makes_view[s][i])
+                    cell[root(touches[i].value)] = names_run::written(s, first, reads[s]);
+            }
+            if (ends_node[s])
+                for (std::size_t i = 0; i != p.edge_uses().size(); ++i)
+                    if (edge_use const u = p.edge_uses()[i]; p.steps_of(u.pred).last - 1 == s)
+                        REQUIRE(cell[root(u.value)] == expected.reads_at_end[i]);
+        }
+        for (step_id next : g.after[at])
+            if (--waits[next] == 0) ready.push_back(next);
+    }
+    for (value_id v = 0; v != names.values(); ++v)
+        if (expected.left[v] != 0) REQUIRE(cell[root(made.last[v])] == expected.left[v]);
+}
+
+version_options options_of(random_names const& names)
+{
+    return {.role = names.role,
+            .alias_of = names.alias_of,
+            .same_storage = names.same_storage,
+            .order = names.order};
+}
+
+} // namespace
+
+TEST_CASE("a name written twice is two values, and each use has its own")
+{
+    auto const made = versions(program_of({{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0, 1}, {}}}, 2));
+    CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{2, 1}, {}}});
+    CHECK(made.value_of == std::vector<value_id>{0, 1, 0});
+    CHECK(made.number == std::vector<std::uint32_t>{0, 0, 1});
+    CHECK(made.last == std::vector<value_id>{2, 1});
+    CHECK(made.handoffs.empty());
+    CHECK(made.program.overwrites().empty());
+}
+
+TEST_CASE("a step that reads and writes a name may write the new version over the old one")
+{
+    auto const made = versions(program_of({{{}, {0}}, {{0, 0}, {0}}}, 1));
+    REQUIRE(made.program.overwrites().size() == 1);
+    CHECK(made.program.overwrites()[0] == overwrite{1, 0, 1});
+}
+
+TEST_CASE("a declared pair is renamed, and one that says nothing is left out")
+{
+    auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0), sink.def(1);
+        if (s == 1) sink.use(0), sink.def(1), sink.may_overwrite(0, 1), sink.may_overwrite(2, 1);
+        if (s == 2) sink.use(1), sink.def(0), sink.def(1), sink.may_overwrite(1, 1), sink.may_overwrite(1, 0);
+    });
+    auto const pairs = versions(p).program.overwrites();
+    auto const made = versions(p);
+    std::vector<overwrite> const seen(made.program.overwrites().begin(), made.program.overwrites().end());
+    CHECK(seen == std::vector<overwrite>{{1, 0, 3}, {2, 3, 5}, {2, 3, 4}});
+    (void)pairs;
+}
+
+TEST_CASE("a program that needs no versions comes back as it is, whatever its order and its names")
+{
+    for (std::uint32_t seed = 0; seed != 50; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const tasks = draw_tasks(roll, {.views = 30, .in_place = 40, .shuffled = seed % 2 == 0});
+        auto const p = tasks.program();
+        auto const made = versions(p, {.role = tasks.role, .alias_of = tasks.alias_of, .same_storage = true});
+        CHECK(!made.violation);
+        CHECK(made.program == p);
+        CHECK(made.handoffs.empty());
+        CHECK(made.role == tasks.role);
+        CHECK(made.alias_of == tasks.alias_of);
+        for (value_id v = 0; v != tasks.values(); ++v) {
+            CHECK(made.value_of[v] == v);
+            CHECK(made.last[v] == v);
+            CHECK(made.number[v] == 0);
+        }
+    }
+    CHECK(versions(snapshot{}).program == snapshot{});
+}
+
+TEST_CASE("the first version is the input, the last one the output")
+{
+    auto const made =
+        versions(program_of({{{0}, {0}}, {{}, {0}}}, 1), {.role = value_role::input | value_role::output});
+    CHECK(made.role == roles{value_role::input, value_role::intermediate, value_role::output});
+    auto const unwritten = versions(program_of({{{0}, {1}}, {{}, {1}}}, 2),
+                                    {.role = roles{value_role::input | value_role::output, {}}});
+    CHECK(unwritten.role[0] == (value_role::input | value_role::output));
+}
+
+TEST_CASE("what belongs to the caller is written where it is: after those who read it")
+{
+    operations const ops{{{0}, {1}}, {{0}, {2}}, {{3}, {0}}, {{0}, {4}}};
+    roles const role{value_role::state, {}, {}, value_role::input, {}};
+    auto const made = versions(program_of(ops, 5), {.role = role});
+    CHECK(operations_of(made.program) == operations{{{0}, {1}}, {{0}, {2}}, {{3}, {5}}, {{5}, {4}}});
+    CHECK(made.alias_of[5] == 0);
+    CHECK(made.role[0] == value_role::state);
+    CHECK(made.role[5] == value_role::intermediate); // so that it may have a def
+    CHECK(made.handoffs == std::vector<handoff>{{0, 2}, {1, 2}});
+}
+
+TEST_CASE("a write that nobody reads comes before the next")
+{
+    auto const made = versions(program_of({{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
+    CHECK(made.handoffs == std::vector<handoff>{{0, 1}});
+}
+
+TEST_CASE("no hand-off says what data says already")
+{
+    auto const chain =
+        versions(program_of({{{}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
+    CHECK(chain.handoffs.empty());
+    auto const read = versions(program_of({{{}, {0}}, {{0}, {1}}, {{1}, {0}}}, 2), {.same_storage = true});
+    CHECK(read.handoffs.empty());
+}
+
+TEST_CASE("a view is one of the version that is there when its step has ended")
+{
+    // 1: b = view of a; 2: a written anew; 3: b = view of a, again; 4: a and its view c by one step
+    operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0}, {1}}, {{0}, {0, 2}}, {{1, 2}, {}}};
+    auto const made = versions(program_of(ops, 3), {.alias_of = {-1, 0, 0}});
+    // a: 0, 3, 5; b: 1, 4; c: 2
+    CHECK(made.alias_of == std::vector<value_id>{no_value, 0, 5, no_value, 3, no_value});
+    CHECK(made.handoffs.empty());
+}
+
+TEST_CASE("a write through a view waits for the readers of what it is a view of, and new ones wait for it")
+{
+    // 1: b = view of a; 2 reads a; 3 writes b in place; 4 reads a and means what 3 has written
+    operations const ops{{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1}, {1}}, {{0}, {3}}};
+    auto const made = versions(program_of(ops, 4), {.alias_of = {-1, 0, -1, -1}});
+    CHECK(made.alias_of[4] == 0);
+    CHECK(made.handoffs == std::vector<handoff>{{2, 3}, {3, 4}});
+}
+
+TEST_CASE("one external view keeps the storage of the whole class")
+{
+    operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}};
+    auto const made =
+        versions(program_of(ops, 2), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
+    CHECK(made.alias_of[made.last[0]] == 0);
+}
+
+TEST_CASE("what is read at the end of a node is what its last step has left")
+{
+    auto const p = flow(
+        3, 1, [](node_id n) { return n == 0 ? std::vector<int>{2} : std::vector<int>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(0);
+            if (n == 1) s.def(0);
+            if (n == 2) s.use(0), s.use_at_end_of(0, 0);
+        });
+    auto const made = versions(p, {.same_storage = true});
+    CHECK(made.program.edge_uses()[0].value == 1);
+    CHECK(made.program.touches(3)[0].value == 2);
+    CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
+}
+
+TEST_CASE("nodes are read in the order in which they are listed")
+{
+    operations const ops{{{0}, {}}, {{}, {0}}, {{}, {0}}};
+    auto const made = versions(program_of(ops, 1), {.order = {1, 0, 2}});
+    REQUIRE(!made.violation);
+    CHECK(operations_of(made.program) == operations{{{0}, {}}, {{}, {0}}, {{}, {1}}});
+    CHECK_THROWS_AS((void)versions(program_of(ops, 1), {.order = {1, 1, 2}}), precondition_error);
+}
+
+TEST_CASE("an edge against the list, or a use of a name that is not there yet, is a violation")
+{
+    auto with_edge = [](int from, int to, bool twice) {
+        return flow(
+            3, 1, [=](int n) { return n == from ? std::vector<int>{to} : std::vector<int>{}; },
+            [=](int n, effect_sink& s) {
+                if (n == 0 || twice) s.def(0);
+            });
+    };
+    CHECK(versions(with_edge(2, 1, true)).violation == version_violation{no_value, 2, 1});
+    CHECK(versions(with_edge(1, 1, true)).violation == version_violation{no_value, 1, 1});
+    CHECK(!versions(with_edge(1, 2, true)).violation);
+    CHECK(!versions(with_edge(2, 1, false)).violation); // nothing depends on the list
+    CHECK(!versions(with_edge(2, 1, true), {.order = {0, 2, 1}}).violation);
+
+    operations const early{{{0}, {}}, {{}, {1}}, {{1}, {0}}, {{1}, {0}}};
+    CHECK(versions(program_of(early, 2)).violation == version_violation{0, 2, 0});
+    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation == version_violation{0, 0, 0});
+    CHECK(!versions(program_of(early, 2), {.role = value_role::input}).violation);
+    operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // what has one def may stand anywhere
+    CHECK(!versions(program_of(once, 2)).violation);
+}
+
+TEST_CASE("names that keep their storage or not: every order reads what the list reads")
+{
+    std::size_t handoffs = 0, splits = 0, views_again = 0;
+    for (std::uint32_t seed = 0; seed != 6000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        unsigned const many = seed % 4 == 0 ? 12 : 5;
+        random_names const names = draw_names(roll, {.nodes = many,
+                                                     .names = 6,
+                                                     .same = seed % 3 == 0 ? 0u : 30u,
+                                                     .views = seed % 2 == 0 ? 0u : 40u,
+                                                     .early = seed % 5 == 0 ? 30u : 0u,
+                                                     .shuffled = seed % 7 != 0});
+        names_run const expected(names);
+        if (expected.is_ambiguous) continue;
+        auto const made = versions(names.program(), options_of(names));
+        REQUIRE(!made.violation);
+        dependence_graph const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
+        REQUIRE(!g.violation);
+        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, roll);
+        handoffs += made.handoffs.size();
+        splits += made.value_of.size() - names.values();
+        for (std::size_t v = names.values(); v != made.value_of.size(); ++v)
+            views_again += names.alias_of[made.value_of[v]] != no_value;
+
+        // No order that is not needed: what has to wait is what waits.
+        if (g.positions() != made.program.steps()) continue;
+        std::size_t const steps = made.program.steps();
+        std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
+        for (step_id at = static_cast<step_id>(steps); at-- != 0;)
+            for (step_id next : g.after[at]) {
+                before[g.step_at[at]][g.step_at[next]] = true;
+                for (step_id s = 0; s != steps; ++s)
+                    if (before[g.step_at[next]][s]) before[g.step_at[at]][s] = true;
+            }
+        REQUIRE(before == expected.before);
+    }
+    CHECK(handoffs > 3000); // the generator reaches all of it
+    CHECK(splits > 10000);
+    CHECK(views_again > 400);
+}
+
+TEST_CASE("numbers, names and views of versions fit each other")
+{
+    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_names const names = draw_names(roll, {});
+        auto const made = versions(names.program(), options_of(names));
+        REQUIRE(!made.violation);
+        std::vector<std::uint32_t> next(names.values(), 0);
+        std::vector<std::set<step_id>> defs(made.value_of.size());
+        for (step_id s = 0; s != made.program.steps(); ++s)
+            for (touch t : made.program.touches(s))
+                if (t.kind == touch_kind::def) defs[t.value].insert(s);
+        for (value_id v = 0; v != made.value_of.size(); ++v) {
+            CHECK(made.number[v] == next[made.value_of[v]]++);
+            bool const is_last = made.last[made.value_of[v]] == v;
+            value_role const of_name = names.role[made.value_of[v]];
+            CHECK(has_role(made.role[v], value_role::output) ==
+                  (is_last && has_role(of_name, value_role::output)));
+            CHECK(is_given(made.role[v]) == (made.number[v] == 0 && is_given(of_name)));
+            CHECK(defs[v].size() <= (is_given(made.role[v]) ? 0 : 1));
+            if (names.is_kept(made.value_of[v]) && made.number[v] != 0)
+                CHECK(made.alias_of[v] == made.value_of[v]);
+        }
+        for (value_id v = 0; v != names.values(); ++v) CHECK(made.number[made.last[v]] + 1 == next[v]);
+    }
+}
+
+TEST_CASE("versions have the properties of their values")
+{
+    auto const p = program_of({{{}, {0}}, {{0}, {1, 0}}}, 2);
+    plan_options const options{.bytes = {64, 32},
+                               .alignment = {4, 8},
+                               .role = value_role::output,
+                               .pool = {1, 0},
+                               .pinned = std::vector<byte_count>{no_offset, 8},
+                               .eligible = std::vector<bool>{true, false},
+                               .pools = {{.capacity = 100}},
+                               .in_place = false};
+    auto const made = versions(p, versions_for(options));
+    auto const lifted = with_versions(options, made);
+    CHECK(lifted.bytes.tabulate(3) == std::vector<byte_count>{64, 32, 64});
+    CHECK(lifted.alignment.tabulate(3) == std::vector<byte_count>{4, 8, 4});
+    CHECK(lifted.pool.tabulate(3) == std::vector<pool_id>{1, 0, 1});
+    CHECK(lifted.role.tabulate(3) == made.role);
+    CHECK(lifted.alias_of.tabulate(3) == made.alias_of);
+    CHECK(lifted.pinned.tabulate(3) == std::vector<byte_count>{no_offset, 8, no_offset});
+    CHECK(lifted.eligible.tabulate(3) == std::vector<unsigned char>{1, 0, 1});
+    CHECK(lifted.pools.size() == 1);
+    CHECK(!lifted.in_place);
+}
+
+TEST_CASE("a value that is pinned, or that keeps storage of its own, is one storage")
+{
+    auto const p = program_of({{{}, {0, 1, 2}}, {{}, {0, 1, 2}}}, 3);
+    plan_options const options{.bytes = 8,
+                               .pinned = std::vector<byte_count>{0, no_offset, no_offset},
+                               .eligible = std::vector<bool>{true, false, true}};
+    CHECK(versions(p, versions_for(options)).alias_of ==
+          std::vector<value_id>{no_value, no_value, no_value, 0, 1, no_value});
+    CHECK(versions(p, versions_for(options, true)).alias_of[5] == 2);
+}

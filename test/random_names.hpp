@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_RANDOM_NAMES_HPP
+#define SUBLET_TEST_RANDOM_NAMES_HPP
+
+/// Random programs whose names are written as often as they like, and what they mean: every name refers to a
+/// cell, as in a language with references, and nodes run as they are listed. Nothing here asks the library.
+
+#include "dice.hpp"
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+struct random_names {
+    using ids = std::vector<sublet::value_id>;
+    struct step {
+        ids uses, early, defs;
+        std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs; // in, out
+    };
+    struct node {
+        std::vector<step> steps;
+        std::vector<sublet::node_id> next;
+        std::vector<std::pair<sublet::node_id, sublet::value_id>> ends; // used at the end of a node before
+    };
+    std::vector<node> nodes;
+    std::vector<sublet::node_id> order; // in which they are listed, never empty
+    std::vector<sublet::value_role> role;
+    ids alias_of; // of lower ids
+    std::vector<bool> same_storage;
+
+    std::size_t values() const { return role.size(); }
+    sublet::snapshot program() const
+    {
+        return sublet::flow(
+            nodes.size(), values(), [this](sublet::node_id n) -> auto const& { return nodes[n].next; },
+            [this](sublet::node_id n, sublet::effect_sink& s) {
+                for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
+                    if (i != 0) s.next_step();
+                    step const& its = nodes[n].steps[i];
+                    for (auto v : its.uses) s.use(v);
+                    for (auto v : its.early) s.use_early(v);
+                    for (auto v : its.defs) s.def(v);
+                    for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+                }
+                for (auto [pred, v] : nodes[n].ends) s.use_at_end_of(pred, v);
+            });
+    }
+    /// The storage of v's name is kept: it, a view of it or what it is a view of asks for that.
+    bool is_kept(sublet::value_id v) const
+    {
+        for (sublet::value_id u = 0; u != values(); ++u)
+            if (root(u) == root(v) && (same_storage[u] || has_role(role[u], sublet::value_role::external)))
+                return true;
+        return false;
+    }
+    sublet::value_id root(sublet::value_id v) const
+    {
+        while (alias_of[v] != sublet::no_value) v = alias_of[v];
+        return v;
+    }
+};
+
+struct random_names_shape {
+    unsigned nodes = 7;
+    unsigned names = 5;
+    unsigned given = 30;  ///< percent of names
+    unsigned same = 20;   ///< percent of names
+    unsigned views = 20;  ///< percent of names
+    unsigned early = 15;  ///< percent of uses
+    unsigned edges = 20;  ///< percent of nodes with one that carries no data
+    bool shuffled = true; ///< nodes are listed in another order than their numbers
+};
+
+template <class Dice>
+random_names draw_names(Dice& dice, random_names_shape const& shape)
+{
+    using namespace sublet;
+    random_names drawn;
+    auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
+    value_role const given[] = {value_role::input, value_role::external, value_role::state};
+    unsigned const names = 1 + dice.below(shape.names), nodes = 1 + dice.below(shape.nodes);
+    std::vector<bool> is_there;
+    for (value_id v = 0; v != names; ++v) {
+        bool const is_view = v != 0 && chance(shape.views);
+        drawn.alias_of.push_back(is_view ? dice.below(v) : no_value);
+        bool const may_be_given = !is_view || is_there[drawn.alias_of[v]];
+        is_there.push_back(may_be_given && chance(shape.given));
+        auto role = is_there[v] ? given[dice.below(3)] : value_role::intermediate;
+        if (is_there[v] && chance(20)) role = role | value_role::output;
+        drawn.role.push_back(role);
+        drawn.same_storage.push_back(chance(shape.same));
+    }
+    drawn.nodes.resize(nodes);
+    for (node_id n = 0; n != nodes; ++n) drawn.order.push_back(n);
+    if (shape.shuffled)
+        for (std::size_t i = nodes; i > 1; --i)
+            std::swap(drawn.order[i - 1], drawn.order[dice.below(static_cast<unsigned>(i))]);
+    std::vector<std::vector<bool>> there_after(nodes);
+    for (std::size_t at = 0; at != nodes; ++at) {
+        auto& now = drawn.nodes[drawn.order[at]];
+        now.steps.resize(1 + dice.below(2));
+        for (auto& step : now.steps) {
+            auto use = [&](value_id v) { (chance(shape.early) ? step.early : step.uses).push_back(v); };
+            for (auto i = dice.below(4); i != 0; --i)
+                if (value_id const v = dice.below(names); is_there[v]) use(v);
+            for (auto i = dice.below(3); i != 0; --i) {
+                value_id const v = dice.below(names), of = drawn.alias_of[v];
+                if (of != no_value && !is_there[of]) continue;
+                if (of != no_value) use(of);
+                step.defs.push_back(v);
+            }
+            for (value_id in : step.uses)
+                for (value_id out : step.defs)
+                    if (chance(30)) step.pairs.push_back({in, out});
+            for (value_id v : step.defs) is_there[v] = true;
+        }
+        there_after[drawn.order[at]] = is_there;
+        if (at != 0 && chance(shape.edges)) {
+            node_id const from = drawn.order[dice.below(static_cast<unsigned>(at))];
+            drawn.nodes[from].next.push_back(drawn.order[at]);
+            value_id const v = dice.below(names);
+            if (chance(50) && there_after[from][v]) now.ends.push_back({from, v});
+        }
+    }
+    for (value_id v = 0; v != names; ++v)
+        if (is_there[v] && chance(20)) drawn.role[v] = drawn.role[v] | value_role::output;
+    return drawn;
+}
+
+/// What is read and written when a program with names runs as listed. What is written is a mixture of where
+/// that is and of all that is read there, so that no two contents are equal by chance.
+struct names_run {
+    using content = std::uint64_t;
+    static content mix(content a, content b)
+    {
+        a = (a ^ b) * 0x9e3779b97f4a7c15u;
+        return a ^ (a >> 29);
+    }
+    static content given(sublet::value_id v) { return mix(v, 17); }
+    static content written(sublet::step_id s, std::size_t operand, std::vector<content> const& reads)
+    {
+        content all = mix(s, operand + 1000);
+        for (content c : reads) all = mix(all, c);
+        return all;
+    }
+
+    std::vector<std::vector<content>> reads;   // by step: those of its touches that are uses
+    std::vector<content> reads_at_end;         // by edge use
+    std::vector<content> left;                 // by value, in the end; 0: nothing
+    std::vector<std::vector<bool>> makes_view; // by step and touch: nothing is written
+    std::vector<std::vector<bool>> before;     // by step: has to come before, in the end transitive
+    bool is_ambiguous = false;                 // a step writes two things to one cell
+
+    explicit names_run(random_names const& names)
+    {
+        using namespace sublet;
+        snapshot const p = names.program();
+        std::size_t const values = names.values(), steps = p.steps();
+        std::size_t const nowhere = ~std::size_t{0};
+        std::vector<content> cells;
+        std::vector<std::size_t> cell_of(values, nowhere), writer(values, nowhere);
+        std::vector<std::size_t> number(values, 0);
+        std::vector<std::pair<value_id, std::size_t>> target(values, {no_value, 0});
+        struct access {
+            step_id step;
+            bool writes;
+        };
+        std::vector<std::vector<access>> accesses; // by cell
+        before.assign(steps, std::vector<bool>(steps));
+        auto new_cell = [&] {
+            cells.push_back(0);
+            accesses.emplace_back();
+            return cells.size() - 1;
+        };
+        for (value_id v = 0; v != values; ++v) {
+            if (!is_given(names.role[v])) continue;
+            if (names.alias_of[v] != no_value) {
+                cell_of[v] = cell_of[names.alias_of[v]];
+                target[v] = {names.alias_of[v], 0};
+            } else {
+                cell_of[v] = new_cell();
+                cells[cell_of[v]] = given(v);
+            }
+        }
+        reads.resize(steps);
+        makes_view.resize(steps);
+        reads_at_end.resize(p.edge_uses().size());
+        auto read = [&](value_id v, step_id s) {
+            if (writer[v] != nowhere && writer[v] != s) before[writer[v]][s] = true;
+            accesses[cell_of[v]].push_back({s, false});
+            return cells[cell_of[v]];
+        };
+        for (node_id n : names.order) {
+            step_range const mine = p.steps_of(n);
+            for (node_id to : p.successors(n)) before[mine.last - 1][p.steps_of(to).first] = true;
+            for (step_id s = mine.first; s != mine.last; ++s) {
+                if (s != mine.first) before[s - 1][s] = true;
+                auto const touches = p.touches(s);
+                std::map<value_id, std::size_t> defs; // the first of each, by name
+                for (std::size_t i = 0; i != touches.size(); ++i) {
+                    makes_view[s].push_back(false);
+                    if (touches[i].kind != touch_kind::def) reads[s].push_back(read(touches[i].value, s));
+                    else defs.insert({touches[i].value, i});
+                }
+                for (auto [v, i] : defs) ++number[v];
+                std::vector<std::size_t> written_cells;
+                for (auto [v, i] : defs) { // what is viewed comes before its views
+                    value_id const of = names.alias_of[v];
+                    bool writes = of == no_value;
+                    if (of != no_value) {
+                        bool const is_again = target[v] == std::pair{of, number[of]};
+                        writes = cell_of[v] != nowhere && (names.is_kept(v) || is_again);
+                        target[v] = {of, number[of]};
+                        if (!writes) cell_of[v] = cell_of[of];
+                    } else if (cell_of[v] == nowhere || !names.is_kept(v)) {
+                        cell_of[v] = new_cell();
+                    }
+                    if (!writes)
+                        for (std::size_t k = i; k != touches.size(); ++k)
+                            if (touches[k].value == v) makes_view[s][k] = true;
+                    writer[v] = s;
+                    accesses[cell_of[v]].push_back({s, writes});
+                    if (!writes) continue;
+                    written_cells.push_back(cell_of[v]);
+                    cells[cell_of[v]] = written(s, i, reads[s]);
+                }
+                std::sort(written_cells.begin(), written_cells.end());
+                is_ambiguous |=
+                    std::adjacent_find(written_cells.begin(), written_cells.end()) != written_cells.end();
+            }
+            for (std::size_t i = 0; i != reads_at_end.size(); ++i)
+                if (edge_use const u = p.edge_uses()[i]; u.pred == n)
+                    reads_at_end[i] = read(u.value, mine.last - 1);
+        }
+        for (value_id v = 0; v != values; ++v) left.push_back(cell_of[v] == nowhere ? 0 : cells[cell_of[v]]);
+        for (auto const& cell : accesses)
+            for (std::size_t i = 0; i != cell.size(); ++i)
+                for (std::size_t k = i + 1; k < cell.size(); ++k)
+                    if ((cell[i].writes || cell[k].writes) && cell[i].step != cell[k].step)
+                        before[cell[i].step][cell[k].step] = true;
+        for (std::size_t k = 0; k != steps; ++k)
+            for (std::size_t a = 0; a != steps; ++a)
+                for (std::size_t b = 0; b != steps; ++b)
+                    if (before[a][k] && before[k][b]) before[a][b] = true;
+    }
+};
+
+#endif
