@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random tasks that run in any order: whatever plans them is right whatever order they run in, and where
+// something is planted that it does not know of, the checker finds it. With SUBLET_ROUNDS=50 in the
+// environment there are fifty times as many programs, with SUBLET_SEED=7 the seeds begin there.
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/ordering/clock_lives.hpp>
+#include <sublet/ordering/parallel_clock.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/rewriting/handoffs.hpp>
+#include <sublet/sharing/fewest_slots.hpp>
+
+#include "../concurrent_oracle.hpp"
+#include "../random_tasks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+unsigned from_environment(char const* name, unsigned usual)
+{
+    char const* const said = std::getenv(name);
+    return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
+}
+
+/// Tasks as a planner sees them: everything that it may ask about.
+struct seen_tasks {
+    random_tasks tasks;
+    snapshot program;
+    sharing_rule rule;
+    dependence_graph g;
+    std::vector<buffer_id> buffer_of; ///< by value; planned ones only
+    placement_problem problem;        ///< steps in a row
+    concurrent_lives lives;
+    conflict_ranges conflicts;
+
+    explicit seen_tasks(random_tasks drawn)
+        : tasks(std::move(drawn)), program(tasks.program()), rule(tasks),
+          g(dependences(program, {.role = tasks.role})), buffer_of(tasks.values(), no_buffer)
+    {
+        std::vector<bool> is_planned(tasks.values());
+        for (value_id v = 0; v != tasks.values(); ++v) {
+            auto const r = rule.root[v];
+            if (!rule.defs[r].empty() || has_role(tasks.role[r], value_role::input)) is_planned[r] = true;
+        }
+        for (value_id v = 0; v != tasks.values(); ++v)
+            if (has_role(tasks.role[v], value_role::external) || tasks.bytes[rule.root[v]] == 0)
+                is_planned[rule.root[v]] = false;
+        for (value_id v = 0; v != tasks.values(); ++v) {
+            auto const r = rule.root[v];
+            if (!is_planned[r]) continue;
+            if (buffer_of[r] == no_buffer) {
+                buffer_of[r] = static_cast<buffer_id>(problem.buffers.size());
+                problem.buffers.push_back({{}, tasks.bytes[r], 1, tasks.pool[r]});
+            }
+            buffer_of[v] = buffer_of[r];
+            byte_count& alignment = problem.buffers[buffer_of[v]].alignment;
+            alignment = combine_alignment(alignment, tasks.alignment[v]);
+        }
+        lives = concurrent_lifetimes(program, g, problem.buffers.size(), buffer_of, tasks.role);
+        conflicts = later_conflicts(g, lives);
+        list_lives();
+    }
+
+    /// The lives if the steps run one after the other, as their positions stand.
+    void list_lives()
+    {
+        std::vector<step_id> turn(program.steps()); // by step
+        step_id next = 0;
+        for (step_id at = 0; at != g.positions(); ++at)
+            if (g.position_of[g.step_at[at]] == at) turn[g.step_at[at]] = next++;
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+            live_range& life = problem.buffers[b].life;
+            life.first = lives.begins[b].empty() ? 0 : next;
+            for (step_id at : lives.begins[b]) life.first = smaller(life.first, turn[g.step_at[at]]);
+            life.last = life.first + 1;
+            for (step_id at : lives.ends[b]) {
+                bool const is_kept = at == lives.positions;
+                step_id const s = is_kept ? no_step : g.step_at[at];
+                life.last = larger(life.last, is_kept ? next + 1 : turn[s] + (g.position_of[s] == at));
+            }
+        }
+    }
+    value_id root_of(buffer_id b) const
+    {
+        for (value_id v = 0;; ++v)
+            if (buffer_of[v] == b) return static_cast<value_id>(rule.root[v]);
+    }
+};
+
+memory_plan placed_at(seen_tasks const& seen, std::vector<byte_count> const& offset)
+{
+    memory_plan plan;
+    plan.valid_for = program_reading::concurrent;
+    plan.buffer_of = seen.buffer_of;
+    plan.arena_bytes = {0, 0};
+    for (buffer_id b = 0; b != seen.problem.buffers.size(); ++b) {
+        placement_buffer const& wanted = seen.problem.buffers[b];
+        plan.buffers.push_back(
+            {.life = wanted.life, .size = wanted.size, .pool = wanted.pool, .offset = offset[b]});
+        byte_count& arena = plan.arena_bytes[wanted.pool];
+        arena = larger(arena, offset[b] + wanted.size);
+    }
+    return plan;
+}
+
+/// Slots one above the other, each as large and as aligned as any of its tenants asks for.
+memory_plan stacked(seen_tasks const& seen, slot_plan const& slots)
+{
+    std::vector<byte_count> size(slots.slots), begin(slots.slots), top(2), offset;
+    std::vector<byte_count> alignment(slots.slots, 1);
+    std::vector<pool_id> pool(slots.slots);
+    for (buffer_id b = 0; b != slots.slot_of.size(); ++b) {
+        placement_buffer const& wanted = seen.problem.buffers[b];
+        slot_id const s = slots.slot_of[b];
+        size[s] = larger(size[s], wanted.size);
+        alignment[s] = combine_alignment(alignment[s], wanted.alignment);
+        pool[s] = wanted.pool;
+    }
+    for (slot_id s = 0; s != slots.slots; ++s) {
+        begin[s] = align_up(top[pool[s]], alignment[s]);
+        top[pool[s]] = begin[s] + size[s];
+    }
+    for (slot_id s : slots.slot_of) offset.push_back(begin[s]);
+    return placed_at(seen, offset);
+}
+
+/// The plan of lives on one line, made safe by waiting.
+memory_plan handed_over(seen_tasks const& seen, std::vector<live_range> const& lives)
+{
+    placement_problem problem = seen.problem;
+    for (std::size_t b = 0; b != lives.size(); ++b) problem.buffers[b].life = lives[b];
+    memory_plan plan = placed_at(seen, place(problem).offset);
+    for (std::size_t b = 0; b != lives.size(); ++b) plan.buffers[b].life = lives[b];
+    auto const found = find_handoffs(seen.g, seen.lives, plan.buffers);
+    CHECK(!found.clash);
+    plan.handoffs = found.handoffs;
+    return plan;
+}
+
+// --- who plans: a line each ------------------------------------------------------------------------------
+
+memory_plan own_storage(seen_tasks const& seen)
+{
+    slot_plan slots;
+    for (std::size_t b = 0; b != seen.problem.buffers.size(); ++b) slots.slot_of.push_back(slots.slots++);
+    return stacked(seen, slots);
+}
+
+/// Each buffer in the first slot with whose tenants it may share, by the definition of the rule.
+memory_plan greedy(seen_tasks const& seen)
+{
+    slot_plan slots;
+    for (buffer_id b = 0; b != seen.problem.buffers.size(); ++b) {
+        auto may_take = [&](slot_id s) {
+            for (buffer_id other = 0; other != b; ++other) {
+                bool const one_pool = seen.problem.buffers[b].pool == seen.problem.buffers[other].pool;
+                if (slots.slot_of[other] == s &&
+                    (!one_pool || !seen.rule.may_share(seen.root_of(b), seen.root_of(other))))
+                    return false;
+            }
+            return true;
+        };
+        slot_id s = 0;
+        while (s != slots.slots && !may_take(s)) ++s;
+        slots.slots = larger(slots.slots, s + 1);
+        slots.slot_of.push_back(s);
+    }
+    return stacked(seen, slots);
+}
+
+memory_plan covered_by_chains(seen_tasks const& seen)
+{
+    return stacked(seen, fewest_slots(seen.lives, seen.conflicts,
+                                      {.pool = [&](buffer_id b) { return seen.problem.buffers[b].pool; }})
+                             .plan);
+}
+
+memory_plan at_offsets(seen_tasks const& seen)
+{
+    return placed_at(seen, place_concurrently(seen.problem, seen.lives, seen.conflicts.of).offset);
+}
+
+memory_plan listed_with_handoffs(seen_tasks const& seen)
+{
+    std::vector<live_range> lives;
+    for (placement_buffer const& b : seen.problem.buffers) lives.push_back(b.life);
+    return handed_over(seen, lives);
+}
+
+memory_plan clocked_with_handoffs(seen_tasks const& seen)
+{
+    auto const clock = parallel_clock(seen.g, tick_count{1}, {.workers = seen.tasks.tasks.size() % 3});
+    return handed_over(seen, clock_lives(seen.lives, clock));
+}
+
+struct method {
+    char const* name;
+    memory_plan (*plan)(seen_tasks const&);
+};
+constexpr method methods[] = {{"own storage", own_storage},
+                              {"greedy", greedy},
+                              {"fewest slots", covered_by_chains},
+                              {"offsets", at_offsets},
+                              {"hand-offs of steps in a row", listed_with_handoffs},
+                              {"hand-offs in a clock", clocked_with_handoffs}};
+
+// --- what is true ----------------------------------------------------------------------------------------
+
+/// Whether the plan is wrong, by definition: something lies where it must not, or two share who may not.
+bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
+{
+    sharing_rule const rule(tasks, plan.handoffs);
+    auto is_placed = [&](value_id v) { return plan.buffer_of[v] != no_buffer; };
+    for (value_id v = 0; v != tasks.values(); ++v) {
+        if (!is_placed(v)) continue;
+        placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+        if (b.offset % tasks.alignment[v] != 0 || b.pool != tasks.pool[rule.root[v]]) return true;
+        for (value_id u = 0; u != v; ++u) {
+            if (!is_placed(u) || rule.root[u] == rule.root[v] || rule.may_share(u, v)) continue;
+            placed_buffer const& a = plan.buffers[plan.buffer_of[u]];
+            if (a.pool == b.pool && a.offset < b.offset + tasks.bytes[rule.root[v]] &&
+                b.offset < a.offset + tasks.bytes[rule.root[u]])
+                return true;
+        }
+    }
+    return false;
+}
+
+random_tasks_shape draw_shape(dice& roll)
+{
+    random_tasks_shape shape;
+    bool const is_small = roll.below(3) != 0;
+    shape.tasks = is_small ? 1 + roll.below(7) : 8 + roll.below(30);
+    shape.back = roll.below(3) == 0 ? 3 : 0;
+    shape.edges = roll.below(2) * 30;
+    shape.early = roll.below(3) * 15;
+    shape.given = roll.below(4);
+    shape.views = roll.below(3) * 12;
+    shape.pools = 1 + roll.below(2);
+    shape.sizes = is_small ? 3 : 8;
+    shape.alignments = is_small ? 1 : 1 + roll.below(4);
+    shape.shuffled = roll.below(2) == 0;
+    return shape;
+}
+
+/// Calls `judge` with the dice and tasks.
+template <class Judge>
+void for_random_tasks(unsigned usual, Judge judge)
+{
+    unsigned const first = from_environment("SUBLET_SEED", 0);
+    unsigned const programs = usual * from_environment("SUBLET_ROUNDS", 1);
+    for (unsigned seed = first; seed != first + programs; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        random_tasks const tasks = draw_tasks(roll, draw_shape(roll));
+        judge(roll, tasks);
+    }
+}
+
+// --- what goes wrong -------------------------------------------------------------------------------------
+
+/// Forget that a task reads one of its operands.
+bool drop_a_use(dice& roll, random_tasks& tasks)
+{
+    auto& task = tasks.tasks[roll.below(static_cast<unsigned>(tasks.tasks.size()))];
+    auto& row = task.uses.empty() ? task.early : task.uses;
+    if (row.empty()) return false;
+    row.erase(row.begin() + roll.below(static_cast<unsigned>(row.size())));
+    return true;
+}
+
+/// Let a task wait for an operand, and free the operand without waiting for the task.
+bool free_a_touch_early(dice& roll, random_tasks& tasks)
+{
+    auto const t = static_cast<node_id>(roll.below(static_cast<unsigned>(tasks.tasks.size())));
+    auto& uses = tasks.tasks[t].uses;
+    if (uses.empty()) return false;
+    auto const at = roll.below(static_cast<unsigned>(uses.size()));
+    value_id const v = uses[at];
+    uses.erase(uses.begin() + at);
+    for (auto& task : tasks.tasks)
+        for (value_id made : task.defs)
+            if (made == v) task.next.push_back(t);
+    return true;
+}
+
+bool forget_alignment(dice&, random_tasks& tasks)
+{
+    tasks.alignment.assign(tasks.values(), 1);
+    return true;
+}
+
+bool take_the_wrong_pool(dice& roll, random_tasks& tasks)
+{
+    if (tasks.values() == 0) return false;
+    tasks.pool[roll.below(static_cast<unsigned>(tasks.values()))] ^= 1;
+    return true;
+}
+
+/// Take two tasks that may run at the same time for two that never do.
+bool merge_two_branches(dice& roll, random_tasks& tasks)
+{
+    auto const n = static_cast<unsigned>(tasks.tasks.size());
+    sharing_rule const rule(tasks);
+    unsigned const a = roll.below(n), b = roll.below(n);
+    if (a == b || rule.before[a][b] || rule.before[b][a]) return false;
+    tasks.tasks[a].next.push_back(b);
+    return true;
+}
+
+/// Let an output go once it has been read.
+bool forget_an_output(dice& roll, random_tasks& tasks)
+{
+    if (tasks.values() == 0) return false;
+    value_role& role = tasks.role[roll.below(static_cast<unsigned>(tasks.values()))];
+    if (role != value_role::output) return false;
+    role = value_role::intermediate;
+    return true;
+}
+
+struct planted_fault {
+    char const* name;
+    bool (*plant)(dice&, random_tasks&);
+    std::size_t least; ///< how often it has to hurt in 2000 programs, or it has not been tried
+};
+constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 200},
+                                    {"free one touch early", free_a_touch_early, 200},
+                                    {"forget alignment", forget_alignment, 200},
+                                    {"wrong pool", take_the_wrong_pool, 200},
+                                    {"merge two branches", merge_two_branches, 200},
+                                    {"forget an output", forget_an_output, 20}};
+
+} // namespace
+
+TEST_CASE("whoever plans, no order of the tasks lets a read find what was not written for it")
+{
+    for_random_tasks(2000, [](dice&, random_tasks const& tasks) {
+        seen_tasks const seen(tasks);
+        for (method const& by : methods) {
+            std::string const planner = by.name;
+            CAPTURE(planner);
+            memory_plan const plan = by.plan(seen);
+            auto const verdict = check_concurrent_plan(seen.program, plan, tasks.options());
+            if (verdict) FAIL_CHECK(*verdict);
+            if (tasks.tasks.size() <= 7) CHECK(!concurrent_oracle(tasks, plan).corrupts());
+            CHECK(!is_wrong(tasks, plan));
+        }
+    });
+}
+
+TEST_CASE("what a planner was not told is found in its plan wherever it does harm")
+{
+    for (planted_fault const& planted : faults) {
+        std::string const forgotten = planted.name;
+        CAPTURE(forgotten);
+        std::size_t harmful = 0;
+        for_random_tasks(2000, [&](dice& roll, random_tasks const& tasks) {
+            random_tasks told = tasks;
+            if (!planted.plant(roll, told)) return;
+            seen_tasks const seen(told);
+            for (method const& by : methods) {
+                std::string const planner = by.name;
+                CAPTURE(planner);
+                memory_plan const plan = by.plan(seen);
+                // A hand-off may lead in a circle now that an order or a use has been forgotten.
+                sharing_rule const rule(tasks, plan.handoffs);
+                bool has_cycle = false;
+                for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
+                    has_cycle = has_cycle || rule.before[t][t];
+                auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
+                CHECK(verdict.has_value() == (has_cycle || is_wrong(tasks, plan)));
+                if (!verdict) continue;
+                CHECK((verdict->what == fault::cycle) == has_cycle);
+                if (verdict->what == fault::clash &&
+                    tasks.alignment == std::vector<byte_count>(tasks.values(), 1))
+                    CHECK(concurrent_oracle(tasks, plan).confirms(*verdict));
+                ++harmful;
+            }
+        });
+        CHECK(harmful >= planted.least);
+    }
+}
+
+TEST_CASE("no hand-off of a plan can be left out")
+{
+    std::size_t tried = 0;
+    for_random_tasks(2000, [&](dice&, random_tasks const& tasks) {
+        seen_tasks const seen(tasks);
+        for (method const& by : methods) {
+            std::string const planner = by.name;
+            CAPTURE(planner);
+            memory_plan const plan = by.plan(seen);
+            for (std::size_t i = 0; i != plan.handoffs.size(); ++i) {
+                memory_plan fewer = plan;
+                fewer.handoffs.erase(fewer.handoffs.begin() + static_cast<std::ptrdiff_t>(i));
+                CHECK(check_concurrent_plan(seen.program, fewer, tasks.options()).has_value());
+                ++tried;
+            }
+        }
+    });
+    CHECK(tried > 1000);
+}
