@@ -215,7 +215,14 @@ auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
     return sublet::heaviest_antichain(g, l, {});
 }")
 cost(analysis/range_sets.hpp "void call(sublet::detail::range_sets& s) { s.keep(0, std::vector{sublet::live_range{0, 2}}, 3); }")
+cost(analysis/unreached.hpp "void call(sublet::dependence_graph const& g, sublet::detail::range_sets& s)
+{
+    sublet::detail::find_unreached(g, {}, s, true, [](auto const&...) { return true; });
+}")
 cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::dependence_graph(), {});")
+cost(analysis/column_closure.hpp "bool b = sublet::column_closure(sublet::csr_rows()).before(1, 2);")
+cost(analysis/ancestor_walk.hpp "bool b = sublet::ancestor_walk(sublet::csr_rows()).before(1, 2);")
+cost(analysis/happens_before.hpp "bool b = sublet::happens_before(sublet::dependence_graph()).before(1, 2);")
 cost(analysis/detours.hpp "auto d = sublet::has_detour(sublet::csr_rows(), {});")
 
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")

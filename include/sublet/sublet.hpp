@@ -58,7 +58,11 @@
 #include <sublet/analysis/frontiers.hpp>
 #include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/range_sets.hpp>
+#include <sublet/analysis/unreached.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/column_closure.hpp>
+#include <sublet/analysis/ancestor_walk.hpp>
+#include <sublet/analysis/happens_before.hpp>
 #include <sublet/analysis/detours.hpp>
 
 // In which order to run.

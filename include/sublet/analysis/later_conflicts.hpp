@@ -15,15 +15,12 @@
 /// u does not reach. Those lie together, in branches that were numbered as a whole. So a few ranges say it
 /// all: two buffers conflict if and only if the one that begins later does so within the ranges of the other,
 /// and no pair of them is ever tested.
-///
-/// What t does not reach of the positions after it is found in reverse order. It is the intersection, over
-/// the successors s of t, of what lies between t and s together with what s does not reach; where branches
-/// meet it vanishes.
 
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/analysis/range_sets.hpp>
+#include <sublet/analysis/unreached.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/live_range.hpp>
@@ -54,33 +51,6 @@ struct conflict_options {
 };
 
 namespace detail {
-
-/// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
-///
-/// Requires:   the others begin at `from` or behind it.
-template <std::same_as<live_range> R>
-void intersect_behind(std::vector<R>& ranges, step_id from, std::span<R const> others, std::vector<R>& old)
-{
-    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
-    if (to == ranges.size()) return;
-    old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
-    ranges.resize(to + old.size() + others.size() + 1);
-    std::size_t i = 0, j = 0;
-    R a = old[0], b{0, from};
-    if (!others.empty() && others[0].first == from) b.last = others[j++].last;
-    while (true) {
-        ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
-        if (!is_empty(ranges[to])) ++to;
-        if (a.last <= b.last) {
-            if (++i == old.size()) break;
-            a = old[i];
-        } else {
-            if (j == others.size()) break;
-            b = others[j++];
-        }
-    }
-    ranges.resize(to);
-}
 
 /// The union of both, in `to`.
 template <std::same_as<live_range> R>
@@ -148,34 +118,24 @@ template <std::same_as<dependence_graph> G>
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
     std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
     detail::range_sets sets(owners, options.max_ranges == 0 ? most : options.max_ranges);
-    std::vector<live_range> now, scratch; // now: what t does not reach
-    for (step_id t = positions + 1; t-- != 0;) {
-        now.clear();
-        step_id known = no_step;
-        if (t != positions) {
-            auto const after = g.after[t];
-            detail::push_range(now, {next[t + 1], after.empty() ? positions : next[after[0]]});
-            for (step_id s : after) {
-                if (s == after[0]) detail::push_ranges(now, sets[s]);
-                else detail::intersect_behind(now, next[s], sets[s], scratch);
-                known = smaller(known, sets.known_until(s));
-            }
-            for (step_id s : after)
-                if (g.before[s].front() == t) sets.release(s);
-            if (!g.before[t].empty()) sets.keep(t, now, known);
-        }
+    std::vector<live_range> scratch;
+    auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
         for (buffer_id b : ends_at[t]) {
             std::size_t const owner = positions + std::size_t{b};
+            step_id until = known;
             if (t == lives.ends[b].back()) { // the first end to be met
                 scratch.assign(1, {lives.first(b), t == positions ? t : next[t + 1]});
-                detail::push_ranges<live_range>(scratch, now);
-                sets.keep(owner, scratch, known);
+                detail::push_ranges<live_range>(scratch, unreached);
             } else {
-                detail::unite<live_range>(sets[owner], now, scratch);
-                sets.keep(owner, scratch, smaller(known, sets.known_until(owner)));
+                detail::unite<live_range>(sets[owner], unreached, scratch);
+                until = smaller(known, sets.known_until(owner));
             }
+            sets.keep(owner, scratch, until);
         }
-    }
+        return true;
+    };
+    end_at(positions, {}, no_step);
+    detail::find_unreached(g, next, sets, false, end_at);
 
     std::vector<std::uint32_t> row{0};
     std::vector<live_range> ranges;

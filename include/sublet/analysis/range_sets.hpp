@@ -58,6 +58,7 @@ public:
         room_.resize(smaller(owners, static_cast<std::size_t>(most_)) + 1);
     }
 
+    [[nodiscard]] std::size_t owners() const { return at_.size(); }
     [[nodiscard]] std::span<live_range const> operator[](std::size_t owner) const
     {
         live_range const* const head = room_.data() + at_[owner];

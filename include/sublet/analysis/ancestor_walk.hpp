@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_ANCESTOR_WALK_HPP
+#define SUBLET_ANALYSIS_ANCESTOR_WALK_HPP
+
+/// Does a come before b? Walk back from b, and no further than a.
+///
+///     position   0  1  2  3  4  5  6  7         before 7: 5 and 3, then 3 and 1 ...
+///     comes      1  1     1     1     b         found from the right to the left; asked for 4,
+///     before b   ◄───────────┘                  the walk stops there and goes on when asked for 2
+///
+/// Edges lead upwards, so whoever comes before b is marked before the walk arrives there: a bit a position
+/// and no queue. Nothing is prepared, which is right for few questions, and a walk answers all that are about
+/// the same b.
+
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// A precedence_oracle for few questions, or for those with the same b together.
+///
+/// Memory: a bit a position and its predecessors, four bytes each.
+class ancestor_walk {
+public:
+    /// From the predecessors of each position, all of them lower.
+    explicit ancestor_walk(csr_rows before) : before_(std::move(before)), is_before_(before_.rows() / 64 + 1)
+    {
+    }
+
+    [[nodiscard]] std::size_t positions() const { return before_.rows(); }
+
+    /// Edges lead from a to b.
+    ///
+    /// Complexity: O(edges among those above a that come before b, + positions / 64), less what has been
+    /// walked
+    ///             since the last question about another b.
+    [[nodiscard]] bool before(step_id a, step_id b)
+    {
+        walk(b, a);
+        return (is_before_[a / 64] >> a % 64 & 1) != 0;
+    }
+
+    /// How many come before b.
+    [[nodiscard]] std::uint64_t ancestors(step_id b)
+    {
+        walk(b, 0);
+        std::uint64_t count = 0;
+        for (std::size_t w = 0; w <= b / 64; ++w)
+            count += static_cast<unsigned>(std::popcount(is_before_[w]));
+        return count;
+    }
+
+private:
+    /// Go on until all above `floor` have marked those before them.
+    template <std::same_as<step_id> Position>
+    void walk(Position b, step_id floor)
+    {
+        auto mark_before = [this](Position t) {
+            for (Position p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
+        };
+        if (b != from_) {
+            for (std::uint64_t& bits : is_before_) bits = 0;
+            from_ = done_ = b;
+            mark_before(b);
+        }
+        while (done_ > floor + 1) { // of those from done_ on, all are done
+            Position const w = (done_ - 1) / 64;
+            Position const above = w == floor / 64 ? floor % 64 + 1 : 0;
+            std::uint64_t const below_done = ~std::uint64_t{0} >> (63 - (done_ - 1) % 64);
+            std::uint64_t const left = (is_before_[w] & below_done) >> above << above;
+            if (left == 0) {
+                done_ = 64 * w + above;
+            } else {
+                done_ = 64 * w + static_cast<Position>(std::bit_width(left)) - 1;
+                mark_before(done_);
+            }
+        }
+    }
+
+    csr_rows before_;
+    std::vector<std::uint64_t> is_before_; // a bit a position
+    step_id from_ = no_step;
+    step_id done_ = no_step;
+};
+
+} // namespace sublet
+
+#endif

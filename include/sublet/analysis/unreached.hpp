@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_UNREACHED_HPP
+#define SUBLET_ANALYSIS_UNREACHED_HPP
+
+/// Which of the later positions does each position not reach?
+///
+///          ┌──► 1 ──► 2 ──► 3 ──┐        6: none   5: none   4: none   3: 4, 5   2: 4, 5   1: 4, 5   0: none
+///     0 ───┤                    ├──► 6
+///          └──► 4 ──► 5 ────────┘        in reverse: that of t is, over its successors s, what all of
+///                                        {between t and s} + {what s does not reach} have in common
+///
+/// What a position in the middle of a network does not reach are the branches beside it. Each was numbered as
+/// a whole, so a few ranges say which; where branches meet, none is left.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/range_sets.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sublet::detail {
+
+/// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
+///
+/// Requires:   the others begin at `from` or behind it.
+template <std::same_as<live_range> R>
+void intersect_behind(std::vector<R>& ranges, step_id from, std::span<R const> others, std::vector<R>& old)
+{
+    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
+    if (to == ranges.size()) return;
+    old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
+    ranges.resize(to + old.size() + others.size() + 1);
+    std::size_t i = 0, j = 0;
+    R a = old[0], b{0, from};
+    if (!others.empty() && others[0].first == from) b.last = others[j++].last;
+    while (true) {
+        ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
+        if (!is_empty(ranges[to])) ++to;
+        if (a.last <= b.last) {
+            if (++i == old.size()) break;
+            a = old[i];
+        } else {
+            if (j == others.size()) break;
+            b = others[j++];
+        }
+    }
+    ranges.resize(to);
+}
+
+/// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false: those
+/// after t that t does not reach; below `known` exactly, from there on perhaps some more.
+///
+/// Requires:   by position, `next` is the next one of interest, or the number of positions; ranges begin and
+///             end at such only. `sets` has an owner for each position. Those of positions whose
+///             predecessors are done are let go, unless `keep_all`.
+/// Complexity: O(positions + edges + ranges of the successors of all positions).
+template <std::same_as<dependence_graph> G, class Visit>
+void find_unreached(G const& g, std::vector<step_id> const& next, range_sets& sets, bool keep_all,
+                    Visit visit)
+{
+    auto const positions = static_cast<step_id>(g.positions());
+    std::vector<live_range> now, scratch;
+    for (step_id t = positions; t-- != 0;) {
+        auto const after = g.after[t];
+        step_id known = no_step;
+        now.clear();
+        push_range(now, {next[t + 1], after.empty() ? positions : next[after[0]]});
+        for (step_id s : after) {
+            if (s == after[0]) push_ranges(now, sets[s]);
+            else intersect_behind(now, next[s], sets[s], scratch);
+            known = smaller(known, sets.known_until(s));
+        }
+        if (!keep_all)
+            for (step_id s : after)
+                if (g.before[s].front() == t) sets.release(s);
+        if (keep_all || !g.before[t].empty()) sets.keep(t, now, known);
+        if (!visit(t, now, known)) return;
+    }
+}
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/column_closure.hpp>
+
+#include "../position_closure.hpp"
+#include "../task_families.hpp"
+
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace sublet;
+
+static_assert(precedence_oracle<column_closure>);
+
+TEST_CASE("a comes before b if edges lead there, also through others")
+{
+    column_closure closure(csr_rows({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
+    CHECK(closure.blocks() == 1);
+    CHECK(closure.before(0, 3));
+    CHECK(closure.before(1, 3));
+    CHECK(!closure.before(0, 2));
+    CHECK(!closure.before(1, 2));
+    CHECK(closure.loaded_pairs() == 4);
+}
+
+TEST_CASE("without positions there is no block") { CHECK(column_closure(csr_rows()).blocks() == 0); }
+
+TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked before")
+{
+    for (std::string_view family : family_names)
+        for (std::size_t tasks : {511, 512, 513, 1100}) {
+            CAPTURE(family);
+            CAPTURE(tasks);
+            dependence_graph const g = dependences(draw_family(family, tasks).program());
+            auto const n = static_cast<std::uint32_t>(g.positions());
+            position_closure const plain(g);
+            column_closure columns(g.before);
+            for (step_id b = 0; b != n; ++b)
+                for (step_id a = 0; a < b; ++a)
+                    if (columns.before(a, b) != plain.before(a, b)) FAIL("pair ", a, ' ', b);
+            dice roll{std::mt19937(1)};
+            for (int i = 0; i != 50; ++i) {
+                step_id const b = 1 + roll.below(n - 1), a = roll.below(b);
+                REQUIRE(columns.before(a, b) == plain.before(a, b));
+            }
+            std::uint64_t pairs = 0;
+            for (std::size_t block = 0; block != columns.blocks(); ++block) {
+                columns.load(block);
+                pairs += columns.loaded_pairs();
+            }
+            CHECK(pairs == plain.ordered_pairs());
+        }
+}
