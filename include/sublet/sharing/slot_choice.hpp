@@ -19,7 +19,7 @@
 /// caffe2_sized the one with shapes.
 
 #include <sublet/contract.hpp>
-#include <sublet/sharing/linear.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <compare>
@@ -50,7 +50,7 @@ struct slot_request {
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
-    step_id over = no_step; ///< who begins before this cannot follow it; `no_step`: nobody ever does
+    step_id over = no_step; ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
     bool follows = true;    ///< false: it takes no slot that somebody has had
 };
 
@@ -68,7 +68,7 @@ public:
     ///
     /// `may_follow(u)` says from which position on a buffer that begins there may follow u, the last tenant
     /// of a slot: `r.begins` or lower for "this one may", higher for "none before that may", `no_step` for
-    /// "none ever".
+    /// "none until `wake(u)`".
     ///
     /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.over` may say too low a
     ///             position, which costs another test, but not too high a one, which costs a slot.
@@ -111,11 +111,14 @@ public:
         plan_.slot_bytes[mine] = larger(plan_.slot_bytes[mine], r.size);
         open_slot& slot = slots_[mine];
         slot.tenant = r.who;
-        slot.free_since = larger(r.over, r.begins + 1);
+        slot.first_awake = 0;
         ++slot.tenants;
-        sleep(mine, slot.free_since);
+        sleep(mine, larger(r.over, r.begins + 1));
         return mine;
     }
+
+    /// Somebody may follow u now. Its slot has been put to sleep until `no_step`, and u is its last tenant.
+    void wake(buffer_id u) { wake_slot(plan_.slot_of[u], now_ + 1); }
 
     /// The plan of all that have asked; the others have no slot.
     ///
@@ -131,7 +134,7 @@ private:
         buffer_id tenant = no_buffer;  // the last one
         slot_id next_asleep = no_slot; // until the same position
         std::uint32_t tenants = 0;
-        step_id free_since = 0;
+        step_id first_awake = 0; // since that tenant came; 0: not yet
         byte_count first_size = 0;
     };
     struct free_slot {
@@ -178,17 +181,21 @@ private:
         slots_[s].next_asleep = asleep_[until];
         asleep_[until] = s;
     }
-    void wake_until(step_id now)
+    void wake_until(step_id position)
     {
-        for (; woken_ != asleep_.size() && woken_ <= now; ++woken_)
+        now_ = position;
+        for (; woken_ != asleep_.size() && woken_ <= position; ++woken_)
             for (slot_id s = asleep_[woken_]; s != no_slot; s = slots_[s].next_asleep)
-                awake_.insert({plan_.slot_pool[s], rank_of(s), s});
+                wake_slot(s, static_cast<step_id>(woken_));
     }
-    std::uint64_t rank_of(slot_id s) const
+    void wake_slot(slot_id s, step_id at)
     {
-        if (how_ == Choice::most_shared) return ~std::uint64_t{slots_[s].tenants};
-        if (how_ == Choice::caffe2_sized) return slots_[s].free_since;
-        return plan_.slot_bytes[s];
+        open_slot& slot = slots_[s];
+        if (slot.first_awake == 0) slot.first_awake = at;
+        std::uint64_t const rank = how_ == Choice::most_shared    ? ~std::uint64_t{slot.tenants}
+                                   : how_ == Choice::caffe2_sized ? slot.first_awake
+                                                                  : plan_.slot_bytes[s];
+        awake_.insert({plan_.slot_pool[s], rank, s});
     }
 
     Choice how_;
@@ -197,6 +204,7 @@ private:
     std::set<free_slot> awake_;
     std::vector<slot_id> asleep_; // by position: the first of those that sleep until then
     std::size_t woken_ = 0;       // those that sleep until a position below this have been woken
+    step_id now_ = 0;             // where the last request begins
 };
 
 } // namespace sublet
