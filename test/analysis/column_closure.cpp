@@ -32,7 +32,7 @@ TEST_CASE("without positions there is no block") { CHECK(column_closure(csr_rows
 TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked before")
 {
     for (std::string_view family : family_names)
-        for (std::size_t tasks : {511, 512, 513, 1100}) {
+        for (std::size_t tasks : {511u, 512u, 513u, 1100u}) {
             CAPTURE(family);
             CAPTURE(tasks);
             dependence_graph const g = dependences(draw_family(family, tasks).program());

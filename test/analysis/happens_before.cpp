@@ -129,7 +129,7 @@ TEST_CASE("without room ranges say of some pairs that they are unordered, never 
 {
     std::uint64_t forgotten = 0;
     for (std::string_view family : family_names)
-        for (std::uint64_t room : {1, 1000, 3000, 100'000}) {
+        for (std::uint64_t room : {1u, 1000u, 3000u, 100'000u}) {
             CAPTURE(family);
             CAPTURE(room);
             dependence_graph const g = dependences(draw_family(family, 400).program());

@@ -100,7 +100,7 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
 {
     std::uint64_t forbidden = 0;
     for (std::string_view family : family_names)
-        for (std::uint64_t room : {1, 300, 1000, 3000, 10'000}) {
+        for (std::uint64_t room : {1u, 300u, 1000u, 3000u, 10'000u}) {
             CAPTURE(family);
             CAPTURE(room);
             task_family const tasks = draw_family(family, 400);
