@@ -228,6 +228,11 @@ cost(analysis/detours.hpp "auto d = sublet::has_detour(sublet::csr_rows(), {});"
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
 
+cost(sharing/in_place_pairs.hpp "${program}
+auto yes = [](auto, auto) { return true; };
+auto t = sublet::join_in_place(p, {0}, {}, yes, yes);")
+cost(sharing/in_place_concurrent.hpp "${program}
+auto t = sublet::take_in_place_concurrently(p, sublet::dependences(p), {});")
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")

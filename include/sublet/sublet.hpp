@@ -70,7 +70,9 @@
 #include <sublet/ordering/clock_lives.hpp>
 
 // Who shares, without addresses.
+#include <sublet/sharing/in_place_pairs.hpp>
 #include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/in_place_concurrent.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 #include <sublet/sharing/slot_choice.hpp>

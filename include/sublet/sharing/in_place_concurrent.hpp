@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IN_PLACE_CONCURRENT_HPP
+#define SUBLET_SHARING_IN_PLACE_CONCURRENT_HPP
+
+/// Let results be written over operands that nobody can need any more, whatever order the steps run in.
+///
+///     0: x ──► 1: use x ──► 2: y = relu(x), use 1     y may overwrite x: 1 is done before 2
+///     └──────────────────► 3: use x                   not if there is a 3, which nothing holds back
+///
+/// As long as all who touch the operand come before the step, and all who touch the result behind it, the
+/// joined buffer is free for others exactly when the result is, and others have to be done exactly when they
+/// had to be done for the operand. It never costs anything either: of buffers that pairwise cannot share, two
+/// could not be in the way of the joined one, one sharing with the operand and one with the result, for those
+/// two would share with each other. So the largest sum of such buffers does not grow where sizes are equal.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/sharing/in_place_pairs.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// Who comes before a position, looked for as far down as is asked. For few queries, or many about one.
+template <std::same_as<dependence_graph> G>
+class ancestor_search {
+public:
+    explicit ancestor_search(G const& g) : g_(g), leads_to_(g.positions(), no_step) {}
+
+    bool before(step_id a, step_id b)
+    {
+        if (to_ != b) {
+            to_ = low_ = b;
+            mark(b);
+        }
+        for (; leads_to_[a] != b && low_ > a + 1; --low_)
+            if (leads_to_[low_ - 1] == b) mark(low_ - 1);
+        return leads_to_[a] == b;
+    }
+
+private:
+    void mark(step_id from)
+    {
+        for (step_id at : g_.before[from]) leads_to_[at] = to_;
+    }
+
+    G const& g_;
+    std::vector<step_id> leads_to_; // by position: the last target that it was found to come before
+    step_id to_ = no_step;
+    step_id low_ = 0; // positions from here on have marked those before them
+};
+
+} // namespace detail
+
+/// Join the buffers of declared in-place pairs.
+///
+/// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
+/// Ensures:    a pair is taken if and only if join_in_place allows it and, under every schedule, all other
+///             touches of the input's buffer come before the step (what is read where the step's node ends
+///             does not) and all other defs of the output's buffer behind it. Steps take turns by position.
+/// Complexity: O(values + touches + (steps + pairs) log pairs) time, and as many calls of `oracle` as the
+///             buffers of pairs have touches.
+template <std::same_as<snapshot> S, precedence_oracle Oracle>
+[[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
+                                                      buffer_table table, Oracle& oracle)
+{
+    if (p.overwrites().empty()) return table;
+
+    std::size_t const buffers = table.buffers.size();
+    std::vector<unsigned char> has_pair(buffers);
+    for (overwrite o : p.overwrites()) has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
+    auto gather = [&](auto wanted) { // by buffer, positions
+        return csr_rows::gathered(buffers, [&](auto add) {
+            for (step_id s = 0; s != p.steps(); ++s)
+                for (touch t : p.touches(s))
+                    if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t.kind))
+                        add(b, t.kind == touch_kind::use_early ? g.start_of(s) : g.position_of[s]);
+        });
+    };
+    csr_rows const touches = gather([](touch_kind) { return true; });
+    csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
+    csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
+        for (edge_use u : p.edge_uses())
+            add(table.buffer_of[u.value], g.position_of[p.steps_of(u.pred).last - 1]);
+    });
+
+    auto before = [&oracle](step_id a, step_id b) { return a < b && oracle.before(a, b); };
+    auto is_free = [&](buffer_id b, step_id s) {
+        step_id const here = g.position_of[s];
+        for (step_id at : touches[b])
+            if (g.step_at[at] != s && !before(at, here)) return false;
+        for (step_id at : at_end[b])
+            if (!before(at, here)) return false;
+        return true;
+    };
+    auto begins = [&](buffer_id b, step_id s) {
+        for (step_id at : defs[b])
+            if (g.step_at[at] != s && !before(g.position_of[s], at)) return false;
+        return true;
+    };
+    std::vector<step_id> turns;
+    for (step_id at = 0; at != g.positions(); ++at)
+        if (g.position_of[g.step_at[at]] == at) turns.push_back(g.step_at[at]);
+    return join_in_place(p, turns, std::move(table), is_free, begins);
+}
+
+/// The same, by a search for those who come before each such step.
+///
+/// Complexity: in the worst case O(V + E) time for each pair; where nobody but its maker and the step touch
+/// an
+///             operand, nothing is searched.
+template <std::same_as<snapshot> S>
+[[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
+                                                      buffer_table table)
+{
+    detail::ancestor_search<dependence_graph> search(g);
+    return take_in_place_concurrently(p, g, std::move(table), search);
+}
+
+} // namespace sublet
+
+#endif

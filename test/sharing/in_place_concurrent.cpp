@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/in_place_concurrent.hpp>
+
+#include "../random_names.hpp"
+#include "../random_tasks.hpp"
+#include "../versions_run.hpp"
+
+#include <sublet/analysis/versions.hpp>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using task = random_tasks::task;
+
+random_tasks tasks_of(std::vector<task> const& tasks, std::size_t values)
+{
+    random_tasks all;
+    all.tasks = tasks;
+    all.bytes.assign(values, 8);
+    all.alignment.assign(values, 1);
+    all.role.assign(values, value_role::intermediate);
+    all.alias_of.assign(values, no_value);
+    all.pool.assign(values, 0);
+    return all;
+}
+
+/// A buffer is alive from its first touched step to its last: no more is known without an order.
+buffer_table buffers_of(snapshot const& p, plan_options const& options)
+{
+    live_ranges lives;
+    lives.of = std::vector<live_range>(p.values());
+    auto touched = [&](value_id v, step_id s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) touched(t.value, s);
+    for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
+    return gather_buffers(lives, options);
+}
+
+buffer_table joined(random_tasks const& tasks)
+{
+    snapshot const p = tasks.program();
+    auto const g = dependences(p, {.role = tasks.role});
+    REQUIRE(!g.violation);
+    return take_in_place_concurrently(p, g, buffers_of(p, tasks.options()));
+}
+
+bool joins(random_tasks const& tasks, value_id a, value_id b)
+{
+    auto const table = joined(tasks);
+    return table.buffer_of[a] == table.buffer_of[b];
+}
+
+/// Which of two positions comes first, for all that are asked, from a table of all.
+struct all_pairs {
+    std::vector<std::vector<bool>> is_before;
+    explicit all_pairs(dependence_graph const& g) : is_before(g.positions(), std::vector<bool>(g.positions()))
+    {
+        for (auto at = static_cast<step_id>(g.positions()); at-- != 0;)
+            for (step_id next : g.after[at]) {
+                is_before[at][next] = true;
+                for (step_id x = 0; x != g.positions(); ++x)
+                    if (is_before[next][x]) is_before[at][x] = true;
+            }
+    }
+    bool before(step_id a, step_id b) { return is_before[a][b]; }
+};
+
+/// The rule for sharing, between classes of values that are joined anyhow.
+struct class_rule {
+    random_tasks const& tasks;
+    sharing_rule const& values; // for what comes before what
+    std::vector<std::vector<value_id>> members;
+
+    bool gives(std::size_t from, std::size_t to) const
+    {
+        for (value_id v : members[to])
+            if (is_given(tasks.role[v])) return false;
+        for (value_id v : members[from])
+            if (has_role(tasks.role[v], value_role::output)) return false;
+        for (std::size_t d = 0; d != tasks.tasks.size(); ++d) {
+            if (!touches(tasks.tasks[d].defs, to)) continue;
+            for (std::size_t t = 0; t != tasks.tasks.size(); ++t) {
+                task const& at = tasks.tasks[t];
+                bool const late = touches(at.uses, from) || touches(at.defs, from);
+                if (late && !values.before[t][d]) return false;
+                if (touches(at.early, from) && t != d && !values.before[t][d]) return false;
+            }
+        }
+        return true;
+    }
+    bool touches(random_tasks::ids const& row, std::size_t c) const
+    {
+        return std::any_of(row.begin(), row.end(), [&](value_id v) {
+            return std::find(members[c].begin(), members[c].end(), v) != members[c].end();
+        });
+    }
+    /// The most bytes of classes of which no two may share, by trying all sets.
+    byte_count bound(std::vector<std::size_t> const& classes) const
+    {
+        byte_count most = 0;
+        for (std::uint32_t set = 0; set != std::uint32_t{1} << classes.size(); ++set) {
+            byte_count sum = 0;
+            bool is_antichain = true;
+            for (std::size_t i = 0; i != classes.size() && is_antichain; ++i) {
+                if ((set >> i & 1) == 0) continue;
+                sum += tasks.bytes[members[classes[i]].front()];
+                for (std::size_t k = 0; k != i; ++k)
+                    if ((set >> k & 1) != 0 && may_share[classes[i]][classes[k]]) is_antichain = false;
+            }
+            if (is_antichain) most = std::max(most, sum);
+        }
+        return most;
+    }
+    std::vector<std::vector<bool>> may_share = {};
+    void compare()
+    {
+        may_share.assign(members.size(), std::vector<bool>(members.size()));
+        for (std::size_t a = 0; a != members.size(); ++a)
+            for (std::size_t b = 0; b != members.size(); ++b)
+                if (a != b) may_share[a][b] = gives(a, b) || gives(b, a);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a result is written over an operand that all others have read before")
+{
+    // 1 reads 0, 2 reads 0 and what 1 has made
+    CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0, 1}, {}, {2}, {{0, 2}}, {}}}, 3),
+                0, 2));
+}
+
+TEST_CASE("an operand that somebody may read later is kept")
+{
+    CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3),
+                 0, 2));
+}
+
+TEST_CASE("an edge without data may be what makes the operand free")
+{
+    auto tasks = tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {2}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3);
+    CHECK(joins(tasks, 0, 2));
+    tasks.tasks[1].next.clear();
+    CHECK(!joins(tasks, 0, 2));
+}
+
+TEST_CASE("an early reader elsewhere has to come before, too")
+{
+    CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {}, {}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3),
+                 0, 2));
+    CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
+}
+
+TEST_CASE("an input is overwritten, an output is not")
+{
+    auto tasks = tasks_of({{{0}, {}, {1}, {{0, 1}}, {}}}, 2);
+    tasks.role[0] = value_role::input;
+    CHECK(joins(tasks, 0, 1));
+    tasks.role[0] = value_role::input | value_role::output;
+    CHECK(!joins(tasks, 0, 1));
+}
+
+TEST_CASE("a result is not written where a view of it may be made at any time")
+{
+    // 2 is made at once, as a part of the result 1
+    std::vector<task> const parts{{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {{0, 1}}, {}}, {{}, {}, {2}, {}, {}}};
+    auto tasks = tasks_of(parts, 3);
+    tasks.alias_of[2] = 1;
+    CHECK(!joins(tasks, 0, 1));
+    tasks.tasks[2].uses = {1};
+    CHECK(joins(tasks, 0, 1));
+}
+
+TEST_CASE("an operand that the end of the step's own node reads is kept")
+{
+    auto program = [](bool keeps) {
+        return flow(
+            2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+            [keeps](node_id n, effect_sink& s) {
+                if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(1), s.may_overwrite(0, 1);
+                else if (keeps) s.use_at_end_of(0, 0);
+            });
+    };
+    for (bool keeps : {false, true}) {
+        auto const p = program(keeps);
+        auto const t = take_in_place_concurrently(p, dependences(p), buffers_of(p, {.bytes = 8}));
+        CHECK((t.buffer_of[0] == t.buffer_of[1]) == !keeps);
+    }
+}
+
+TEST_CASE("a chain of in-place steps is one buffer, however it is listed")
+{
+    std::vector<task> chain(1000);
+    for (value_id v = 0; v != 1000; ++v) {
+        task& t = chain[v * 7 % 1000]; // 7 and 1000 have no divisor in common
+        t.defs = {v};
+        if (v != 0) t.uses = {v - 1}, t.pairs = {{v - 1, v}};
+    }
+    CHECK(joined(tasks_of(chain, 1000)).buffers.size() == 1);
+}
+
+TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
+{
+    std::size_t taken = 0, refused = 0, bounds = 0;
+    for (std::uint32_t seed = 0; seed != 6000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks tasks = draw_tasks(roll, {.tasks = 1 + roll.below(9),
+                                               .edges = 40,
+                                               .early = 20,
+                                               .views = seed % 2 == 0 ? 0u : 25u,
+                                               .pools = seed % 5 == 0 ? 2u : 1u,
+                                               .sizes = 2,
+                                               .shuffled = seed % 3 == 0});
+        for (auto& t : tasks.tasks)
+            for (auto const* operands : {&t.uses, &t.early})
+                for (value_id in : *operands)
+                    for (value_id out : t.defs)
+                        if (roll.below(2) == 0) t.pairs.push_back({in, out});
+        snapshot const p = tasks.program();
+        auto const g = dependences(p, {.role = tasks.role});
+        auto const before = buffers_of(p, tasks.options());
+        auto const after = take_in_place_concurrently(p, g, before);
+        all_pairs oracle(g);
+        auto const asked = take_in_place_concurrently(p, g, before, oracle);
+        REQUIRE(asked.buffer_of == after.buffer_of);
+
+        // The same, by definition: `part` is the class that a value belongs to by now.
+        sharing_rule const rule(tasks);
+        std::vector<std::size_t> part = rule.root;
+        auto in_class = [&](random_tasks::ids const& row, std::size_t c) {
+            return std::any_of(row.begin(), row.end(), [&](value_id v) { return part[v] == c; });
+        };
+        for (step_id at = 0; at != g.positions(); ++at) {
+            step_id const s = g.step_at[at];
+            if (g.position_of[s] != at) continue;
+            task const& now = tasks.tasks[s];
+            std::vector<std::size_t> used_up;
+            for (auto [in, out] : now.pairs) {
+                std::size_t const from = part[in], to = part[out];
+                bool allowed = from != to && !in_class(now.defs, from);
+                for (auto const* row : {&now.uses, &now.early})
+                    for (value_id v : *row) allowed &= part[v] != from || v == in;
+                for (std::size_t t = 0; t != tasks.tasks.size(); ++t) {
+                    task const& other = tasks.tasks[t];
+                    if (t == s) continue;
+                    bool const touches = in_class(other.uses, from) || in_class(other.early, from) ||
+                                         in_class(other.defs, from);
+                    allowed &= !touches || rule.before[t][s];
+                    allowed &= !in_class(other.defs, to) || rule.before[s][t];
+                }
+                for (value_id v = 0; v != tasks.values(); ++v) {
+                    if (part[v] == from && has_role(tasks.role[v], value_role::output)) allowed = false;
+                    if (part[v] == to && is_given(tasks.role[v])) allowed = false;
+                    if (part[v] == from && has_role(tasks.role[v], value_role::external)) allowed = false;
+                }
+                allowed &= tasks.bytes[from] == tasks.bytes[to] && tasks.bytes[from] != 0;
+                allowed &= tasks.pool[from] == tasks.pool[to];
+                allowed &= to == rule.root[out];
+                ++(allowed ? taken : refused);
+                if (allowed) std::replace(part.begin(), part.end(), to, from);
+            }
+        }
+        for (value_id v = 0; v != tasks.values(); ++v)
+            for (value_id u = 0; u != v; ++u)
+                REQUIRE((after.buffer_of[u] == after.buffer_of[v]) == (part[u] == part[v]));
+
+        auto bound_of = [&](buffer_table const& table) {
+            class_rule classes{tasks, rule, {}};
+            classes.members.resize(table.buffers.size());
+            for (value_id v = 0; v != tasks.values(); ++v) classes.members[table.buffer_of[v]].push_back(v);
+            std::vector<std::size_t> planned;
+            for (std::size_t b = 0; b != table.buffers.size(); ++b) {
+                auto& its = classes.members[b]; // the root first, whose size counts
+                std::swap(its.front(), *std::find(its.begin(), its.end(), table.buffers[b].root));
+                if (table.buffers[b].is_planned()) planned.push_back(b);
+            }
+            classes.compare();
+            return planned.size() > 12 ? 0 : classes.bound(planned);
+        };
+        byte_count const was = bound_of(before);
+        if (was != 0) {
+            REQUIRE(bound_of(after) <= was);
+            ++bounds;
+        }
+    }
+    CHECK(taken > 1000);
+    CHECK(refused > 10000);
+    CHECK(bounds > 3000);
+}
+
+TEST_CASE("joined buffers hold in every order what is read from them")
+{
+    std::size_t taken = 0;
+    for (std::uint32_t seed = 0; seed != 5000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_names const names = draw_names(roll, {.nodes = 10, .same = 10, .early = 20});
+        names_run const expected(names);
+        if (expected.is_ambiguous) continue;
+        auto const made = versions(names.program(), version_options_of(names));
+        auto const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
+        REQUIRE(!g.violation);
+        plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
+        auto const before = buffers_of(made.program, options);
+        auto const table = take_in_place_concurrently(made.program, g, before);
+        taken += before.buffers.size() - table.buffers.size();
+        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, table.buffer_of, roll);
+    }
+    CHECK(taken > 1000);
+}

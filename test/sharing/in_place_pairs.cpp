@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/in_place_pairs.hpp>
+
+#include <doctest/doctest.h>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// 0: def 0    1: use 0, def 1 over 0 or def 2 over 0    2: use 1, def 3 over 1
+snapshot const fork = sequence(3, 4, [](step_id s, effect_sink& sink) {
+    if (s == 0) sink.def(0);
+    if (s == 1) sink.use(0), sink.def(1), sink.def(2), sink.may_overwrite(0, 1), sink.may_overwrite(0, 2);
+    if (s == 2) sink.use(1), sink.def(3), sink.may_overwrite(1, 3);
+});
+auto const always = [](buffer_id, step_id) { return true; };
+auto const never = [](buffer_id, step_id) { return false; };
+
+buffer_table gathered(plan_options const& options) { return gather_buffers(lifetimes(fork), options); }
+using ids = std::vector<buffer_id>;
+
+} // namespace
+
+TEST_CASE("an operand is taken by one result, the first that asks, and a chain is one buffer")
+{
+    auto const t = join_in_place(fork, {0, 1, 2}, gathered({.bytes = 8}), always, always);
+    CHECK(t.buffer_of == ids{0, 0, 1, 0});
+    CHECK(t.buffers[0].life == live_range{0, 3});
+}
+
+TEST_CASE("nothing is joined that is not free, or does not begin where it is written")
+{
+    CHECK(join_in_place(fork, {0, 1, 2}, gathered({.bytes = 8}), never, always).buffers.size() == 4);
+    CHECK(join_in_place(fork, {0, 1, 2}, gathered({.bytes = 8}), always, never).buffers.size() == 4);
+    auto not_1 = [](buffer_id b, step_id) { return b != 1; };
+    CHECK(join_in_place(fork, {0, 1, 2}, gathered({.bytes = 8}), always, not_1).buffer_of == ids{0, 1, 0, 1});
+}
+
+TEST_CASE("what is asked for is the buffer as it was given, and the step whose turn it is")
+{
+    std::vector<std::pair<buffer_id, step_id>> free, begins;
+    auto note = [](auto& to) {
+        return [&to](buffer_id b, step_id s) {
+            to.push_back({b, s});
+            return true;
+        };
+    };
+    (void)join_in_place(fork, {0, 1, 2}, gathered({.bytes = 8}), note(free), note(begins));
+    using asked = std::vector<std::pair<buffer_id, step_id>>;
+    CHECK(free == asked{{0, 1}, {1, 2}});
+    CHECK(begins == asked{{1, 1}, {3, 2}});
+}
+
+TEST_CASE("a result is joined once, though two operands offer themselves")
+{
+    auto const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0), sink.def(1);
+        else sink.use(0), sink.use(1), sink.def(2), sink.may_overwrite(0, 2), sink.may_overwrite(1, 2);
+    });
+    auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = 8});
+    CHECK(join_in_place(p, {0, 1}, table, always, always).buffer_of == ids{0, 1, 0});
+}
+
+TEST_CASE("only planned buffers of one size and pool are joined, and none that is pinned or kept")
+{
+    auto is_joined = [](plan_options const& options) {
+        return join_in_place(fork, {0, 1, 2}, gathered(options), always, always).buffers.size() != 4;
+    };
+    using roles = std::vector<value_role>;
+    auto const in = value_role::input, out = value_role::output, ext = value_role::external;
+    CHECK(is_joined({.bytes = 8}));
+    CHECK(!is_joined({.bytes = {8, 16, 24, 32}}));
+    CHECK(!is_joined({.bytes = no_size}));
+    CHECK(!is_joined({.bytes = 0}));
+    CHECK(!is_joined({.bytes = 8, .pool = {0, 1, 1, 2}}));
+    CHECK(!is_joined({.bytes = 8, .role = roles{out, out, {}, {}}}));
+    CHECK(!is_joined({.bytes = 8, .role = roles{{}, in, in, in}}));
+    CHECK(is_joined({.bytes = 8, .role = roles{in, out, out, out}}));
+    CHECK(!is_joined({.bytes = 8, .role = roles{ext, {}, {}, ext}}));
+    CHECK(!is_joined(
+        {.bytes = 8, .pinned = [](value_id v) { return v == 3 ? no_offset : byte_count{64} * v; }}));
+}
+
+TEST_CASE("joined buffers have the roles and the alignment of both")
+{
+    auto const t = join_in_place(
+        fork, {0, 1, 2},
+        gathered({.bytes = 8,
+                  .alignment = {4, 6, 1, 1},
+                  .role = std::vector<value_role>{value_role::input, {}, {}, value_role::output}}),
+        always, always);
+    REQUIRE(t.buffers.size() == 2);
+    CHECK(t.buffers[0].alignment == 12);
+    CHECK(t.buffers[0].role == (value_role::input | value_role::output));
+}
