@@ -84,8 +84,12 @@ public:
     template <std::same_as<live_range> R>
     void keep(std::size_t owner, std::vector<R> const& ranges, step_id known_until)
     {
-        release(owner);
         if (!known_until_.empty()) known_until_[owner] = known_until;
+        if (at_[owner] != 0 && room_[at_[owner]].last == ranges.size()) { // where it was
+            for (std::size_t i = 0; i != ranges.size(); ++i) room_[at_[owner] + 1 + i] = ranges[i];
+            return;
+        }
+        release(owner);
         if (ranges.empty()) return;
         if (gaps_ > used_ / 2 + 1024) move_together(widest_);
         std::size_t const needed = used_ + ranges.size() + 1;
