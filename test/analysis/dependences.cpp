@@ -53,6 +53,19 @@ TEST_CASE("a step that reads early has a position to read and one to write")
     CHECK(g.start_of(0) == 0);
 }
 
+TEST_CASE("where a step begins is found though others stand before where it writes")
+{
+    snapshot const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.use_early(0);
+        sink.def(s + 1);
+    });
+    dependence_graph const g =
+        dependences(p, {.role = std::vector{value_role::input, value_role{}, value_role{}}});
+    CHECK(g.step_at == std::vector<step_id>{0, 1, 0}); // what waits for nothing comes first
+    CHECK(g.start_of(0) == 0);
+    CHECK(g.start_of(1) == 1);
+}
+
 TEST_CASE("what has no concurrent reading is returned as a fact")
 {
     auto fault_of = [](snapshot const& p, value_role role = value_role::intermediate) {

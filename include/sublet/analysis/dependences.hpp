@@ -77,8 +77,9 @@ struct dependence_graph {
     /// Where the step reads early: where it begins.
     [[nodiscard]] step_id start_of(step_id s) const
     {
-        step_id const p = position_of[s];
-        return p != 0 && step_at[p - 1] == s ? p - 1 : p;
+        for (step_id p : before[position_of[s]])
+            if (step_at[p] == s) return p;
+        return position_of[s];
     }
 };
 
