@@ -205,15 +205,16 @@ cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}
 auto l = sublet::concurrent_lifetimes(p, sublet::dependences(p), 1, {0}, {{}});")
 cost(analysis/frontiers.hpp "
-auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
+auto call(sublet::csr_rows const& r, sublet::concurrent_lives const& l)
 {
-    return sublet::frontiers(g, l, [](auto) { return true; });
+    return sublet::frontiers(r, r, l, [](auto) { return true; }, [](auto, auto) { return true; }, 9);
 }")
-cost(analysis/antichain.hpp "
-auto call(sublet::dependence_graph const& g, sublet::concurrent_lives const& l)
-{
-    return sublet::heaviest_antichain(g, l, {});
-}")
+cost(analysis/giving_network.hpp "
+using network = sublet::detail::giving_network<sublet::dependence_graph>;
+network call(sublet::dependence_graph const& g) { return {g, {}, {}, {}, 9}; }")
+cost(analysis/resting_flow.hpp "
+void call(sublet::detail::resting_flow<sublet::csr_rows>& f) { f.fetch(1, 2, 3); }")
+cost(analysis/antichain.hpp "auto a = sublet::heaviest_antichain(sublet::dependence_graph(), {}, {});")
 cost(analysis/range_sets.hpp "void call(sublet::detail::range_sets& s) { s.keep(0, std::vector{sublet::live_range{0, 2}}, 3); }")
 cost(analysis/unreached.hpp "void call(sublet::dependence_graph const& g, sublet::detail::range_sets& s)
 {
@@ -252,6 +253,8 @@ cost(placement/placed.hpp "void call(sublet::placed_by_column& all) { all.insert
 cost(placement/fit.hpp "${buffers}
 auto f = sublet::fit(buffers, {0}, sublet::gap_choice::lowest, sublet::placed_by_column(2, 1));")
 cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
+cost(placement/stack_slots.hpp "${buffers}
+auto o = sublet::stack_slots(sublet::placement_problem{buffers}, sublet::sized_slot_plan{});")
 cost(placement/conflicts.hpp "auto call(sublet::placement_conflicts const& c) { return c.conflict(0, 1); }")
 cost(placement/placed_by_range.hpp "void call(sublet::placed_by_range& all) { all.insert(0, 0, 8); }")
 cost(placement/place_concurrently.hpp "

@@ -55,11 +55,13 @@
 #include <sublet/analysis/versions.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
-#include <sublet/analysis/frontiers.hpp>
-#include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/range_sets.hpp>
 #include <sublet/analysis/unreached.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/frontiers.hpp>
+#include <sublet/analysis/giving_network.hpp>
+#include <sublet/analysis/resting_flow.hpp>
+#include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/column_closure.hpp>
 #include <sublet/analysis/ancestor_walk.hpp>
 #include <sublet/analysis/happens_before.hpp>
@@ -91,6 +93,7 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/place.hpp>
+#include <sublet/placement/stack_slots.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>
 #include <sublet/placement/place_concurrently.hpp>
