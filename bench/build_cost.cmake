@@ -332,6 +332,7 @@ cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memor
     return sublet::detail::list_planned(t, p, q);
 }")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
+cost(concurrent_planner.hpp "${program}auto m = sublet::plan_concurrent(p, {.bytes = 4096});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})
 

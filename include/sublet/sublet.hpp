@@ -117,6 +117,7 @@
 #include <sublet/planned_memory.hpp>
 #include <sublet/planned_buffers.hpp>
 #include <sublet/planner.hpp>
+#include <sublet/concurrent_planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CONCURRENT_PLANNER_HPP
+#define SUBLET_CONCURRENT_PLANNER_HPP
+
+/// The front door for programs whose steps run as soon as they may: on threads, streams, queues.
+///
+///     auto planned = sublet::plan_concurrent(program, {.bytes = sizes});
+///     std::cout << planned.report << '\n';
+///
+///     program ─► dependences ─► buffers ─► in place ─► conflicts ─┬─► antichain: the bound
+///                                                                 ├─► chains: slots
+///                                                                 └─► offsets ─► check_concurrent_plan
+///
+/// The plan holds whatever order the steps run in, one after the other or all at once, as long as a step
+/// waits for its operands and for the edges of the program; no lock or event is added to make it hold.
+/// handoff_planner.hpp has the plans that wait more and take less.
+
+#include <sublet/analysis/antichain.hpp>
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/placement/stack_slots.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/planned_buffers.hpp>
+#include <sublet/planned_memory.hpp>
+#include <sublet/sharing/in_place_concurrent.hpp>
+#include <sublet/sharing/tokens.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+enum class concurrent_strategy : std::uint8_t {
+    offsets, ///< anywhere in the arena
+    slots ///< each buffer in a slot of its own or of others, wholly: what executors without an arena can do
+};
+
+struct concurrent_options {
+    concurrent_strategy strategy = concurrent_strategy::offsets;
+    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
+    std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
+    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/later_conflicts.hpp
+};
+
+struct planned_concurrently : planned_memory {
+    /// The roots of buffers that all conflict with each other. Each pool has its own; together they make the
+    /// lower bound of the report.
+    std::vector<value_id> antichain;
+    bool is_bound_exact = false; ///< no buffers that all conflict have more bytes
+    sized_slot_plan slots;       ///< by buffer of the plan: allocations that serve for every schedule
+    std::uint64_t undecided = 0; ///< pairs kept apart only because the budget of ranges was spent
+};
+
+namespace detail {
+
+/// Where each value is touched in the program as it is listed, whatever order it runs in.
+template <std::same_as<snapshot> S>
+live_ranges listed_lives(S const& p, std::vector<value_role> const& role)
+{
+    auto const steps = static_cast<step_id>(p.steps());
+    live_ranges lives{std::vector<live_range>(p.values()), steps, std::nullopt};
+    auto touched = [&lives](value_id v, step_id s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
+    for (step_id s = 0; s != steps; ++s)
+        for (touch t : p.touches(s)) touched(t.value, s);
+    for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (has_role(role[v], value_role::input)) touched(v, 0);
+        if (has_role(role[v], value_role::output) && steps != 0) touched(v, steps - 1);
+    }
+    return lives;
+}
+
+/// Why a program has no concurrent plan, as a witness.
+template <std::same_as<dependence_violation> Violation>
+witness as_witness(Violation const& v)
+{
+    step_id const last = v.steps.empty() ? no_step : v.steps.back();
+    switch (v.what) {
+    case dependence_fault::several_defs:
+        return {.what = fault::several_defs, .value = v.value, .position = last};
+    case dependence_fault::cycle: return {.what = fault::cycle, .position = last};
+    case dependence_fault::never_defined: break;
+    }
+    return {.what = fault::used_undefined, .value = v.value, .position = last};
+}
+
+} // namespace detail
+
+/// Plan where every value lives so that steps may run in any order, and at once, as edges and data allow.
+///
+/// Requires:   a value is written by one step; of a program with names that are written again, or that are
+///             given and written, plan the versions (analysis/versions.hpp). `options.order` is not looked
+///             at.
+/// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved to be
+///             unless `options.check` is off. Offsets are never higher than slots would be. The lower bound
+///             is the weight of `antichain`: no plan that holds for every schedule goes below it. `refuted`
+///             says, with a witness, what stands against a plan, as plan_memory's does.
+/// Complexity: O(V + E + touches + values), the ranges of later_conflicts(), heaviest_antichain() for each
+///             pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
+/// Throws:     precondition_error where a precondition of a stage is broken.
+template <std::same_as<snapshot> S>
+[[nodiscard]] planned_concurrently plan_concurrent(S const& p, plan_options const& options,
+                                                   concurrent_options const& wanted = {})
+{
+    std::clock_t const begin = std::clock();
+    planned_concurrently result;
+    memory_plan& plan = result.plan;
+    plan.valid_for = program_reading::concurrent;
+    plan.handoffs = wanted.handoffs;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.reading = program_reading::concurrent;
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    auto const role = options.role.tabulate(p.values());
+    dependence_graph const g = dependences(p, {.role = role, .handoffs = wanted.handoffs});
+    if (g.violation) {
+        result.refuted = detail::as_witness(*g.violation);
+        return result;
+    }
+    buffer_table table = gather_buffers(detail::listed_lives(p, role), options);
+    if (options.in_place) table = take_in_place_concurrently(p, g, std::move(table));
+
+    placement_problem problem{{}, options.pools};
+    result.refuted = detail::list_planned(table, plan, problem);
+    concurrent_lives const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
+    conflict_ranges const conflicts = later_conflicts(g, lives, {.max_ranges = wanted.max_ranges});
+    result.undecided = conflicts.undecided;
+
+    std::size_t const pools = pool_count(problem);
+    place_concurrently_options how{.visits = wanted.visits};
+    result.is_bound_exact = true;
+    for (pool_id pool = 0; pool != pools; ++pool) {
+        std::vector<byte_count> weights;
+        weights.reserve(problem.buffers.size());
+        for (placement_buffer const& b : problem.buffers) weights.push_back(b.pool == pool ? b.size : 0);
+        antichain const heaviest = heaviest_antichain(g, lives, weights);
+        how.bounds.push_back(heaviest.bytes);
+        result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
+        for (buffer_id b : heaviest.members)
+            how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
+    }
+
+    result.slots = share_by_tokens(g, lives, [&](buffer_id b) { return problem.buffers[b].size; },
+                                   {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+    placement placed = stack_slots(problem, result.slots, how.bounds);
+    if (wanted.strategy == concurrent_strategy::offsets) {
+        bool is_pinned = false;
+        for (placement_buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;
+        if (!is_pinned) how.fallback = std::move(placed.offset);
+        placed = place_concurrently(problem, lives, conflicts.of, how);
+    }
+    detail::put(placed, plan);
+    detail::account(result.report, placed, plan);
+
+    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (options.check && !result.refuted) {
+        result.refuted = check_concurrent_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] planned_concurrently plan_concurrent(P const& p, plan_options const& options,
+                                                   concurrent_options const& wanted = {})
+{
+    return plan_concurrent(as_snapshot(p), options, wanted);
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/concurrent_planner.hpp>
+
+#include "random_tasks.hpp"
+#include "task_families.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+using lists = std::vector<std::vector<value_id>>;
+
+static snapshot listed(lists const& uses)
+{
+    return sequence(
+        uses.size(), uses.size(), [&](step_id s) -> auto& { return uses[s]; },
+        [](step_id s) { return std::vector{s}; });
+}
+
+TEST_CASE("what one order lets share, branches that run at once do not")
+{
+    // 0 -> 1 -> 2 and 0 -> 3 -> 4 meet in 5
+    snapshot const p = listed({{}, {0}, {1}, {0}, {3}, {2, 4}});
+    plan_options const options{.bytes = {8, 64, 8, 64, 8, 8}};
+    auto const in_order = plan_memory(p, options);
+    auto const at_once = plan_concurrent(p, options);
+    CHECK(in_order.report.arena_bytes == 80);
+    REQUIRE(at_once.is_sound());
+    CHECK(at_once.report.is_checked);
+    CHECK(at_once.plan.valid_for == program_reading::concurrent);
+    CHECK(at_once.antichain == std::vector<value_id>{0, 1, 2, 3, 4});
+    CHECK(at_once.report.lower_bound_bytes == 152);
+    CHECK(at_once.report.arena_bytes == 152);
+    CHECK(at_once.is_bound_exact);
+    auto claimed = in_order.plan;
+    claimed.valid_for = program_reading::concurrent;
+    auto const refuted = check_concurrent_plan(p, claimed, options);
+    REQUIRE(refuted);
+    CHECK(refuted->what == fault::clash);
+}
+
+TEST_CASE("what speaks against a concurrent reading is returned as a witness")
+{
+    auto fact = [](lists const& uses, lists const& defs, std::size_t values) {
+        auto const planned =
+            plan_concurrent(sequence(
+                                uses.size(), values, [&](step_id s) -> auto& { return uses[s]; },
+                                [&](step_id s) -> auto& { return defs[s]; }),
+                            {.bytes = 8});
+        REQUIRE(planned.refuted);
+        CHECK(!planned.is_sound());
+        return *planned.refuted;
+    };
+    CHECK(fact({{}, {}}, {{0}, {0}}, 1).what == fault::several_defs);
+    CHECK(fact({{0}}, {{}}, 1).what == fault::used_undefined);
+    CHECK(fact({{1}, {0}}, {{0}, {1}}, 2).what == fault::cycle);
+}
+
+TEST_CASE("pins that clash, capacities and pools are as in a plan for one order")
+{
+    snapshot const p = listed({{}, {0}});
+    auto const clash = plan_concurrent(p, {.bytes = 8, .pinned = byte_count{0}});
+    REQUIRE(clash.refuted);
+    CHECK(clash.refuted->what == fault::clash);
+    auto const full = plan_concurrent(p, {.bytes = 8, .pools = {{.capacity = 15}}});
+    REQUIRE(full.refuted);
+    CHECK(full.refuted->what == fault::over_capacity);
+    CHECK(full.refuted->end == 16);
+    auto const apart = plan_concurrent(p, {.bytes = 8, .pool = {0, 1}});
+    REQUIRE(apart.is_sound());
+    CHECK(apart.plan.arena_bytes == std::vector<byte_count>{8, 8});
+    CHECK(apart.report.lower_bound_bytes == 16);
+}
+
+TEST_CASE("what has no size is listed, what is external is not planned, nothing at all is fine")
+{
+    snapshot const p = listed({{}, {0}, {1}});
+    auto const planned =
+        plan_concurrent(p, {.bytes = std::vector<byte_count>{no_size, 8, 8},
+                            .role = std::vector{value_role{}, value_role{}, value_role::output}});
+    CHECK(planned.is_sound());
+    CHECK(planned.plan.unsized == std::vector<value_id>{0});
+    CHECK(planned.report.arena_bytes == 16);
+    CHECK(plan_concurrent(snapshot{}, {.bytes = 8}).is_sound());
+    CHECK(plan_concurrent(listed({{}}), {.bytes = 0}).report.arena_bytes == 0);
+}
+
+TEST_CASE("a hand-off that the execution keeps lets share what else could not")
+{
+    snapshot const p = listed({{}, {0}, {}, {2}}); // two threads of work that know nothing of each other
+    CHECK(plan_concurrent(p, {.bytes = 8}).report.arena_bytes == 32);
+    auto const planned = plan_concurrent(p, {.bytes = 8}, {.handoffs = {{1, 2}}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 16);
+    CHECK(planned.plan.handoffs == std::vector<handoff>{{1, 2}});
+}
+
+TEST_CASE("random programs are planned within their rule, never above slots, and the bound is proved")
+{
+    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25),
+                                                     .views = 20,
+                                                     .pools = 2,
+                                                     .alignments = 3,
+                                                     .in_place = seed % 2 == 0 ? 30u : 0u,
+                                                     .shuffled = seed % 3 == 0});
+        sharing_rule const rule(tasks);
+        auto const offsets = plan_concurrent(tasks.program(), tasks.options());
+        auto const slots =
+            plan_concurrent(tasks.program(), tasks.options(), {.strategy = concurrent_strategy::slots});
+        REQUIRE(offsets.is_sound());
+        REQUIRE(slots.is_sound());
+        REQUIRE(offsets.report.arena_bytes <= slots.report.arena_bytes);
+        REQUIRE(offsets.report.arena_bytes >= offsets.report.lower_bound_bytes);
+        byte_count sum = 0;
+        for (value_id a : offsets.antichain) {
+            sum += offsets.plan.buffers[offsets.plan.buffer_of[a]].size;
+            for (value_id b : offsets.antichain)
+                if (seed % 2 == 1 && tasks.pool[a] == tasks.pool[b]) REQUIRE(!rule.gives(a, b));
+        }
+        REQUIRE(sum == offsets.report.lower_bound_bytes);
+    }
+}
+
+TEST_CASE("the same program and options give the same plan")
+{
+    task_family const family = draw_family("local", 300);
+    plan_options const options{.bytes = family.bytes};
+    CHECK(plan_concurrent(family.program(), options).plan == plan_concurrent(family.program(), options).plan);
+}
