@@ -266,6 +266,7 @@ cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.ab
 cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_demands(), {}, {.bytes = 4096});")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
+cost(checking/check_rewrite.hpp "${program}auto f = sublet::check_rewrite(p, p);")
 
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {});")

@@ -105,6 +105,7 @@
 #include <sublet/checking/check_places.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/checking/check_rewrite.hpp>
 
 // Back into the user's program.
 #include <sublet/rewriting/handoffs.hpp>

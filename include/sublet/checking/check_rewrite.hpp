@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_CHECK_REWRITE_HPP
+#define SUBLET_CHECKING_CHECK_REWRITE_HPP
+
+/// The opponent of every renaming: do the steps still read from whom they read before?
+///
+///     before              after                    the last step reads what step 1 wrote,
+///     0: def a            0: def x                 and it should be what step 0 wrote: b
+///     1: use a, def b     1: use x, def x          must not be called x as long as a is
+///     2: use a, use b     2: use x, use x
+///
+/// A planner that writes its decisions back into a program gives new names to values: slots, arenas,
+/// versions. The steps stay, and so do the places at which each of them reads and writes. Run both lists side
+/// by side and note at every name who has written it last: a read is right if both programs say the same. It
+/// costs one look a touch, so it can be done every time.
+///
+/// Both are read sequentially, in one order. Whether other orders would do as well is a question about
+/// storage, which check_concurrent_plan answers.
+
+#include <sublet/checking/demands.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sublet {
+
+enum class rewrite_change : std::uint8_t {
+    shape,       ///< nodes, edges, steps, or what a step touches how: no renaming at all
+    read,        ///< a use reads something else
+    read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
+    kept,        ///< an output, or what belongs to the caller, is not in the end what it was
+    one_place,   ///< two results of a step have become one, or one and its view have become two
+    in_place     ///< a result may no longer, or may now, be written over an operand: by the names after,
+                 ///< `name` over `value`
+};
+
+/// Who has written what is read: the touch of a step; or, without a step, the given value; or nobody.
+struct data_source {
+    step_id step = no_step;
+    std::uint32_t operand = no_value;
+    friend bool operator==(data_source, data_source) = default;
+};
+
+struct rewrite_fault {
+    rewrite_change what = rewrite_change::shape;
+    step_id step = no_step;    ///< `no_step`: in the end, or in the graph
+    std::uint32_t operand = 0; ///< which of the step's touches
+    value_id value = no_value; ///< in the program before
+    value_id name = no_value;  ///< in the program after
+    data_source expected = {}; ///< before
+    data_source found = {};    ///< after
+    friend bool operator==(rewrite_fault const&, rewrite_fault const&) = default;
+};
+
+/// What the program before is, by its values, and where its ends are tied to the program after.
+struct rewrite_options {
+    per_value<value_role> role = value_role::intermediate;
+    per_value<value_id> alias_of = no_value; ///< views are one name with what they are views of
+    /// What a given value is called at first, and what is kept in the end (an output, or what belongs to the
+    /// caller); `no_value`: by its own number.
+    per_value<value_id> given_as = no_value;
+    per_value<value_id> kept_as = no_value;
+    std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
+};
+
+namespace detail {
+
+template <std::same_as<snapshot> S>
+class rewrite_opponent {
+public:
+    rewrite_opponent(S const& before, S const& after, rewrite_options const& options)
+        : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values()))),
+          was_(before.values()), is_(after.values())
+    {
+    }
+
+    std::optional<rewrite_fault> changed_shape() const
+    {
+        bool same = before_.graph() == after_.graph() && before_.steps() == after_.steps() &&
+                    before_.edge_uses().size() == after_.edge_uses().size();
+        for (node_id n = 0; same && n != before_.nodes(); ++n)
+            same = before_.steps_of(n) == after_.steps_of(n);
+        for (std::size_t i = 0; same && i != before_.edge_uses().size(); ++i) {
+            edge_use const a = before_.edge_uses()[i], b = after_.edge_uses()[i];
+            same = a.node == b.node && a.pred == b.pred;
+        }
+        if (!same) return rewrite_fault{};
+        for (step_id s = 0; s != before_.steps(); ++s) {
+            auto const a = before_.touches(s), b = after_.touches(s);
+            same = a.size() == b.size();
+            for (std::size_t i = 0; same && i != a.size(); ++i) same = a[i].kind == b[i].kind;
+            if (!same) return rewrite_fault{.step = s};
+        }
+        return std::nullopt;
+    }
+
+    void give(value_id v, value_id name)
+    {
+        expect_name(name);
+        was_[root_[v]].source = is_[name].source = data_source{no_step, root_[v]};
+    }
+
+    std::optional<rewrite_fault> changed_step(step_id s)
+    {
+        auto const a = before_.touches(s), b = after_.touches(s);
+        for (std::uint32_t i = 0; i != a.size(); ++i) {
+            value_id const value = a[i].value, name = b[i].value;
+            entry &was = was_[root_[value]], &is = is_[name];
+            if (a[i].kind != touch_kind::def) {
+                if (was.source != is.source) return differs(rewrite_change::read, s, i, value, name);
+                was.used_at = is.used_at = s;
+                was.used_as = name;
+                if (a[i].kind == touch_kind::use_early) continue; // done before any result is written
+                is.who = is.held_at == s && is.who != value ? no_value : value;
+                was.held_at = is.held_at = s;
+                continue;
+            }
+            if ((is.defined_at == s && is.result != root_[value]) ||
+                (was.defined_at == s && was.defined_as != name))
+                return rewrite_fault{rewrite_change::one_place, s, i, value, name, {}, {}};
+            was.defined_at = is.defined_at = s;
+            was.defined_as = name;
+            is.result = root_[value];
+            was.source = is.source = data_source{s, i};
+        }
+        return changed_pairs(s);
+    }
+
+    std::optional<rewrite_fault> changed_at_end(std::uint32_t i) const
+    {
+        edge_use const a = before_.edge_uses()[i];
+        value_id const name = after_.edge_uses()[i].value;
+        if (was_[root_[a.value]].source == is_[name].source) return std::nullopt;
+        return differs(rewrite_change::read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
+    }
+
+    std::optional<rewrite_fault> changed_in_the_end(value_id v, value_id name) const
+    {
+        expect_name(name);
+        if (was_[root_[v]].source == is_[name].source) return std::nullopt;
+        return differs(rewrite_change::kept, no_step, 0, v, name);
+    }
+
+private:
+    /// What is known of a name: of a class of values before, or of a value after.
+    struct entry {
+        data_source source = {};
+        step_id used_at = no_step; // last
+        step_id held_at = no_step; // last used there to the end of the step
+        step_id defined_at = no_step;
+        value_id used_as = no_value;    // before: the name there
+        value_id defined_as = no_value; // before: the name there
+        value_id result = no_value;     // after: the class that was defined so
+        value_id who = no_value;        // after: the value that was held by this name, if it was one only
+    };
+
+    void expect_name(value_id name) const
+    {
+        SUBLET_EXPECTS(name < is_.size(), "sublet: a value is called what is no value of the program after");
+    }
+    rewrite_fault differs(rewrite_change what, step_id s, std::uint32_t operand, value_id v,
+                          value_id name) const
+    {
+        return {what, s, operand, v, name, was_[root_[v]].source, is_[name].source};
+    }
+
+    /// Which results may be written over which operands, by the names after.
+    std::optional<rewrite_fault> changed_pairs(step_id s)
+    {
+        asked_.clear();
+        done_.clear();
+        // One name needs no permission where all that it was read for is done early, before a result is
+        // written.
+        auto note = [&](std::vector<keyed>& to, value_id in, value_id out) {
+            if (in != out || is_[in].held_at == s) to.push_back({in, out, 0});
+        };
+        for (overwrite o : before_.overwrites(s)) {
+            entry const &in = was_[root_[o.in]], &out = was_[root_[o.out]];
+            if (in.used_at != s || out.defined_at != s) continue;
+            // Who else reads these bytes at this step has not been asked.
+            if (in.used_as != out.defined_as || is_[in.used_as].who == o.in)
+                note(asked_, in.used_as, out.defined_as);
+        }
+        for (overwrite o : after_.overwrites(s))
+            if (is_[o.in].used_at == s && is_[o.out].defined_at == s) note(done_, o.in, o.out);
+        auto const a = before_.touches(s), b = after_.touches(s);
+        for (std::size_t i = 0; i != a.size(); ++i) {
+            if (a[i].kind != touch_kind::def) continue;
+            value_id const name = b[i].value;
+            entry const& was = was_[root_[a[i].value]];
+            if (was.used_at == s && (was.used_as != name || was.held_at == s))
+                note(asked_, was.used_as, name);
+            if (is_[name].held_at == s) note(done_, name, name);
+        }
+        if (asked_.size() > 1) sort_keyed(asked_);
+        if (done_.size() > 1) sort_keyed(done_);
+        std::size_t i = 0, k = 0;
+        while (i != asked_.size() || k != done_.size()) {
+            bool const lacks_one = k == done_.size() || (i != asked_.size() && asked_[i] < done_[k]);
+            bool const has_more = i == asked_.size() || (k != done_.size() && done_[k] < asked_[i]);
+            if (lacks_one || has_more) {
+                keyed const& pair = lacks_one ? asked_[i] : done_[k];
+                auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
+                return rewrite_fault{rewrite_change::in_place, s, 0, in, out, {}, {}};
+            }
+            keyed const pair = asked_[i];
+            while (i != asked_.size() && !(pair < asked_[i])) ++i;
+            while (k != done_.size() && !(pair < done_[k])) ++k;
+        }
+        return std::nullopt;
+    }
+
+    S const& before_;
+    S const& after_;
+    std::vector<value_id> root_; // by value before
+    std::vector<entry> was_;     // by root
+    std::vector<entry> is_;      // by value after
+    std::vector<keyed> asked_, done_;
+};
+
+} // namespace detail
+
+/// One way in which `after` is not `before` under other names, or nothing if it is.
+///
+/// Ensures:    there is none if and only if, in the order given, every use in `after` reads what the use at
+/// its
+///             place in `before` reads: what the same touch has written, or the same given value; outputs,
+///             and what belongs to the caller, are in the end what they are there; no two results of a step
+///             have become one; and a result may be written over an operand (a step uses, not early, and
+///             defines one name, or declares the pair) exactly where that was so: what was one name still is
+///             or is declared, and a declared pair may become one name if the step reads nothing else by it.
+///             Of several, the first in the order is returned.
+/// Complexity: O(V + E + values + touches + pairs log pairs) time, O(V + values) memory.
+/// Throws:     precondition_error if `given_as` or `kept_as` names no value of `after`, a property has not
+/// one
+///             entry a value, views run in a circle, or the order does not name every node once.
+template <std::same_as<snapshot> S>
+[[nodiscard]] std::optional<rewrite_fault> check_rewrite(S const& before, S const& after,
+                                                         rewrite_options const& options = {})
+{
+    detail::positions_in(options.order, before); // refuses what is no order
+    detail::rewrite_opponent<snapshot> opponent(before, after, options);
+    if (auto fact = opponent.changed_shape()) return fact;
+
+    auto const role = options.role.tabulate(before.values());
+    auto const given_as = options.given_as.tabulate(before.values());
+    auto const kept_as = options.kept_as.tabulate(before.values());
+    for (value_id v = 0; v != before.values(); ++v)
+        if (is_given(role[v])) opponent.give(v, given_as[v] == no_value ? v : given_as[v]);
+
+    std::uint32_t const none = no_value; // by node, and by edge use: the next that reads where the node ends
+    std::vector<std::uint32_t> first(before.nodes(), none), next(before.edge_uses().size());
+    for (auto i = static_cast<std::uint32_t>(next.size()); i-- != 0;) {
+        next[i] = first[before.edge_uses()[i].pred];
+        first[before.edge_uses()[i].pred] = i;
+    }
+    for (std::size_t at = 0; at != before.nodes(); ++at) {
+        node_id const n = options.order.empty() ? static_cast<node_id>(at) : options.order[at];
+        step_range const mine = before.steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s)
+            if (auto fact = opponent.changed_step(s)) return fact;
+        for (std::uint32_t i = first[n]; i != none; i = next[i])
+            if (auto fact = opponent.changed_at_end(i)) return fact;
+    }
+    for (value_id v = 0; v != before.values(); ++v) {
+        bool const is_kept = has_role(role[v], value_role::output) || has_role(role[v], value_role::external);
+        if (!is_kept) continue;
+        if (auto fact = opponent.changed_in_the_end(v, kept_as[v] == no_value ? v : kept_as[v])) return fact;
+    }
+    return std::nullopt;
+}
+
+template <program Before, program After>
+    requires(!std::same_as<Before, snapshot> || !std::same_as<After, snapshot>)
+[[nodiscard]] std::optional<rewrite_fault> check_rewrite(Before const& before, After const& after,
+                                                         rewrite_options const& options = {})
+{
+    return check_rewrite(as_snapshot(before), as_snapshot(after), options);
+}
+
+/// A sentence, to any stream that takes text and integers.
+template <class Stream>
+    requires requires(Stream& out, std::uint32_t number) { out << "text" << number; }
+Stream& operator<<(Stream& out, rewrite_fault const& f)
+{
+    auto source = [&out](data_source from) {
+        if (from.step != no_step) out << "what step " << from.step << " writes as its touch " << from.operand;
+        else if (from.operand != no_value) out << "the given value " << from.operand;
+        else out << "nothing";
+    };
+    switch (f.what) {
+    case rewrite_change::shape:
+        if (f.step == no_step) out << "the programs have different nodes, edges or steps";
+        else out << "step " << f.step << " touches values in another way than before";
+        return out;
+    case rewrite_change::one_place:
+        out << "step " << f.step << " writes value " << f.value << " to " << f.name
+            << ", and not all that it writes there, and nothing else, is the same bytes";
+        return out;
+    case rewrite_change::in_place:
+        out << "step " << f.step << " may write " << f.name << " over " << f.value
+            << " in one of the programs only";
+        return out;
+    case rewrite_change::kept: out << "in the end"; break;
+    case rewrite_change::read: out << "at step " << f.step; break;
+    case rewrite_change::read_at_end: out << "at the end of the node of step " << f.step; break;
+    }
+    out << ", value " << f.value << ", now called " << f.name << ", is ";
+    source(f.found);
+    out << " and should be ";
+    source(f.expected);
+    return out;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_rewrite.hpp>
+
+#include "../random_names.hpp"
+
+#include <sublet/analysis/versions.hpp>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+struct operation {
+    std::vector<value_id> uses, defs;
+    std::vector<std::pair<value_id, value_id>> pairs;
+};
+using operations = std::vector<operation>;
+
+snapshot program_of(operations const& ops)
+{
+    value_id most = 0;
+    for (auto const& op : ops)
+        for (auto const* row : {&op.uses, &op.defs})
+            for (value_id v : *row) most = std::max(most, v + 1);
+    return sequence(ops.size(), most, [&](auto o, effect_sink& s) {
+        for (auto v : ops[o].uses) s.use(v);
+        for (auto v : ops[o].defs) s.def(v);
+        for (auto [in, out] : ops[o].pairs) s.may_overwrite(in, out);
+    });
+}
+
+std::optional<rewrite_fault> fault_of(operations const& before, operations const& after,
+                                      rewrite_options const& options = {})
+{
+    return check_rewrite(program_of(before), program_of(after), options);
+}
+
+operations const chain{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {}, {}}};
+std::vector<value_role> const given_first{value_role::input, {}, {}};
+
+/// A program whose names can be changed one by one.
+struct renaming {
+    snapshot shape;
+    std::vector<std::vector<value_id>> names; // by step and touch
+    std::vector<value_id> at_end;             // by edge use
+    std::vector<overwrite> pairs;
+    std::size_t values;
+    std::vector<value_id> given_as, kept_as; // by value before
+
+    snapshot program() const
+    {
+        std::size_t use_at_end = 0;
+        return flow(
+            shape.nodes(), values, [this](node_id n) { return shape.successors(n); },
+            [&](node_id n, effect_sink& sink) {
+                step_range const mine = shape.steps_of(n);
+                for (step_id s = mine.first; s != mine.last; ++s) {
+                    if (s != mine.first) sink.next_step();
+                    for (std::size_t i = 0; i != names[s].size(); ++i) {
+                        value_id const v = names[s][i];
+                        switch (shape.touches(s)[i].kind) {
+                        case touch_kind::use: sink.use(v); break;
+                        case touch_kind::use_early: sink.use_early(v); break;
+                        case touch_kind::def: sink.def(v); break;
+                        }
+                    }
+                    for (overwrite o : pairs)
+                        if (o.step == s) sink.may_overwrite(o.in, o.out);
+                }
+                for (edge_use u : shape.edge_uses(n)) sink.use_at_end_of(u.pred, at_end[use_at_end++]);
+            });
+    }
+};
+
+renaming same_names(snapshot const& p, std::size_t values)
+{
+    renaming all{p, {}, {}, {p.overwrites().begin(), p.overwrites().end()}, p.values(), {}, {}};
+    for (step_id s = 0; s != p.steps(); ++s) {
+        all.names.emplace_back();
+        for (touch t : p.touches(s)) all.names.back().push_back(t.value);
+    }
+    for (edge_use u : p.edge_uses()) all.at_end.push_back(u.value);
+    for (value_id v = 0; v != values; ++v) all.given_as.push_back(v), all.kept_as.push_back(v);
+    return all;
+}
+
+/// The slow obvious answer: run both programs, and compare the contents that are read and left; then look at
+/// every step for what its results may be written over.
+struct oracle {
+    random_names const& names;
+    renaming const& after;
+    snapshot before;
+
+    oracle(random_names const& n, renaming const& a) : names(n), after(a), before(n.program()) {}
+
+    value_id root(value_id v) const { return names.root(v); }
+    struct trace {
+        std::vector<std::vector<std::string>> reads;
+        std::vector<std::string> at_end, left;
+        friend bool operator==(trace const&, trace const&) = default;
+    };
+    template <class Name, class NameAtEnd, class Given, class Kept>
+    trace run(Name name, NameAtEnd name_at_end, std::size_t cells, Given given_as, Kept kept_as) const
+    {
+        trace seen;
+        std::vector<std::string> cell(cells);
+        for (value_id v = 0; v != names.values(); ++v)
+            if (is_given(names.role[v])) cell[given_as(v)] = "given " + std::to_string(root(v));
+        seen.reads.resize(before.steps());
+        seen.at_end.resize(before.edge_uses().size());
+        for (node_id n : names.order) {
+            step_range const mine = before.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s)
+                for (std::size_t i = 0; i != before.touches(s).size(); ++i) {
+                    if (before.touches(s)[i].kind != touch_kind::def)
+                        seen.reads[s].push_back(cell[name(s, i)]);
+                    else cell[name(s, i)] = "step " + std::to_string(s) + " touch " + std::to_string(i);
+                }
+            for (std::size_t i = 0; i != seen.at_end.size(); ++i)
+                if (before.edge_uses()[i].pred == n) seen.at_end[i] = cell[name_at_end(i)];
+        }
+        for (value_id v = 0; v != names.values(); ++v)
+            if (has_role(names.role[v], value_role::output) || has_role(names.role[v], value_role::external))
+                seen.left.push_back(cell[kept_as(v)]);
+        return seen;
+    }
+    trace run_before() const
+    {
+        auto by_root = [this](value_id v) { return root(v); };
+        return run([&](step_id s, std::size_t i) { return root(before.touches(s)[i].value); },
+                   [&](std::size_t i) { return root(before.edge_uses()[i].value); }, names.values(), by_root,
+                   by_root);
+    }
+    trace run_after() const
+    {
+        return run([&](step_id s, std::size_t i) { return after.names[s][i]; },
+                   [&](std::size_t i) { return after.at_end[i]; }, after.values,
+                   [&](value_id v) { return after.given_as[v]; },
+                   [&](value_id v) { return after.kept_as[v]; });
+    }
+    bool results_differ(step_id s) const
+    {
+        auto const touches = before.touches(s);
+        for (std::size_t i = 0; i != touches.size(); ++i)
+            for (std::size_t k = 0; k != i; ++k)
+                if (touches[i].kind == touch_kind::def && touches[k].kind == touch_kind::def &&
+                    (root(touches[i].value) == root(touches[k].value)) !=
+                        (after.names[s][i] == after.names[s][k]))
+                    return true;
+        return false;
+    }
+    bool pairs_differ(step_id s) const
+    {
+        std::set<std::pair<value_id, value_id>> asked, done;
+        auto const touches = before.touches(s);
+        for (std::size_t i = 0; i != touches.size(); ++i)
+            for (std::size_t k = 0; k != touches.size(); ++k) {
+                if (touches[i].kind == touch_kind::def || touches[k].kind != touch_kind::def) continue;
+                value_id const x = after.names[s][i], y = after.names[s][k];
+                bool is_held = false; // to the end of the step, somebody by this name
+                for (std::size_t j = 0; j != touches.size(); ++j)
+                    is_held |= touches[j].kind == touch_kind::use && after.names[s][j] == x;
+                bool const is_late = touches[i].kind == touch_kind::use;
+                if (root(touches[i].value) == root(touches[k].value) && (x != y || is_late))
+                    asked.insert({x, y});
+                if (x == y && is_late) done.insert({x, y});
+                if (x == y && !is_held) continue;
+                for (overwrite o : before.overwrites(s)) {
+                    if (root(o.in) != root(touches[i].value) || root(o.out) != root(touches[k].value))
+                        continue;
+                    bool others = false;
+                    for (std::size_t j = 0; j != touches.size(); ++j)
+                        others |= touches[j].kind == touch_kind::use && after.names[s][j] == x &&
+                                  touches[j].value != o.in;
+                    if (x != y || !others) asked.insert({x, y});
+                }
+                for (overwrite o : after.pairs)
+                    if (o.step == s && o.in == x && o.out == y) done.insert({x, y});
+            }
+        return asked != done;
+    }
+    bool differs() const
+    {
+        if (run_before() != run_after()) return true;
+        for (step_id s = 0; s != before.steps(); ++s)
+            if (results_differ(s) || pairs_differ(s)) return true;
+        return false;
+    }
+};
+
+/// Fewer names: each class gets the first that is free from its first touch to its last, in listed order. A
+/// read may be the last touch at the step at which another is written only if that was declared: never here.
+renaming fewer_names(random_names const& names, dice& roll)
+{
+    snapshot const p = names.program();
+    renaming all = same_names(p, names.values());
+    std::vector<step_id> position(p.steps());
+    step_id next = 0;
+    for (node_id n : names.order)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) position[s] = next++;
+    struct life {
+        step_id first = no_step, last = 0;
+    };
+    std::vector<life> lives(names.values());
+    auto touched = [&](value_id v, step_id at) {
+        life& its = lives[names.root(v)];
+        its.first = std::min(its.first, at);
+        its.last = std::max(its.last, at + 1);
+    };
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) touched(t.value, position[s]);
+    for (edge_use u : p.edge_uses()) touched(u.value, position[p.steps_of(u.pred).last - 1]);
+    for (value_id v = 0; v != names.values(); ++v) {
+        if (is_given(names.role[v])) lives[names.root(v)].first = 0;
+        bool const lasts =
+            has_role(names.role[v], value_role::output) || has_role(names.role[v], value_role::external);
+        if (lasts) touched(v, next);
+    }
+    std::vector<value_id> slot_of(names.values(), no_value);
+    auto slot = [&](value_id v) { return slot_of[names.root(v)]; };
+    value_id slots = 0;
+    for (value_id v = 0; v != names.values(); ++v) {
+        if (names.root(v) != v) continue;
+        value_id s = roll.below(2); // not always the first
+        for (bool is_free = false; !is_free; ++s) {
+            is_free = true;
+            for (value_id u = 0; u != names.values(); ++u)
+                if (slot_of[u] == s && lives[u].first < lives[v].last && lives[v].first < lives[u].last)
+                    is_free = false;
+            if (is_free) break;
+        }
+        slot_of[v] = s;
+        slots = std::max(slots, s + 1);
+    }
+    all.values = slots + 1;
+    for (auto& step : all.names)
+        for (auto& name : step) name = slot(name);
+    for (auto& name : all.at_end) name = slot(name);
+    for (auto& o : all.pairs) o = {o.step, slot(o.in), slot(o.out)};
+    for (value_id v = 0; v != names.values(); ++v) all.given_as[v] = all.kept_as[v] = slot(v);
+    return all;
+}
+
+renaming of_versions(random_names const& names)
+{
+    auto const made = versions(names.program(), {.role = names.role, .order = names.order});
+    renaming all = same_names(made.program, names.values());
+    all.kept_as = made.last;
+    return all;
+}
+
+/// Changes one thing, or two.
+void damage(renaming& all, dice& roll)
+{
+    auto any = [&](std::size_t n) { return roll.below(static_cast<unsigned>(n)); };
+    auto name = [&] { return any(all.values); };
+    step_id const s = any(all.names.size());
+    switch (roll.below(8)) {
+    case 0:
+    case 1:
+        if (!all.names[s].empty()) all.names[s][any(all.names[s].size())] = name();
+        break;
+    case 2:
+        if (!all.at_end.empty()) all.at_end[any(all.at_end.size())] = name();
+        break;
+    case 3: { // one name becomes another from here on
+        value_id const from = name(), to = name();
+        for (std::size_t i = s; i != all.names.size(); ++i)
+            std::replace(all.names[i].begin(), all.names[i].end(), from, to);
+        break;
+    }
+    case 4: { // two names are confused everywhere
+        value_id const from = name(), to = name();
+        for (auto& step : all.names) std::replace(step.begin(), step.end(), from, to);
+        break;
+    }
+    case 5:
+        if (!all.pairs.empty()) all.pairs.erase(all.pairs.begin() + any(all.pairs.size()));
+        break;
+    case 6: all.pairs.push_back({s, name(), name()}); break;
+    case 7: (roll.below(2) == 0 ? all.given_as : all.kept_as)[any(all.given_as.size())] = name(); break;
+    }
+}
+
+rewrite_options options_of(random_names const& names, renaming const& all)
+{
+    return {.role = names.role,
+            .alias_of = names.alias_of,
+            .given_as = all.given_as,
+            .kept_as = all.kept_as,
+            .order = names.order};
+}
+
+} // namespace
+
+TEST_CASE("other names for the same values are no change")
+{
+    CHECK(!fault_of(chain, chain));
+    CHECK(!fault_of(chain, {{{}, {2}, {}}, {{2}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}}));
+    CHECK(!fault_of(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {}, {}}})); // two take turns
+    CHECK(!fault_of({}, {}));
+}
+
+TEST_CASE("a use that reads what another step has written is found, with both steps")
+{
+    operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0, 1}, {}, {}}};
+    operations const after{{{}, {0}, {}}, {{}, {0}, {}}, {{0, 0}, {}, {}}};
+    CHECK(fault_of(before, after) ==
+          rewrite_fault{rewrite_change::read, 2, 0, 0, 0, data_source{0, 0}, data_source{1, 0}});
+    CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {1}, {}}, {{0, 0}, {}, {}}}) ==
+          rewrite_fault{rewrite_change::read, 2, 1, 1, 0, data_source{1, 0}, data_source{0, 0}});
+}
+
+TEST_CASE("results of one step are told apart")
+{
+    operations const before{{{}, {0, 1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
+    CHECK(!fault_of(before, {{{}, {1, 0}, {}}, {{1}, {}, {}}, {{0}, {}, {}}}));
+    CHECK(fault_of(before, {{{}, {1, 0}, {}}, {{0}, {}, {}}, {{1}, {}, {}}})->what == rewrite_change::read);
+    CHECK(fault_of(before, {{{}, {0, 0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}})->what ==
+          rewrite_change::one_place);
+    operations const unread{{{}, {0, 1}, {}}, {{0}, {}, {}}}; // also where nobody reads the one
+    CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_change::one_place);
+}
+
+TEST_CASE("a dead write destroys what lies where it goes")
+{
+    operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0}, {}, {}}};
+    CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {0}, {}}, {{0}, {}, {}}})->what == rewrite_change::read);
+}
+
+TEST_CASE("a given value is found where it is said to be")
+{
+    operations const before{{{0}, {1}, {}}, {{0, 1}, {}, {}}}, after{{{1}, {0}, {}}, {{1, 0}, {}, {}}};
+    auto const role = std::vector<value_role>{value_role::input, {}};
+    CHECK(!fault_of(before, after, {.role = role, .given_as = {1, 1}}));
+    CHECK(fault_of(before, after, {.role = role}) ==
+          rewrite_fault{rewrite_change::read, 0, 0, 0, 1, data_source{no_step, 0}, data_source{}});
+    CHECK_THROWS_AS((void)fault_of(before, after, {.role = role, .given_as = 2}), precondition_error);
+}
+
+TEST_CASE("an output is in the end where it is said to be, and what belongs to the caller too")
+{
+    operations const before{{{}, {0}, {}}, {{0}, {1}, {}}}, after{{{}, {1}, {}}, {{1}, {0}, {}}};
+    auto const out = std::vector<value_role>{{}, value_role::output};
+    CHECK(!fault_of(before, after, {.role = out, .kept_as = {0, 0}}));
+    CHECK(fault_of(before, after, {.role = out}) ==
+          rewrite_fault{rewrite_change::kept, no_step, 0, 1, 1, data_source{1, 1}, data_source{0, 0}});
+    CHECK_THROWS_AS((void)fault_of(before, after, {.role = out, .kept_as = 2}), precondition_error);
+    // The step writes where the caller keeps something that nobody here reads.
+    std::vector<value_role> const kept{{}, {}, value_role::external};
+    operations const leaves{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}, {{}, {2}, {}}},
+        takes{{{}, {2}, {}}, {{2}, {1}, {}}, {{1}, {}, {}}, {{}, {0}, {}}};
+    CHECK(fault_of(leaves, takes, {.role = kept})->what == rewrite_change::kept);
+    CHECK(!fault_of(leaves, takes, {.role = kept, .kept_as = {0, 0, 0}}));
+}
+
+TEST_CASE("a result takes the name of an operand only where that is declared")
+{
+    operations before{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}};
+    operations after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}};
+    CHECK(fault_of(before, after)->what == rewrite_change::in_place);
+    before[1].pairs = {{0, 1}};
+    after[1].pairs = {{0, 0}};
+    CHECK(!fault_of(before, after));
+    after[1].pairs.clear(); // it is in place without saying so
+    CHECK(!fault_of(before, after));
+    operations apart = before;
+    CHECK(!fault_of(before, apart));
+    apart[1].pairs.clear(); // the permission is lost
+    CHECK(fault_of(before, apart) == rewrite_fault{rewrite_change::in_place, 1, 0, 0, 1, {}, {}});
+    CHECK(fault_of(apart, before)->what == rewrite_change::in_place); // or appears from nowhere
+}
+
+TEST_CASE("a name that is read and written by a step stays one, or is declared")
+{
+    operations const before{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}};
+    CHECK(!fault_of(before, before));
+    operations after{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {{1, 2}}}, {{2}, {}, {}}};
+    CHECK(!fault_of(before, after));
+    after[2].pairs.clear();
+    CHECK(fault_of(before, after)->step == 2);
+}
+
+TEST_CASE("a result is not written over an operand of which the step reads a view as well")
+{
+    operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0, 1}, {2}, {{0, 2}}}, {{2}, {}, {}}};
+    operations const after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0, 0}, {0}, {{0, 0}}}, {{0}, {}, {}}};
+    CHECK(fault_of(before, after, {.alias_of = {-1, 0, -1}}) ==
+          rewrite_fault{rewrite_change::in_place, 2, 0, 0, 0, {}, {}});
+}
+
+TEST_CASE("an operand that is read early needs no permission")
+{
+    auto early = [](std::vector<value_id> n, bool late_too) {
+        return sequence(3, 2, [=](step_id s, effect_sink& sink) {
+            if (s == 0) sink.def(n[0]);
+            if (s == 1) sink.use_early(n[0]), sink.def(n[1]);
+            if (s == 1 && late_too) sink.use(n[0]);
+            if (s == 2) sink.use(n[1]);
+        });
+    };
+    CHECK(!check_rewrite(early({0, 1}, false), early({0, 0}, false)));
+    CHECK(check_rewrite(early({0, 1}, true), early({0, 0}, true))->what == rewrite_change::in_place);
+}
+
+TEST_CASE("views are one name with what they are views of")
+{
+    operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
+    operations const one{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}};
+    CHECK(!fault_of(before, one, {.alias_of = {-1, 0}}));
+    CHECK(fault_of(before, one)->what == rewrite_change::in_place);
+    CHECK(fault_of(before, before, {.alias_of = {-1, 0}}).has_value()); // torn
+}
+
+TEST_CASE("what is read at the end of a node is what its last step leaves")
+{
+    auto program = [](value_id carried, value_id other) {
+        return flow(
+            2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+            [=](node_id n, effect_sink& s) {
+                if (n == 0) s.def(carried), s.def(other);
+                else s.def(carried), s.use_at_end_of(0, carried);
+            });
+    };
+    CHECK(!check_rewrite(program(0, 1), program(1, 0)));
+    auto other = flow(
+        2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(0), s.def(1);
+            else s.def(0), s.use_at_end_of(0, 1);
+        });
+    CHECK(check_rewrite(program(0, 1), other) ==
+          rewrite_fault{rewrite_change::read_at_end, 0, 0, 0, 1, data_source{0, 0}, data_source{0, 1}});
+}
+
+TEST_CASE("what is no renaming at all is found")
+{
+    auto what = [](operations const& before, operations const& after) {
+        auto const fact = fault_of(before, after);
+        REQUIRE(fact);
+        CHECK(fact->what == rewrite_change::shape);
+        return fact->step;
+    };
+    CHECK(what(chain, {}) == no_step);
+    CHECK(what(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2, 2}, {}, {}}}) == 3);
+    CHECK(what(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1, 2}, {}, {}}, {{2}, {}, {}}}) == 2);
+    auto with_edge = [](int to) {
+        return flow(
+            3, 1, [to](int n) { return n == 0 ? std::vector<int>{to} : std::vector<int>{}; },
+            [](int, effect_sink&) {});
+    };
+    CHECK(check_rewrite(with_edge(1), with_edge(2)) == rewrite_fault{});
+    auto in_nodes = [](int first) { // two nodes of three steps
+        return flow(
+            2, 1, [](int) { return std::vector<int>{}; },
+            [first](int n, effect_sink& s) {
+                if (n == first) s.next_step();
+            });
+    };
+    CHECK(check_rewrite(in_nodes(0), in_nodes(1)) == rewrite_fault{});
+    auto uses_at_end = [](int pred) {
+        return flow(
+            3, 1, [](int n) { return n == 2 ? std::vector<int>{} : std::vector<int>{2}; },
+            [pred](int n, effect_sink& s) {
+                if (n == 2) s.use_at_end_of(pred, 0);
+            });
+    };
+    CHECK(check_rewrite(uses_at_end(0), uses_at_end(1), {.role = value_role::input}) == rewrite_fault{});
+}
+
+TEST_CASE("both programs are read in the order that is given")
+{
+    operations const before{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {1}, {}}};
+    operations const after{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {0}, {}}};
+    CHECK(!fault_of(before, after, {.order = {1, 0, 2}}));
+    CHECK(fault_of(before, after, {.order = {1, 2, 0}})->what == rewrite_change::read);
+    CHECK_THROWS_AS((void)fault_of(before, after, {.order = {1, 1, 0}}), precondition_error);
+}
+
+TEST_CASE("versions are a renaming")
+{
+    std::size_t split = 0;
+    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_names names = draw_names(roll, {.nodes = 10, .same = 0, .views = 0});
+        renaming const all = of_versions(names);
+        split += all.values - names.values();
+        REQUIRE(!check_rewrite(names.program(), all.program(), options_of(names, all)));
+    }
+    CHECK(split > 5000);
+}
+
+TEST_CASE("every change is found that changes what a run reads, and no other")
+{
+    std::size_t changed = 0, same = 0, faults[6] = {};
+    for (std::uint32_t seed = 0; seed != 24000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        bool const to_versions = seed % 3 == 0;
+        random_names const names = draw_names(roll, {.names = 7, .same = 0, .views = to_versions ? 0u : 25u});
+        renaming all = to_versions ? of_versions(names) : fewer_names(names, roll);
+        for (auto i = roll.below(4); i != 0; --i) damage(all, roll);
+        oracle const slow(names, all);
+        auto const fact = check_rewrite(names.program(), all.program(), options_of(names, all));
+        REQUIRE(fact.has_value() == slow.differs());
+        ++(fact ? changed : same);
+        if (!fact) continue;
+        ++faults[static_cast<std::size_t>(fact->what)];
+
+        // The witness: what is expected and found is what the runs say.
+        auto said = [&](data_source from) -> std::string {
+            if (from.step != no_step)
+                return "step " + std::to_string(from.step) + " touch " + std::to_string(from.operand);
+            return from.operand == no_value ? "" : "given " + std::to_string(from.operand);
+        };
+        auto const expected = slow.run_before(), found = slow.run_after();
+        if (fact->what == rewrite_change::read) {
+            REQUIRE(said(fact->expected) == expected.reads[fact->step][fact->operand]);
+            REQUIRE(said(fact->found) == found.reads[fact->step][fact->operand]);
+            REQUIRE(fact->expected != fact->found);
+        } else if (fact->what == rewrite_change::read_at_end) {
+            REQUIRE(said(fact->expected) == expected.at_end[fact->operand]);
+            REQUIRE(said(fact->found) == found.at_end[fact->operand]);
+            REQUIRE(fact->expected != fact->found);
+        } else if (fact->what == rewrite_change::one_place) {
+            REQUIRE(slow.results_differ(fact->step));
+        } else if (fact->what == rewrite_change::in_place) {
+            REQUIRE(slow.pairs_differ(fact->step));
+        }
+    }
+    CHECK(same > 6000);
+    CHECK(changed > 6000);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::read)] > 1000);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::read_at_end)] > 50);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::kept)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::one_place)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::in_place)] > 200);
+}
+
+TEST_CASE("a fault is a sentence")
+{
+    auto said = [](rewrite_fault const& f) {
+        std::ostringstream out;
+        out << f;
+        return out.str();
+    };
+    CHECK(said({rewrite_change::read, 2, 0, 1, 5, {0, 1}, {no_step, 3}}) ==
+          "at step 2, value 1, now called 5, is the given value 3 and should be what step 0 writes as its "
+          "touch 1");
+    CHECK(said({rewrite_change::kept, no_step, 0, 1, 5, {}, {3, 0}}) ==
+          "in the end, value 1, now called 5, is what step 3 writes as its touch 0 and should be nothing");
+    CHECK(said({rewrite_change::read_at_end, 4, 0, 1, 5, {}, {3, 0}})
+              .find("at the end of the node of step 4") == 0);
+    CHECK(said({rewrite_change::in_place, 2, 0, 4, 5, {}, {}}) ==
+          "step 2 may write 5 over 4 in one of the programs only");
+    CHECK(said({rewrite_change::one_place, 2, 0, 4, 5, {}, {}}).find("step 2 writes value 4 to 5") == 0);
+    CHECK(said({}) == "the programs have different nodes, edges or steps");
+    CHECK(said({.step = 3}) == "step 3 touches values in another way than before");
+}
