@@ -224,10 +224,14 @@ cost(analysis/later_conflicts.hpp "auto c = sublet::later_conflicts(sublet::depe
 cost(analysis/column_closure.hpp "bool b = sublet::column_closure(sublet::csr_rows()).before(1, 2);")
 cost(analysis/ancestor_walk.hpp "bool b = sublet::ancestor_walk(sublet::csr_rows()).before(1, 2);")
 cost(analysis/happens_before.hpp "bool b = sublet::happens_before(sublet::dependence_graph()).before(1, 2);")
-cost(analysis/detours.hpp "auto d = sublet::has_detour(sublet::csr_rows(), {});")
+cost(analysis/detours.hpp "
+auto d = sublet::has_detour(sublet::csr_rows(), 0, [](auto) { return sublet::csr_graph::edge{}; });")
 
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
+cost(ordering/clock_order.hpp "auto g = sublet::in_clock_order(sublet::dependence_graph(), {});")
+cost(ordering/clock_conflicts.hpp "
+auto c = sublet::clock_conflicts(sublet::live_range_lists(), {}, {}, {});")
 
 cost(sharing/in_place_pairs.hpp "${program}
 auto yes = [](auto, auto) { return true; };

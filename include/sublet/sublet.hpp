@@ -70,6 +70,8 @@
 // In which order to run.
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/ordering/clock_lives.hpp>
+#include <sublet/ordering/clock_order.hpp>
+#include <sublet/ordering/clock_conflicts.hpp>
 
 // Who shares, without addresses.
 #include <sublet/sharing/in_place_pairs.hpp>

@@ -18,10 +18,10 @@ TEST_CASE("a buffer lives from the begin of the step that makes it to the end of
         4, 3, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, std::vector<value_role>(3));
-    // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4); steps begin at 0, 1 and 3.
+    // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4).
     tick_count const unit = 1'000'000'000;
     clock_times const clock = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit});
-    CHECK(clock_lives(lives, clock) == std::vector<live_range>{{0, 3}, {1, 3}, {1, 3}});
+    CHECK(clock_lives(lives, clock) == std::vector<live_range>{{0, 4}, {1, 4}, {1, 4}});
     // One worker runs 2 before 1, which has the shorter path ahead: a ends with 1.
     clock_times const alone = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit}, {.workers = 1});
     CHECK(clock_lives(lives, alone) == std::vector<live_range>{{0, 3}, {2, 4}, {1, 2}});

@@ -30,34 +30,36 @@
 
 namespace sublet {
 
-/// Whether a path of two edges or more leads from the lower to the higher node of each pair; `before` has the
-/// predecessors by node.
+/// By pair i, whether a path of two edges or more leads from `pair_of(i).from` to `pair_of(i).to`; `before`
+/// has the predecessors by node.
 ///
-/// Requires:   every predecessor of a node is lower.
+/// Requires:   every predecessor of a node is lower; the same i always yields the same pair.
 /// Complexity: O(sum over doublings of length d of min(V, q 2^d) + (q / 64) 2^d, times the edges a node) time
 ///             for q pairs of length 2^d to 2^(d+1); O(V + pairs) memory.
 /// Throws:     precondition_error if a pair is none of nodes, the lower first.
-template <std::same_as<csr_rows> Rows>
-[[nodiscard]] std::vector<unsigned char> has_detour(Rows const& before,
-                                                    std::vector<csr_graph::edge> const& pairs)
+template <std::same_as<csr_rows> Rows, class PairOf>
+    requires requires(PairOf& pair_of) {
+        { pair_of(std::uint32_t{}) } -> std::same_as<csr_graph::edge>;
+    }
+[[nodiscard]] std::vector<unsigned char> has_detour(Rows const& before, std::size_t pairs, PairOf pair_of)
 {
     std::vector<keyed> queries; // by length, then by origin
-    queries.reserve(pairs.size());
-    for (std::uint32_t i = 0; i != pairs.size(); ++i) {
-        SUBLET_EXPECTS(pairs[i].from < pairs[i].to && pairs[i].to < before.rows(),
+    queries.reserve(pairs);
+    for (std::uint32_t i = 0; i != pairs; ++i) {
+        auto const [from, to] = pair_of(i);
+        SUBLET_EXPECTS(from < to && to < before.rows(),
                        "sublet: a pair does not lead upwards between nodes of the graph");
-        auto const doublings = static_cast<unsigned>(std::bit_width(pairs[i].to - pairs[i].from));
-        queries.push_back({doublings, pairs[i].from, i});
+        queries.push_back({static_cast<unsigned>(std::bit_width(to - from)), from, i});
     }
     sort_keyed(queries);
 
-    std::vector<unsigned char> result(pairs.size());
+    std::vector<unsigned char> result(pairs);
     std::vector<std::uint64_t> bit(before.rows(), 0), origins(before.rows()); // that lead to a node or are it
     for (std::size_t first = 0, last = 0; first != queries.size(); first = last) {
         auto const begin = static_cast<node_id>(queries[first].tie);
         node_id end = begin;
         for (unsigned bits = 0; last != queries.size() && queries[last].key == queries[first].key; ++last) {
-            auto const [from, to] = pairs[queries[last].who];
+            auto const [from, to] = pair_of(queries[last].who);
             if (bit[from] == 0) {
                 if (bits == 64 || (from - begin) >> queries[first].key > 1) break;
                 bit[from] = std::uint64_t{1} << bits++;
@@ -70,7 +72,7 @@ template <std::same_as<csr_rows> Rows>
                 if (earlier >= begin) origins[at] |= origins[earlier];
         }
         for (std::size_t i = first; i != last; ++i) {
-            auto const [from, to] = pairs[queries[i].who];
+            auto const [from, to] = pair_of(queries[i].who);
             for (node_id earlier : before[to])
                 if (earlier > from && (origins[earlier] & bit[from]) != 0) result[queries[i].who] = 1;
         }

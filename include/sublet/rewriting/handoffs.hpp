@@ -121,16 +121,14 @@ template <std::same_as<dependence_graph> G>
     });
     if (result.clash) return result;
     sort_keyed(waits);
-    std::vector<csr_graph::edge> pairs;
-    std::vector<byte_count> bytes;
-    for (std::size_t i = 0; i != waits.size(); ++i) {
-        if (i == 0 || waits[i].key != waits[i - 1].key) {
-            pairs.push_back({static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)});
-            bytes.push_back(0);
-        }
-        bytes.back() += waits[i].tie;
-    }
-    result.waits = pairs.size();
+    for (keyed const wait : waits) // each once, with all the bytes
+        if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
+            waits[result.waits - 1].tie += wait.tie;
+        else waits[result.waits++] = wait;
+    waits.resize(result.waits);
+    auto wait_of = [&waits](std::size_t i) {
+        return csr_graph::edge{static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)};
+    };
 
     auto const positions = static_cast<step_id>(g.positions());
     auto whole = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
@@ -138,7 +136,7 @@ template <std::same_as<dependence_graph> G>
         for (step_id at = 0; at != positions; ++at)
             for (step_id next : g.after[at])
                 if (whole(at) != whole(next)) add(at, whole(next));
-        for (auto [from, to] : pairs) add(from, to);
+        for (std::size_t i = 0; i != waits.size(); ++i) add(wait_of(i).from, wait_of(i).to);
     });
     std::vector<step_id> waiting(positions, 0);
     for (step_id at = 0; at != positions; ++at)
@@ -156,22 +154,24 @@ template <std::same_as<dependence_graph> G>
         for (step_id at = 0; at != positions; ++at)
             for (step_id next : after[at]) add(place[next], place[at]);
     });
-    std::vector<csr_graph::edge> renamed;
-    renamed.reserve(pairs.size());
-    for (auto [from, to] : pairs) renamed.push_back({place[from], place[to]});
-    std::vector<unsigned char> const is_implied = has_detour(before, renamed);
+    auto const is_implied = has_detour(before, waits.size(), [&](std::uint32_t i) {
+        return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
+    });
 
+    auto is_edge = [&g](csr_graph::edge e) {
+        if (is_listed(g.before[e.to], e.from)) return true;
+        for (step_id early : g.before[e.to])
+            if (g.step_at[early] == g.step_at[e.to] && is_listed(g.before[early], e.from)) return true;
+        return false;
+    };
     std::vector<keyed> found; // {from, to, which}: of steps
-    for (std::uint32_t i = 0; i != pairs.size(); ++i) {
-        step_id const from = g.step_at[pairs[i].from], to = g.step_at[pairs[i].to];
-        bool const is_edge = is_listed(g.before[pairs[i].to], pairs[i].from) ||
-                             is_listed(g.before[g.start_of(to)], pairs[i].from);
-        if (!is_edge && !is_implied[i]) found.push_back({from, to, i});
-    }
+    for (std::uint32_t i = 0; i != waits.size(); ++i)
+        if (!is_implied[i] && !is_edge(wait_of(i)))
+            found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
     sort_keyed(found);
     for (keyed const& f : found) {
         result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
-        result.bytes.push_back(bytes[f.who]);
+        result.bytes.push_back(waits[f.who].tie);
     }
     return result;
 }
