@@ -9,30 +9,32 @@
 ///
 /// Buffers of which neither gives to the other under every schedule need bytes of their own, all of them at
 /// once. The most such buffers can weigh is by Dilworth's theorem the weight of all, less the most that can
-/// be given on; and what is given on is a flow down the graph of dependences itself: it rises where the bytes
-/// of a buffer are free (analysis/frontiers.hpp), runs along edges of unlimited width, and at every position
-/// as much as begins there may leave it.
+/// be given on; and what is given on is a flow down the graph of dependences itself
+/// (analysis/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
+/// unlimited width, and at every position as much as begins there may leave it.
 ///
-/// The flow is found from one position to the next: bytes that rest at the positions before are taken along,
-/// and for what lacks then a breadth-first search goes back for bytes that rest elsewhere. Where it finds
-/// none nobody ever will, so that all it saw is never looked at again. These positions are the cut: the
-/// antichain begins among them and is not free among them.
+/// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
+/// others are fetched that rest elsewhere (analysis/resting_flow.hpp). Positions where none were to be had,
+/// and those that were searched in vain, are the cut: who begins in it and is not free in it is a member of
+/// the antichain. So the flow only proposes; the members are proved without it.
 ///
-/// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 51, 1950;
-/// flow and cut as in Ford and Fulkerson, "Flows in networks", 1962; searches that end in vain are dropped
-/// for good as in Hungarian trees (Kuhn, "The Hungarian method for the assignment problem", 1955).
+/// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
+/// Ford and Fulkerson, "Flows in networks", Princeton 1962. Ours is that the network is the program's own.
 
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/frontiers.hpp>
+#include <sublet/analysis/giving_network.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/resting_flow.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -42,298 +44,159 @@ struct antichain {
     byte_count bytes = 0;           ///< what they weigh
     byte_count at_most = 0;         ///< no antichain weighs more
     bool is_exact = false;          ///< bytes == at_most
-    std::uint64_t visits = 0;       ///< nodes that were visited
+    std::uint64_t visits = 0;       ///< of positions and nodes, by searches
 };
 
 struct antichain_options {
-    std::uint64_t visits = 200'000'000; ///< no further search begins after so many
+    /// How many positions searches for frontiers may visit, and how many nodes searches for bytes; when no
+    /// more are left, the result may be no longer exact. 0: 2^25, or 64 for each position and buffer if that
+    /// is more.
+    std::uint64_t visits = 0;
 };
 
 namespace detail {
 
-/// Bytes that rest at nodes of a graph without cycles and may move along its arcs, any number of them.
-template <std::same_as<csr_rows> Rows>
-class resting_flow {
-public:
-    /// Requires: arcs lead from `heads`' rows to their items.
-    explicit resting_flow(Rows const& heads)
-        : rest(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
-          via_(heads.rows(), 0), seen_(heads.rows(), 0)
-    {
-        for (node_id t = 0; t != heads.rows(); ++t)
-            for (node_id const& h : heads[t]) tail_[arc(h)] = t;
-        into_ = Rows::gathered(heads.rows(), [&](auto add) {
-            for (node_id t = 0; t != heads.rows(); ++t)
-                for (node_id const& h : heads[t]) add(h, arc(h));
-        });
-    }
-
-    bool is_dead(node_id x) const { return seen_[x] == dead; }
-
-    /// Take up to `need` bytes from the direct predecessors of x; all they have where x is their last chance.
-    void collect(node_id x, byte_count need)
-    {
-        if (is_dead(x)) return;
-        auto const in = into_[x];
-        for (std::size_t i = in.size(); i-- != 0;) {
-            node_id const t = tail_[in[i]];
-            if (rest[t] != 0 && in[i] == arc(heads_[t].back())) move(in[i], rest[t]);
-        }
-        for (std::size_t i = in.size(); i-- != 0 && rest[x] < need;) {
-            node_id const t = tail_[in[i]];
-            if (rest[t] != 0) move(in[i], smaller(rest[t], need - rest[x]));
-        }
-    }
-
-    /// Bring bytes that rest anywhere to x until there are `need`, or none that can be brought.
-    void fetch(node_id x, byte_count need)
-    {
-        while (rest[x] < need && !is_dead(x)) search(x, need);
-    }
-
-    std::vector<byte_count> rest; // by node
-    std::uint64_t visits = 0;
-
-private:
-    static constexpr std::uint32_t dead = ~std::uint32_t{0};
-
-    std::uint32_t arc(node_id const& head) const
-    {
-        return static_cast<std::uint32_t>(&head - heads_[0].data());
-    }
-    void move(std::uint32_t a, byte_count bytes)
-    {
-        rest[tail_[a]] -= bytes;
-        rest[heads_[0].data()[a]] += bytes;
-        flow_[a] += bytes;
-    }
-
-    void search(node_id x, byte_count need)
-    {
-        ++search_;
-        queue_.clear();
-        queue_.push_back(x);
-        seen_[x] = search_;
-        for (std::size_t i = 0; i != queue_.size(); ++i) {
-            node_id const at = queue_[i];
-            ++visits;
-            for (std::uint32_t a : into_[at])
-                if (visit(tail_[a], a, x, need)) return;
-            for (node_id const& head : heads_[at])
-                if (flow_[arc(head)] != 0 && visit(head, arc(head), x, need)) return;
-        }
-        for (node_id at : queue_) seen_[at] = dead;
-    }
-
-    /// Whether the search is over: x has what it needs, or a way is no longer open.
-    bool visit(node_id at, std::uint32_t a, node_id x, byte_count need)
-    {
-        if (seen_[at] >= search_) return false;
-        seen_[at] = search_;
-        via_[at] = a;
-        queue_.push_back(at);
-        if (rest[at] == 0) return false;
-        // More than is needed, for the next to need some is probably not far from x. Half, for somebody
-        // else may be near to the other half.
-        byte_count bytes = larger(smaller(rest[at], need - rest[x]), rest[at] / 2);
-        auto const* const head = heads_[0].data();
-        for (node_id y = at; y != x; y = tail_[via_[y]] == y ? head[via_[y]] : tail_[via_[y]])
-            if (tail_[via_[y]] != y) bytes = smaller(bytes, flow_[via_[y]]);
-        bool is_closed = false;
-        for (node_id y = at; y != x;) {
-            std::uint32_t const b = via_[y];
-            if (tail_[b] == y) {
-                flow_[b] += bytes;
-                y = head[b];
-            } else {
-                is_closed |= (flow_[b] -= bytes) == 0;
-                y = tail_[b];
-            }
-        }
-        rest[at] -= bytes;
-        rest[x] += bytes;
-        return is_closed || rest[x] >= need;
-    }
-
-    Rows const& heads_; // arcs are numbered as they stand here
-    Rows into_;         // by node: the arcs that lead there
-    std::vector<std::uint32_t> tail_;
-    std::vector<byte_count> flow_;
-
-    std::vector<std::uint32_t> via_;  // by node: the arc to take towards who searches
-    std::vector<std::uint32_t> seen_; // by node: in which search
-    std::vector<node_id> queue_;
-    std::uint32_t search_ = 0;
-};
-
-/// Says of some buffers that no position of a set comes after all of their ends, by walking from each end.
-template <std::same_as<csr_rows> Rows>
-class held_in {
-public:
-    held_in(Rows const& after, std::vector<unsigned char> const& set)
-        : after_(after), set_(set), walk_(after.rows(), 0), ends_(after.rows(), 0)
-    {
-    }
-    bool operator()(std::span<step_id const> ends)
-    {
-        if (ends.empty()) { // free from the start, if anything starts
-            for (unsigned char is_in : set_)
-                if (is_in != 0) return false;
+/// Leave out members that cannot be shown to give to no other, and those of `several` that others give to.
+///
+/// There are two ways to show it. If the cut is closed, holding with each position all that come before it,
+/// one end is enough that leads to no position of the cut directly: all that comes after that end lies
+/// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
+///
+/// Requires: a member is given, or its first begin is in the `cut`, or it is one of `several`, which ascend.
+template <std::same_as<dependence_graph> G>
+void keep_proved(G const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+                 std::vector<buffer_id> const& several, std::vector<unsigned char> const& cut,
+                 std::vector<buffer_id>& members)
+{
+    auto keep_if = [&members](auto is_kept) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i != members.size(); ++i)
+            if (is_kept(members[i])) members[kept++] = members[i];
+        members.resize(kept);
+    };
+    if (!several.empty())
+        keep_if([&](buffer_id b) {
+            if (!is_listed(several, b)) return true;
+            for (buffer_id other : members)
+                if (other != b && gives_to(conflicts, lives, other, b)) return false;
             return true;
-        }
-        for (step_id end : ends)
-            if (end == after_.rows() || !leads_into(end)) return true;
-        std::uint32_t count = 0;
-        for (step_id end : ends) {
-            ++walks_;
-            reached_.assign(1, end);
-            bool goes_on = false;
-            while (!reached_.empty()) {
-                step_id const x = reached_.back();
-                reached_.pop_back();
-                for (step_id y : after_[x]) {
-                    if (set_[y] == 0 || walk_[y] == walks_) continue;
-                    ends_[y] =
-                        count == 0 || (walk_[y] >= walks_ - count && ends_[y] == count) ? count + 1 : 0;
-                    goes_on |= ends_[y] == count + 1;
-                    walk_[y] = walks_;
-                    reached_.push_back(y);
-                }
-            }
-            if (!goes_on) return true;
-            ++count;
-        }
+        });
+    bool is_closed = true;
+    for (std::size_t x = 0; x != g.positions(); ++x)
+        for (step_id y : g.after[x]) is_closed = is_closed && cut[x] >= cut[y];
+    auto leads_into = [&](step_id end) {
+        if (end == g.positions()) return false;
+        for (step_id y : g.after[end])
+            if (cut[y] != 0) return true;
         return false;
-    }
+    };
+    std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: the members that begin before it
+    for (buffer_id b : members)
+        if (!lives.begins[b].empty() && !is_listed(several, b)) ++begun[lives.first(b) + std::size_t{1}];
+    for (std::size_t x = 0; x != g.positions(); ++x) begun[x + 1] += begun[x];
+    keep_if([&](buffer_id b) {
+        if (lives.ends[b].empty()) return begun.back() == 0; // free from the start
+        if (is_closed)
+            for (step_id end : lives.ends[b])
+                if (!leads_into(end)) return true;
+        if (conflicts.undecided != 0) return false;
+        auto const never = conflicts.of[b];
+        for (std::size_t i = 0; i != never.size(); ++i) {
+            step_id const to = i + 1 == never.size() ? lives.positions : never[i + 1].first;
+            if (begun[never[i].last] != begun[to]) return false;
+        }
+        return true;
+    });
+}
 
-private:
-    bool leads_into(step_id x) const
-    {
-        for (step_id y : after_[x])
-            if (set_[y] != 0) return true;
-        return false;
+/// All that are alive at once when the positions run one after the other, where they weigh most.
+template <std::same_as<concurrent_lives> Lives>
+std::vector<buffer_id> heaviest_level(Lives const& lives, std::vector<byte_count> const& weights)
+{
+    std::vector<byte_count> born(std::size_t{lives.positions} + 1, 0), dies = born;
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (!lives.ends[b].empty()) born[lives.first(b)] += weights[b], dies[lives.last(b)] += weights[b];
+    byte_count alive = 0, most = 0;
+    step_id where = 0;
+    for (step_id x = 0; x != born.size(); ++x) {
+        alive = alive + born[x] - dies[x];
+        if (alive > most) most = alive, where = x;
     }
-    Rows const& after_;
-    std::vector<unsigned char> const& set_;
-    std::vector<std::uint32_t> walk_; // by position: the last walk that came there
-    std::vector<std::uint32_t> ends_; // and how many ends of the buffer, if all so far, lead there
-    std::vector<step_id> reached_;
-    std::uint32_t walks_ = 0;
-};
+    std::vector<buffer_id> level;
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (weights[b] != 0 && !lives.ends[b].empty() && lives.first(b) <= where && where < lives.last(b))
+            level.push_back(b);
+    return level;
+}
 
 } // namespace detail
 
 /// The heaviest set of buffers of which none gives to another, `weights` by buffer; or one that is heavy.
 ///
-/// Requires:   `lives` are positions of `g`. To have the bound of a pool, weigh the buffers of others 0.
-/// Ensures:    `bytes` is a lower bound in any case: membership is proved by walks apart from those that
-///             found the set. The heaviest is found, and known to be, unless the visits ran out, a frontier
-///             was cut, or a buffer begins at several positions. Buffers of weight 0 are no members.
-/// Complexity: O(positions + edges + buffers) and searches: in the worst case one through the whole graph
-///             for each position; where branches are short they are short. O(positions + edges) memory.
+/// Requires:   `lives` are of `g`, and `conflicts` of both. To have the bound of one pool, let the buffers of
+///             others weigh nothing: those are no members.
+/// Ensures:    `bytes` is a lower bound in any case: that no member gives to another is shown apart from the
+///             flow. The heaviest is found, and known to be, unless visits run out, conflicts are undecided,
+///             or so many buffers begin at several positions that to compare these with all would take more
+///             than a 16th of the visits.
+/// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
+///             whole graph for each position; O(1) each where branches are short. As much memory.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
+template <std::same_as<dependence_graph> G>
+[[nodiscard]] antichain
+heaviest_antichain(G const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+                   std::vector<byte_count> const& weights, antichain_options const& options = {})
+{
+    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
+    SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
+                   "sublet: more nodes of a flow than 32-bit ids");
+    std::uint64_t const usual =
+        larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
+    std::uint64_t const most_visits = options.visits != 0 ? options.visits : usual;
+
+    detail::giving_network<G> const net(g, lives, conflicts, weights, most_visits);
+    detail::resting_flow<csr_rows> flow(net.arcs);
+    byte_count given = 0;
+    auto serve = [&](node_id x) {
+        flow.collect(x, net.begins[x]);
+        flow.fetch(x, net.begins[x], most_visits);
+        byte_count const taken = smaller(flow.rest[x], net.begins[x]);
+        flow.rest[x] += net.rises[x] - taken;
+        given += taken;
+    };
+    for (node_id x = net.first_giver; x != net.first_taker; ++x) serve(x);
+    for (node_id x = 0; x != net.first_giver; ++x) serve(x);
+    for (node_id x = net.first_taker; x != net.begins.size(); ++x) serve(x);
+
+    antichain result;
+    result.visits = net.visits + flow.visits;
+    std::vector<unsigned char> cut(g.positions());
+    for (node_id x = 0; x != net.first_giver; x += 2) cut[x / 2] = flow.is_dead(x);
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (weights[b] != 0 && (net.begin_of[b] == no_node || flow.is_dead(net.begin_of[b])) &&
+            (net.end_of[b] == no_node || !flow.is_dead(net.end_of[b])))
+            result.members.push_back(b);
+    detail::keep_proved(g, lives, conflicts, net.takers, cut, result.members);
+    auto weigh = [&](std::vector<buffer_id> const& members) {
+        byte_count sum = 0;
+        for (buffer_id b : members) sum += weights[b];
+        return sum;
+    };
+    std::vector<buffer_id> level = detail::heaviest_level(lives, weights);
+    if (weigh(level) > weigh(result.members)) result.members = std::move(level);
+    result.bytes = weigh(result.members);
+    result.at_most = net.total - given + smaller(net.loose, given);
+    result.is_exact = result.bytes == result.at_most;
+    return result;
+}
+
+/// The same, if the conflicts are not needed for anything else.
 template <std::same_as<dependence_graph> G>
 [[nodiscard]] antichain heaviest_antichain(G const& g, concurrent_lives const& lives,
                                            std::vector<byte_count> const& weights,
                                            antichain_options const& options = {})
 {
-    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
-    auto const n = static_cast<step_id>(g.positions());
-    auto const buffers = static_cast<buffer_id>(lives.buffers());
-    SUBLET_EXPECTS(n <= (no_node - buffers) / 2, "sublet: more nodes of a flow than 32-bit ids");
-    frontier_rows const free = frontiers(g, lives, [&](buffer_id b) { return weights[b] != 0; });
-
-    // Bytes that begin at x leave at node 2x, those of a buffer whose last end is x rise at node 2x + 1; for
-    // each other frontier there is a node behind these.
-    csr_rows heads;
-    heads.reserve(2 * std::size_t{n} + buffers, g.edges() + n + free.lowest.items());
-    for (step_id x = 0; x != n; ++x) {
-        heads.append(2 * x + 1);
-        heads.close_row();
-        for (step_id y : g.after[x]) heads.append(2 * y);
-        heads.close_row();
-    }
-    std::vector<byte_count> begins(n, 0), rises(n, 0);
-    byte_count total = 0, loose = 0, given = 0;
-    for (buffer_id b = 0; b != buffers; ++b) {
-        if (weights[b] == 0) continue;
-        total = checked_add(total, weights[b]);
-        // That it begins at the first alone, and ends at the last, allows more to be given.
-        if (free.is_cut[b] != 0 || lives.begins[b].size() > 1) loose += weights[b];
-        if (!lives.begins[b].empty()) begins[lives.first(b)] += weights[b];
-        if (free.last_end[b] != no_step) rises[free.last_end[b]] += weights[b];
-        for (step_id y : free.lowest[b]) heads.append(2 * y);
-        if (!free.lowest[b].empty()) heads.close_row();
-    }
-    antichain result;
-    std::vector<unsigned char> in_cut(n, 0);
-    {
-        detail::resting_flow<csr_rows> flow(heads);
-        node_id next = 2 * n;
-        for (buffer_id b = 0; b != buffers; ++b)
-            if (!free.lowest[b].empty()) flow.rest[next++] = weights[b];
-        for (step_id x = 0; x != n; ++x) {
-            flow.collect(2 * x, begins[x]);
-            if (flow.visits < options.visits) flow.fetch(2 * x, begins[x]);
-            byte_count const served = smaller(flow.rest[2 * x], begins[x]);
-            flow.rest[2 * x] -= served;
-            given += served;
-            flow.collect(2 * x + 1, 0);
-            flow.rest[2 * x + 1] += rises[x];
-        }
-        for (step_id x = 0; x != n; ++x) in_cut[x] = flow.is_dead(2 * x);
-        result.visits = flow.visits;
-    }
-
-    // The lowest position at which each is free.
-    auto free_at = [&](buffer_id b) {
-        if (free.last_end[b] != no_step) {
-            auto const next = g.after[free.last_end[b]];
-            return next.empty() ? n : next.front();
-        }
-        return free.lowest[b].empty() ? n : free.lowest[b].front();
-    };
-    // All positions up to one are such a set as well. Which is the best?
-    std::vector<byte_count> more(std::size_t{n} + 1, 0), less = more;
-    byte_count cut_bytes = 0;
-    for (buffer_id b = 0; b != buffers; ++b) {
-        if (weights[b] == 0) continue;
-        more[lives.first(b)] += weights[b];
-        less[free_at(b)] += weights[b];
-        bool is_in = lives.begins[b].empty() || in_cut[lives.first(b)];
-        if (free.last_end[b] != no_step)
-            for (step_id y : g.after[free.last_end[b]]) is_in = is_in && !in_cut[y];
-        for (step_id y : free.lowest[b]) is_in = is_in && !in_cut[y];
-        if (is_in) cut_bytes += weights[b];
-    }
-    byte_count level = 0, best = cut_bytes;
-    step_id upto = n;
-    for (step_id x = 0; x <= n; ++x) {
-        level = level + more[x] - less[x];
-        if (x < n && level > best) best = level, upto = x;
-    }
-    if (upto != n)
-        for (step_id x = 0; x != n; ++x) in_cut[x] = x <= upto;
-
-    for (step_id x = 0; x != n; ++x)
-        for (step_id y : g.after[x]) SUBLET_EXPECTS(!in_cut[y] || in_cut[x], "sublet: a cut is not closed");
-    detail::held_in<csr_rows> is_held(g.after, in_cut);
-    for (buffer_id b = 0; b != buffers; ++b) {
-        if (weights[b] == 0 || (!lives.begins[b].empty() && !in_cut[lives.first(b)])) continue;
-        if (free.last_end[b] != no_step || !free.lowest[b].empty()) {
-            bool freed = false;
-            if (free.last_end[b] != no_step)
-                for (step_id y : g.after[free.last_end[b]]) freed |= in_cut[y] != 0;
-            for (step_id y : free.lowest[b]) freed |= in_cut[y] != 0;
-            if (freed) continue;
-        }
-        if (!is_held(lives.ends[b])) continue;
-        result.members.push_back(b);
-        result.bytes += weights[b];
-    }
-    result.at_most = smaller(total, total - given + loose);
-    result.is_exact = result.bytes == result.at_most;
-    return result;
+    return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, options);
 }
 
 } // namespace sublet

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_WEIGHED_TASKS_HPP
+#define SUBLET_TEST_WEIGHED_TASKS_HPP
+
+#include "random_tasks.hpp"
+
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+
+#include <vector>
+
+/// A random program, its graph, and the weights of its buffers, which are numbered by their root values.
+struct weighed_tasks {
+    sharing_rule rule;
+    sublet::dependence_graph g;
+    sublet::concurrent_lives lives;
+    std::vector<sublet::byte_count> weights;
+
+    explicit weighed_tasks(random_tasks const& tasks) : rule(tasks)
+    {
+        sublet::snapshot const p = tasks.program();
+        g = sublet::dependences(p, {.role = tasks.role});
+        std::vector<sublet::buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
+        lives = sublet::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        weights = tasks.bytes;
+        for (sublet::value_id v = 0; v != tasks.values(); ++v) {
+            bool const is_untouched = rule.late[v].empty() && rule.early[v].empty();
+            if (rule.root[v] != v || (is_untouched && !rule.is_given[v])) weights[v] = 0;
+        }
+    }
+    bool is_antichain(std::vector<sublet::buffer_id> const& members) const
+    {
+        for (sublet::buffer_id u : members)
+            for (sublet::buffer_id v : members)
+                if (u != v && rule.gives(u, v)) return false;
+        return true;
+    }
+    sublet::byte_count weight(std::vector<sublet::buffer_id> const& members) const
+    {
+        sublet::byte_count sum = 0;
+        for (sublet::buffer_id b : members) sum += weights[b];
+        return sum;
+    }
+};
+
+inline random_tasks draw_small_tasks(std::uint32_t seed, unsigned tasks)
+{
+    dice roll{std::mt19937(seed)};
+    random_tasks_shape shape;
+    shape.tasks = 1 + roll.below(tasks);
+    shape.outputs = 1 + roll.below(2);
+    shape.operands = 1 + roll.below(4);
+    shape.back = roll.below(3) == 0 ? 1 + roll.below(8) : 0;
+    shape.early = 30 * roll.below(2);
+    shape.views = 30 * roll.below(2);
+    shape.edges = 40 * roll.below(2);
+    shape.shuffled = roll.below(3) == 0;
+    return draw_tasks(roll, shape);
+}
+
+#endif
