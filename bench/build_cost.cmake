@@ -214,7 +214,8 @@ using network = sublet::detail::giving_network<sublet::dependence_graph>;
 network call(sublet::dependence_graph const& g) { return {g, {}, {}, {}, 9}; }")
 cost(analysis/resting_flow.hpp "
 void call(sublet::detail::resting_flow<sublet::csr_rows>& f) { f.fetch(1, 2, 3); }")
-cost(analysis/antichain.hpp "auto a = sublet::heaviest_antichain(sublet::dependence_graph(), {}, {});")
+cost(analysis/antichain.hpp "
+auto a = sublet::heaviest_antichain(sublet::dependence_graph(), {}, sublet::conflict_ranges(), {});")
 cost(analysis/range_sets.hpp "void call(sublet::detail::range_sets& s) { s.keep(0, std::vector{sublet::live_range{0, 2}}, 3); }")
 cost(analysis/unreached.hpp "void call(sublet::dependence_graph const& g, sublet::detail::range_sets& s)
 {
@@ -242,14 +243,27 @@ cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});"
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
 cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return sublet::step_id{0}; }); }")
+cost(sharing/token_sets.hpp "auto call(sublet::token_sets<>& t) { return t.before(0, 1); }")
+cost(sharing/sleepers.hpp "void call(sublet::detail::sleepers<>& s) { s.wake(0, 8, [](auto) {}); }")
+cost(sharing/tokens.hpp "
+auto call(sublet::dependence_graph const& g) { return sublet::share_by_tokens(g, {}, 4096).slots; }")
 cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")
 cost(sharing/color_graph.hpp "${graph}auto c = sublet::color_graph(g, {.bytes = 4096});")
 cost(sharing/slot_set.hpp "auto call(sublet::detail::slot_set const& s) { return s.lowest_free(); }")
 cost(sharing/color_chordal.hpp "${program}auto c = sublet::color_chordal(p);")
+cost(sharing/takers.hpp "auto call(sublet::takers<> const& t) { t.for_each_range(0, [](auto) {}); }")
 cost(sharing/range_matching.hpp "auto m = sublet::match_ranges(sublet::live_range_lists(), 2);")
 cost(sharing/fewest_slots.hpp "auto c = sublet::fewest_slots(sublet::concurrent_lives(), {});")
+cost(sharing/slot_room.hpp "auto call(sublet::slot_room<>& r) { return r.find(0); }")
+cost(sharing/relink_chains.hpp
+     "auto call(sublet::takers<> const& t, sublet::sized_chains& c, std::uint64_t& v)
+{ return sublet::relink_chains(t, {}, c, v); }")
+cost(sharing/largest_first.hpp
+     "auto p = sublet::share_largest_first(sublet::concurrent_lives(), sublet::conflict_ranges(), {});")
+cost(sharing/chains.hpp "${lives}auto p = sublet::share_in_chains(sublet::concurrent_lives(),
+                                                                  sublet::conflict_ranges(), sizes);")
 
 cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
 cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")
@@ -277,6 +291,11 @@ cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {
 cost(checking/order_questions.hpp "auto call(sublet::order_questions<>& q) { return q.first_no(); }")
 cost(checking/concurrent_witness.hpp "${text}
 void call(text& out) { out << sublet::concurrent_witness{}; }")
+cost(checking/class_touches.hpp "
+auto call(sublet::class_touches<> const& t) { return t.hands_over(0, 1, 2, {}, true); }")
+cost(checking/clash_schedule.hpp "
+auto call(sublet::step_order const& o, sublet::class_touches<> const& t)
+{ return sublet::clash_schedule(o, t, {}, true, 0, 1); }")
 cost(checking/check_concurrent_plan.hpp "${program}
 auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
 

@@ -80,14 +80,22 @@
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 #include <sublet/sharing/slot_choice.hpp>
+#include <sublet/sharing/token_sets.hpp>
+#include <sublet/sharing/sleepers.hpp>
+#include <sublet/sharing/tokens.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/dsatur.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/slot_set.hpp>
 #include <sublet/sharing/color_chordal.hpp>
+#include <sublet/sharing/takers.hpp>
 #include <sublet/sharing/range_matching.hpp>
 #include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/slot_room.hpp>
+#include <sublet/sharing/relink_chains.hpp>
+#include <sublet/sharing/largest_first.hpp>
+#include <sublet/sharing/chains.hpp>
 
 // At which address.
 #include <sublet/placement/problem.hpp>
@@ -113,7 +121,9 @@
 #include <sublet/rewriting/handoffs.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/checking/order_questions.hpp>
+#include <sublet/checking/class_touches.hpp>
 #include <sublet/checking/concurrent_witness.hpp>
+#include <sublet/checking/clash_schedule.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 
 // The front doors.

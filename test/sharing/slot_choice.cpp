@@ -2,21 +2,17 @@
 #include <sublet/sharing/slot_choice.hpp>
 
 #include "dice.hpp"
+#include "slow_chooser.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 using namespace sublet;
 
 namespace {
-
-constexpr slot_choice all_choices[] = {slot_choice::most_shared, slot_choice::best_fit,
-                                       slot_choice::smallest_sufficient, slot_choice::grow_largest,
-                                       slot_choice::caffe2_sized};
 
 auto always(step_id from)
 {
@@ -37,86 +33,6 @@ sized_slot_plan taken_by(byte_count size, slot_choice how)
     slots.take({.who = 7, .size = size, .begins = 9}, always(9));
     return std::move(slots).finish();
 }
-
-/// The rules of choice by their definition, all slots looked at for each buffer.
-struct slow_chooser {
-    struct slot {
-        byte_count bytes, first_size;
-        pool_id pool;
-        buffer_id tenant;
-        unsigned tenants;
-        step_id over;
-        bool ends;
-    };
-    slot_choice how;
-    std::vector<slot> slots;
-    std::vector<slot_id> slot_of;
-
-    template <class MayFollow>
-    void take(slot_request const& r, MayFollow may_follow)
-    {
-        std::vector<slot_id> free;
-        for (slot_id s = 0; s != slots.size(); ++s)
-            if (slots[s].pool == r.pool && slots[s].ends && slots[s].over <= r.begins &&
-                may_follow(slots[s].tenant))
-                free.push_back(s);
-        if (!r.follows) free.clear();
-        auto best = [&](auto is_better) -> std::optional<slot_id> {
-            if (free.empty()) return std::nullopt;
-            return *std::min_element(free.begin(), free.end(), is_better);
-        };
-        auto bytes = [&](slot_id s) { return slots[s].bytes; };
-        auto fits = [&](slot_id s) { return bytes(s) >= r.size; };
-        auto by_fit = [&](slot_id a, slot_id b) {
-            if (fits(a) != fits(b)) return fits(a);
-            return fits(a) ? bytes(a) < bytes(b) : bytes(a) > bytes(b);
-        };
-        std::optional<slot_id> mine;
-        switch (how) {
-        case slot_choice::most_shared:
-            mine = best([&](slot_id a, slot_id b) { return slots[a].tenants > slots[b].tenants; });
-            break;
-        case slot_choice::best_fit:
-            mine = best([&](slot_id a, slot_id b) {
-                auto away = [&](slot_id s) { return fits(s) ? bytes(s) - r.size : r.size - bytes(s); };
-                return away(a) != away(b) ? away(a) < away(b) : fits(a) && !fits(b);
-            });
-            break;
-        case slot_choice::smallest_sufficient:
-            mine = best(by_fit);
-            if (mine && !fits(*mine)) mine.reset();
-            break;
-        case slot_choice::grow_largest: mine = best(by_fit); break;
-        case slot_choice::caffe2_sized: { // their loop, over their list
-            std::sort(free.begin(), free.end(), [&](slot_id a, slot_id b) {
-                return slots[a].over != slots[b].over ? slots[a].over < slots[b].over : a < b;
-            });
-            std::optional<byte_count> most;
-            for (slot_id s : free) {
-                byte_count const has = slots[s].first_size;
-                if (!most || (has >= *most && (*most < r.size || *most >= has))) {
-                    most = has;
-                    mine = s;
-                }
-            }
-        }
-        }
-        if (r.size == 0) return;
-        if (!mine) {
-            mine = static_cast<slot_id>(slots.size());
-            slots.push_back({0, r.size, r.pool, 0, 0, 0, false});
-        }
-        slot& s = slots[*mine];
-        s = {std::max(s.bytes, r.size),
-             s.first_size,
-             s.pool,
-             r.who,
-             s.tenants + 1,
-             std::max<step_id>(r.over, r.begins + 1),
-             r.over != no_step};
-        slot_of[r.who] = *mine;
-    }
-};
 
 } // namespace
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_SLEEPERS_HPP
+#define SUBLET_SHARING_SLEEPERS_HPP
+
+/// Buffers that wait for tokens, each for one, and are woken when a range comes with it.
+///
+///     somebody waits in these 64 words?       ... 1 0 1
+///     somebody waits for this token?          ... 0000 0010  0000 0000  1001 0000
+///     who?                                                         b4, b7 ──┘  └── b1
+///
+/// Ranges are long and those who wait are few. Above the bits for tokens there is one for each word of them
+/// that is not empty, and so on up to a single word; so what lies between two that are waited for is skipped.
+
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet::detail {
+
+template <std::same_as<buffer_id> Buffer = buffer_id>
+class sleepers {
+public:
+    sleepers(std::size_t tokens, std::size_t buffers) : first_(tokens, no_buffer), next_(buffers, no_buffer)
+    {
+        std::size_t words = 0;
+        do {
+            tokens = tokens / 64 + 1;
+            begin_[levels_++] = words;
+            words += tokens;
+        } while (tokens != 1);
+        words_ = std::vector<std::uint64_t>(words, 0);
+    }
+
+    /// Requires:   b sleeps for no token.
+    /// Complexity: O(log tokens) to the base of 64.
+    void sleep(Buffer b, std::uint32_t token)
+    {
+        next_[b] = first_[token];
+        first_[token] = b;
+        for (unsigned level = 0; level != levels_; ++level, token /= 64)
+            word(level, token / 64) |= bit(token);
+    }
+
+    /// Calls `up(b)` for all b that sleep for a token from `first` on and below `last`; they sleep no longer.
+    ///
+    /// Complexity: O((1 + tokens that are waited for) log tokens) to the base of 64, and the calls.
+    template <class Up>
+    void wake(std::uint32_t first, std::uint32_t last, Up up)
+    {
+        for (std::uint32_t token = from(first); token < last; token = from(token + 1)) {
+            for (Buffer b = first_[token]; b != no_buffer; b = next_[b]) up(b);
+            first_[token] = no_buffer;
+            std::uint32_t at = token;
+            for (unsigned level = 0; level != levels_; ++level, at /= 64)
+                if ((word(level, at / 64) &= ~bit(at)) != 0) break;
+        }
+    }
+
+private:
+    /// The lowest token from `token` on that somebody waits for; a very high number if there is none.
+    std::uint32_t from(std::uint32_t token) const
+    {
+        for (unsigned level = 0; level != levels_; ++level) {
+            std::size_t const w = begin_[level] + token / 64;
+            if (w >= (level + 1 == levels_ ? words_.size() : begin_[level + 1])) break;
+            std::uint64_t const above = words_[w] >> token % 64 << token % 64;
+            if (above != 0) {
+                token = token / 64 * 64 + lowest(above);
+                while (level-- != 0) token = token * 64 + lowest(words_[begin_[level] + token]);
+                return token;
+            }
+            token = token / 64 + 1;
+        }
+        return ~std::uint32_t{0};
+    }
+    static std::uint64_t bit(std::uint32_t token) { return std::uint64_t{1} << token % 64; }
+    static std::uint32_t lowest(std::uint64_t w) { return static_cast<std::uint32_t>(std::countr_zero(w)); }
+    std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
+
+    std::vector<Buffer> first_, next_; // by token, and by buffer: of those that wait for one token, a list
+    std::vector<std::uint64_t> words_; // level by level
+    std::size_t begin_[6] = {};        // 64^6 exceeds 2^32
+    unsigned levels_ = 0;
+};
+
+} // namespace sublet::detail
+
+#endif

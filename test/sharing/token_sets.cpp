@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/token_sets.hpp>
+
+#include "dice.hpp"
+#include "random_tasks.hpp"
+#include "task_families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using table = std::vector<std::vector<bool>>;
+
+/// Who comes before whom, by definition.
+table closure_of(dependence_graph const& g)
+{
+    table before(g.positions(), std::vector<bool>(g.positions()));
+    for (std::size_t y = 0; y != g.positions(); ++y)
+        for (step_id x : g.before[y]) {
+            before[x][y] = true;
+            for (std::size_t a = 0; a != x; ++a)
+                if (before[a][x]) before[a][y] = true;
+        }
+    return before;
+}
+
+using ranges = std::vector<token_range>;
+
+std::vector<ranges> all_tokens(dependence_graph const& g)
+{
+    token_sets sets(g);
+    std::vector<ranges> all;
+    for (step_id y = 0; y != g.positions(); ++y) {
+        sets.advance_to(y);
+        all.emplace_back(sets.tokens().begin(), sets.tokens().end());
+    }
+    return all;
+}
+
+bool is_subset(ranges const& some, ranges const& of)
+{
+    return std::all_of(some.begin(), some.end(), [&](token_range s) {
+        return std::any_of(of.begin(), of.end(),
+                           [&](token_range r) { return r.first <= s.first && s.last <= r.last; });
+    });
+}
+
+/// tokens(x) is a subset of tokens(y) if and only if x is y or comes before y.
+void check_theorem(dependence_graph const& g)
+{
+    auto const all = all_tokens(g);
+    auto const before = closure_of(g);
+    for (std::size_t y = 0; y != all.size(); ++y) {
+        REQUIRE(!all[y].empty());
+        for (std::size_t i = 0; i != all[y].size(); ++i) {
+            REQUIRE(all[y][i].first < all[y][i].last);
+            if (i != 0) REQUIRE(all[y][i - 1].last < all[y][i].first);
+        }
+        for (std::size_t x = 0; x != all.size(); ++x)
+            REQUIRE(is_subset(all[x], all[y]) == (x == y || before[x][y]));
+    }
+}
+
+dependence_graph draw_graph(dice& roll, unsigned most)
+{
+    random_tasks_shape const shape{.tasks = 1 + roll.below(most),
+                                   .operands = 1 + roll.below(5),
+                                   .back = roll.below(3) == 0 ? 1 + roll.below(6) : 0,
+                                   .edges = roll.below(60),
+                                   .shuffled = roll.below(2) == 0};
+    random_tasks const tasks = draw_tasks(roll, shape);
+    constexpr position_order orders[] = {position_order::depth_first, position_order::breadth_first,
+                                         position_order::as_listed};
+    return dependences(tasks.program(), {.role = tasks.role, .order = orders[roll.below(3)]});
+}
+
+} // namespace
+
+TEST_CASE("branches have tokens that the others have not, and a join has those of all")
+{
+    std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
+    auto const g = dependences(
+        sequence(6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }));
+    auto const all = all_tokens(g);
+    std::vector<std::uint32_t> counts;
+    for (auto const& set : all) {
+        std::uint32_t count = 0;
+        for (token_range r : set) count += r.last - r.first;
+        counts.push_back(count);
+    }
+    CHECK(counts == std::vector<std::uint32_t>{1, 2, 3, 2, 3, 6});
+    CHECK(all[5] == ranges{{0, 6}});
+    CHECK(!is_subset(all[1], all[4]));
+    CHECK(is_subset(all[3], all[5]));
+}
+
+TEST_CASE("the theorem holds on random graphs: edges without data, early reads, any order")
+{
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        check_theorem(draw_graph(roll, seed % 50 == 0 ? 150 : 25));
+    }
+}
+
+TEST_CASE("the theorem holds on every family of task graphs")
+{
+    for (auto name : family_names)
+        for (auto order : {position_order::depth_first, position_order::breadth_first}) {
+            CAPTURE(name);
+            check_theorem(dependences(draw_family(name, 300).program(), {.order = order}));
+        }
+}
+
+TEST_CASE("what is asked about ascending positions is who comes before whom, positions skipped or not")
+{
+    for (unsigned seed = 0; seed != 1000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const g = draw_graph(roll, 40);
+        auto const before = closure_of(g);
+        token_sets sets(g);
+        for (step_id y = 0; y != g.positions(); ++y) {
+            if (roll.below(3) == 0) continue;
+            for (step_id x = 0; x != y; ++x) REQUIRE(sets.before(x, y) == before[x][y]);
+        }
+        CHECK(sets.forgotten() == 0);
+    }
+}
+
+TEST_CASE("where branches meet, their ranges become one")
+{
+    for (auto name : {"chain", "residual", "inception"}) {
+        auto const g = dependences(draw_family(name, 400).program());
+        std::size_t joins = 0;
+        auto const all = all_tokens(g);
+        for (std::size_t y = 0; y != all.size(); ++y) {
+            CHECK(all[y].size() <= 2);
+            if (g.before[y].size() < 2) continue;
+            CHECK(all[y].size() == 1);
+            ++joins;
+        }
+        CAPTURE(name);
+        CHECK((joins == 0) == (name == std::string_view("chain")));
+    }
+}
+
+TEST_CASE("with few ranges some is forgotten, which never makes one come before another")
+{
+    std::uint64_t missed = 0, exact = 0;
+    for (unsigned seed = 0; seed != 1000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const g = draw_graph(roll, 60);
+        auto const before = closure_of(g);
+        std::size_t const most = 1 + roll.below(6);
+        token_sets sets(g, most);
+        bool is_exact = true;
+        for (step_id y = 0; y != g.positions(); ++y) {
+            for (step_id x = 0; x != y; ++x) {
+                bool const said = sets.before(x, y);
+                REQUIRE((!said || before[x][y]));
+                if (said != before[x][y]) is_exact = false, ++missed;
+            }
+            sets.advance_to(y);
+            CHECK(sets.tokens().size() <= most);
+            std::uint32_t const own = sets.token_of(y);
+            CHECK(std::count_if(sets.tokens().begin(), sets.tokens().end(),
+                                [&](token_range r) { return r.first <= own && own < r.last; }) == 1);
+        }
+        if (sets.forgotten() == 0) REQUIRE(is_exact);
+        exact += sets.forgotten() == 0;
+    }
+    CHECK(missed != 0);
+    CHECK(exact != 0);
+}
+
+TEST_CASE("what is forgotten is old")
+{
+    // 0, 1 and 2 each begin a chain that leads elsewhere; 3 has read all three.
+    std::vector<std::vector<int>> const operands{{}, {}, {}, {0, 1, 2}, {}, {0}, {1}, {2}, {5}, {6}, {7}};
+    auto const g = dependences(
+        sequence(
+            11, 11, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }),
+        {.order = position_order::as_listed});
+    token_sets exact(g);
+    CHECK(exact.before(0, 3));
+    CHECK(exact.tokens().size() == 4);
+    token_sets sets(g, 2);
+    CHECK(!sets.before(0, 3));
+    CHECK(!sets.before(1, 3));
+    CHECK(sets.before(2, 3));
+    CHECK(sets.forgotten() == 2);
+    CHECK(sets.before(0, 5));
+}
+
+TEST_CASE("tokens are not handed back, and a violation has none")
+{
+    auto const g = dependences(draw_family("chain", 5).program());
+    token_sets sets(g);
+    CHECK(sets.before(1, 3));
+    CHECK(sets.before(0, 3));
+    CHECK_THROWS_WITH_AS((void)sets.before(0, 2), "sublet: tokens are handed on, never back",
+                         precondition_error);
+    CHECK_THROWS_AS((void)sets.before(0, 5), precondition_error);
+    CHECK_THROWS_AS(token_sets(g, 0), precondition_error);
+    std::vector<std::vector<int>> const circle{{1}, {0}};
+    auto const wrong = dependences(
+        sequence(2, 2, [&](auto s) -> auto& { return circle[s]; }, [](auto s) { return std::vector{s}; }));
+    REQUIRE(wrong.violation);
+    CHECK_THROWS_AS((void)token_sets(wrong), precondition_error);
+}
+
+TEST_CASE("a chain of a million steps, and as many into one")
+{
+    auto const chain = dependences(draw_family("chain", 1'000'000).program());
+    token_sets sets(chain);
+    CHECK(sets.before(0, 999'999));
+    CHECK(sets.tokens().size() == 1);
+
+    constexpr step_id n = 300'000;
+    auto const star = dependences(sequence(
+        n + 2, n + 2,
+        [](step_id s) {
+            std::vector<value_id> all;
+            for (value_id v = 0; s >= n && v != s; ++v) all.push_back(v);
+            return all;
+        },
+        [](step_id s) { return std::vector{s}; }));
+    token_sets into(star);
+    CHECK(into.before(0, n + 1));
+    CHECK(into.tokens().size() == 1);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_SLOW_CHOOSER_HPP
+#define SUBLET_TEST_SLOW_CHOOSER_HPP
+
+#include <sublet/sharing/slot_choice.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+inline constexpr sublet::slot_choice all_choices[] = {
+    sublet::slot_choice::most_shared, sublet::slot_choice::best_fit, sublet::slot_choice::smallest_sufficient,
+    sublet::slot_choice::grow_largest, sublet::slot_choice::caffe2_sized};
+
+/// The rules of choice by their definition, all slots looked at for each buffer.
+struct slow_chooser {
+    struct slot {
+        sublet::byte_count bytes, first_size;
+        sublet::pool_id pool;
+        sublet::buffer_id tenant;
+        unsigned tenants;
+        sublet::step_id over;
+        bool ends;
+    };
+    sublet::slot_choice how;
+    std::vector<slot> slots;
+    std::vector<sublet::slot_id> slot_of;
+
+    template <class MayFollow>
+    void take(sublet::slot_request const& r, MayFollow may_follow)
+    {
+        std::vector<sublet::slot_id> free;
+        for (sublet::slot_id s = 0; s != slots.size(); ++s)
+            if (slots[s].pool == r.pool && slots[s].ends && slots[s].over <= r.begins &&
+                may_follow(slots[s].tenant))
+                free.push_back(s);
+        if (!r.follows) free.clear();
+        auto best = [&](auto is_better) -> std::optional<sublet::slot_id> {
+            if (free.empty()) return std::nullopt;
+            return *std::min_element(free.begin(), free.end(), is_better);
+        };
+        auto bytes = [&](sublet::slot_id s) { return slots[s].bytes; };
+        auto fits = [&](sublet::slot_id s) { return bytes(s) >= r.size; };
+        auto by_fit = [&](sublet::slot_id a, sublet::slot_id b) {
+            if (fits(a) != fits(b)) return fits(a);
+            return fits(a) ? bytes(a) < bytes(b) : bytes(a) > bytes(b);
+        };
+        std::optional<sublet::slot_id> mine;
+        switch (how) {
+        case sublet::slot_choice::most_shared:
+            mine = best(
+                [&](sublet::slot_id a, sublet::slot_id b) { return slots[a].tenants > slots[b].tenants; });
+            break;
+        case sublet::slot_choice::best_fit:
+            mine = best([&](sublet::slot_id a, sublet::slot_id b) {
+                auto away = [&](sublet::slot_id s) {
+                    return fits(s) ? bytes(s) - r.size : r.size - bytes(s);
+                };
+                return away(a) != away(b) ? away(a) < away(b) : fits(a) && !fits(b);
+            });
+            break;
+        case sublet::slot_choice::smallest_sufficient:
+            mine = best(by_fit);
+            if (mine && !fits(*mine)) mine.reset();
+            break;
+        case sublet::slot_choice::grow_largest: mine = best(by_fit); break;
+        case sublet::slot_choice::caffe2_sized: { // their loop, over their list
+            std::sort(free.begin(), free.end(), [&](sublet::slot_id a, sublet::slot_id b) {
+                return slots[a].over != slots[b].over ? slots[a].over < slots[b].over : a < b;
+            });
+            std::optional<sublet::byte_count> most;
+            for (sublet::slot_id s : free) {
+                sublet::byte_count const has = slots[s].first_size;
+                if (!most || (has >= *most && (*most < r.size || *most >= has))) {
+                    most = has;
+                    mine = s;
+                }
+            }
+        }
+        }
+        if (r.size == 0) return;
+        if (!mine) {
+            mine = static_cast<sublet::slot_id>(slots.size());
+            slots.push_back({0, r.size, r.pool, 0, 0, 0, false});
+        }
+        slot& s = slots[*mine];
+        s = {std::max(s.bytes, r.size),
+             s.first_size,
+             s.pool,
+             r.who,
+             s.tenants + 1,
+             std::max<sublet::step_id>(r.over, r.begins + 1),
+             r.over != sublet::no_step};
+        slot_of[r.who] = *mine;
+    }
+};
+
+#endif
