@@ -66,9 +66,23 @@ TEST_CASE("what edges, data and nodes say is not said again")
                 else s.def(2), s.next_step(), s.def(3);
             });
     };
+    CHECK(storage_order(in_nodes(false), 2, {0, 0, 1, 1}, {1, 1, 1, 1}).empty());
     std::vector<buffer_id> const storage{0, no_buffer, no_buffer, 0};
     CHECK(storage_order(in_nodes(true), 1, storage, {1, 1, 1, 1}).empty());
     CHECK(storage_order(in_nodes(false), 1, storage, {1, 1, 1, 1}) == std::vector<handoff>{{1, 3}});
+}
+
+TEST_CASE("who reads at the end of a node waits by data, and is waited for")
+{
+    // 0 writes, 2 asks for it at the end of 1, 3 overwrites
+    auto const p = flow(
+        4, 2, [](node_id n) { return n == 1 ? std::vector<int>{2} : std::vector<int>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(0);
+            if (n == 2) s.use_at_end_of(1, 0);
+            if (n == 3) s.def(1);
+        });
+    CHECK(storage_order(p, 1, {0, 0}, {1, 1}) == std::vector<handoff>{{1, 3}});
 }
 
 TEST_CASE("touches of one storage run as listed, and nothing waits without need")

@@ -85,11 +85,9 @@ std::vector<unsigned char> values_to_split(S const& p, std::vector<value_role> c
     return is_split;
 }
 
-/// An edge that leads to a node not listed behind, or a use of a name not yet there that has versions.
+/// An edge that leads to a node not listed behind.
 template <std::same_as<snapshot> S>
-std::optional<version_violation> against_the_list(listed_touches<S> const& listed,
-                                                  std::vector<unsigned char> const& is_split,
-                                                  std::vector<value_role> const& role)
+std::optional<version_violation> edge_against_the_list(listed_touches<S> const& listed)
 {
     S const& p = listed.p;
     std::vector<step_id> position(p.steps());
@@ -99,24 +97,11 @@ std::optional<version_violation> against_the_list(listed_touches<S> const& liste
             step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
             if (position[from] >= position[next]) return version_violation{no_value, from, next};
         }
-    std::vector<step_id> used_first(p.values(), no_step);
-    std::vector<unsigned char> is_there(p.values());
-    std::optional<version_violation> found;
-    for (step_id s : listed.steps)
-        listed.each(s, [&](std::size_t, touch t) {
-            value_id const v = t.value;
-            if (!is_split[v] || is_given(role[v]) || is_there[v]) return;
-            if (t.kind == touch_kind::def) {
-                is_there[v] = 1;
-                if (used_first[v] != no_step && !found) found = version_violation{v, s, used_first[v]};
-            } else if (used_first[v] == no_step) {
-                used_first[v] = s;
-            }
-        });
-    return found;
+    return std::nullopt;
 }
 
-/// By place of a touch, the version that it touches. Versions are added to `result`.
+/// By place of a touch, the version that it touches. Versions, and a use of what is not there, are added to
+/// `result`.
 template <std::same_as<snapshot> S>
 std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_program& result,
                                     std::vector<unsigned char> const& is_split,
@@ -126,14 +111,18 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
     std::vector<value_id>& now = result.last;
     std::vector<unsigned char> is_there(now.size());
     for (value_id v = 0; v != now.size(); ++v) is_there[v] = !is_split[v] || is_given(result.role[v]);
-    std::vector<step_id> def_at(now.size(), no_step);
+    std::vector<step_id> def_at(now.size(), no_step), used_too_early(now.size(), no_step);
     std::vector<value_id> name(listed.places_of_steps() + listed.p.edge_uses().size());
     for (step_id s : listed.steps) {
         listed.each(s, [&](std::size_t place, touch t) {
             value_id const v = t.value;
             if (t.kind == touch_kind::def && def_at[v] != s) {
                 def_at[v] = s;
-                if (is_there[v] && is_split[v]) {
+                if (!is_there[v]) {
+                    if (used_too_early[v] != no_step && !result.violation)
+                        result.violation = version_violation{v, s, used_too_early[v]};
+                    is_there[v] = 1;
+                } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
                     result.number.push_back(result.number[now[v]] + 1);
                     result.role.push_back(value_role::intermediate);
@@ -141,8 +130,8 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
                     now[v] = static_cast<value_id>(result.value_of.size());
                     result.value_of.push_back(v);
                 }
-                is_there[v] = 1;
             }
+            if (!is_there[v] && used_too_early[v] == no_step) used_too_early[v] = s;
             name[place] = now[v];
         });
         for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
@@ -257,7 +246,7 @@ template <std::same_as<snapshot> S>
     }
 
     detail::listed_touches<snapshot> const listed(p, options.order);
-    result.violation = detail::against_the_list(listed, is_split, result.role);
+    result.violation = detail::edge_against_the_list(listed);
     if (result.violation) return result;
     auto const same_storage = options.same_storage.tabulate(values);
     std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
@@ -269,6 +258,7 @@ template <std::same_as<snapshot> S>
 
     std::vector<value_id> const alias_of = result.alias_of;
     std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
+    if (result.violation) return result;
     result.program = detail::renamed(p, listed, result.value_of.size(), name);
     result.handoffs = detail::order_of_versions(result, alias_of, options.order);
     return result;
