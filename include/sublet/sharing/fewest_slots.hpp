@@ -27,7 +27,7 @@
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/sharing/range_matching.hpp>
-#include <sublet/sorting.hpp>
+#include <sublet/sharing/takers.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -55,50 +55,19 @@ struct chain_cover {
 
 namespace detail {
 
-/// Of buffers in the order of their begins: by place, the places of those that it gives to.
-template <std::same_as<keyed> Member>
-live_range_lists givers(concurrent_lives const& lives, conflict_ranges const& conflicts,
-                        std::vector<Member> const& members, std::size_t begin, std::size_t end)
+/// By place, the places of those that it gives to.
+template <std::same_as<takers<>> Takers>
+live_range_lists ranges_of(Takers const& members)
 {
-    std::vector<std::uint32_t> several; // places of those that begin in several positions
-    std::size_t given = begin;
-    for (std::size_t i = begin; i != end; ++i) {
-        std::size_t const begins = lives.begins[members[i].who].size();
-        if (begins == 0) given = i + 1;
-        if (begins > 1) several.push_back(static_cast<std::uint32_t>(i - begin));
-    }
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
-    first.reserve(end - begin + 1);
-    for (std::size_t i = begin; i != end; ++i) {
-        buffer_id const u = members[i].who;
-        auto place_of = [&](step_id position) { // of the first that begins there or later
-            return static_cast<std::uint32_t>(given - begin + first_that(end - given, [&](std::size_t k) {
-                                                  return lives.first(members[given + k].who) >= position;
-                                              }));
-        };
-        auto add = [&](std::uint32_t from, std::uint32_t to) {
-            for (std::size_t k =
-                     first_that(several.size(), [&](std::size_t j) { return several[j] >= from; });
-                 k != several.size() && several[k] < to; ++k) {
-                if (gives_to(conflicts, lives, u, members[begin + several[k]].who)) continue;
-                if (from != several[k]) ranges.push_back({from, several[k]});
-                from = several[k] + 1;
-            }
-            if (from < to) ranges.push_back({from, to});
-        };
-        auto const never = conflicts.of[u];
-        if (lives.begins[u].empty() && lives.ends[u].empty()) {
-            add(place_of(0), static_cast<std::uint32_t>(end - begin));
-        } else {
-            for (std::size_t r = 0; r != never.size(); ++r)
-                add(place_of(never[r].last), r + 1 != never.size() ? place_of(never[r + 1].first)
-                                                                   : static_cast<std::uint32_t>(end - begin));
-        }
+    first.reserve(members.size() + 1);
+    for (std::size_t i = 0; i != members.size(); ++i) {
+        members.for_each_range(i, [&](live_range r) { ranges.push_back(r); });
         SUBLET_EXPECTS(ranges.size() < no_buffer, "sublet: more ranges than 32-bit ids");
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {interval_method::automatic, static_cast<step_id>(end - begin), std::move(first),
+    return {interval_method::automatic, static_cast<step_id>(members.size()), std::move(first),
             std::move(ranges)};
 }
 
@@ -124,25 +93,24 @@ template <std::same_as<concurrent_lives> Lives>
 
     chain_cover cover;
     cover.plan.slot_of.assign(buffers, no_slot);
-    std::vector<keyed> members; // by pool, then by begin: those given come first
+    std::vector<keyed> order; // by pool, then by begin
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] == 0 || !eligible[b]) continue;
-        members.push_back({pool_of[b], lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers<>::begin_key(lives, b), b});
     }
-    sort_keyed(members);
-    for (std::size_t begin = 0, end = 0; begin != members.size(); begin = end) {
-        while (end != members.size() && members[end].key == members[begin].key) ++end;
-        range_matching const matched =
-            match_ranges(detail::givers(lives, conflicts, members, begin, end), end - begin);
-        for (std::size_t i = 0; i != end - begin; ++i) { // who gives comes before who gets
-            buffer_id const b = members[begin + i].who;
-            std::uint32_t const from = matched.row_of[i];
-            cover.plan.slot_of[b] = from == range_matching::none
-                                        ? cover.plan.slots++
-                                        : cover.plan.slot_of[members[begin + from].who];
-            is_in_antichain[b] = matched.is_row_reached(i) && !matched.column_reached[i];
+    sort_keyed(order);
+    std::vector<buffer_id> mine;
+    for (std::size_t k = 0; k != order.size(); ++k) {
+        mine.push_back(order[k].who);
+        if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
+        takers<> const members(lives, conflicts, std::exchange(mine, {}));
+        range_matching const matched = match_ranges(detail::ranges_of(members), members.size());
+        for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
+            std::uint32_t const giver = matched.row_of[i];
+            cover.plan.slot_of[members[i]] =
+                giver == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
+            is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }
     for (buffer_id b = 0; b != buffers; ++b) {
@@ -153,6 +121,34 @@ template <std::same_as<concurrent_lives> Lives>
         if (is_in_antichain[b] && conflicts.undecided == 0) cover.antichain.push_back(b);
     }
     return cover;
+}
+
+/// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
+/// large as one, the fewest slots, times the way to the next smaller size, summed over all sizes. `bytes` is
+/// looked at as it is.
+///
+/// Ensures:    0 where conflicts were undecided, for then nothing is known.
+/// Complexity: fewest_slots() for each different size.
+/// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
+template <std::same_as<concurrent_lives> Lives>
+[[nodiscard]] byte_count least_slot_bytes(Lives const& lives, conflict_ranges const& conflicts,
+                                          fewest_slots_options options)
+{
+    if (conflicts.undecided != 0) return 0;
+    auto const bytes = options.bytes.tabulate(lives.buffers());
+    std::vector<keyed> sizes;
+    for (buffer_id b = 0; b != lives.buffers(); ++b)
+        if (bytes[b] != 0) sizes.push_back({bytes[b], 0, b});
+    sort_keyed(sizes);
+    byte_count sum = 0, below = 0;
+    for (keyed const& k : sizes) {
+        if (k.key == below) continue;
+        options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
+        slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
+        sum = checked_add(sum, checked_multiply(slots, k.key - below));
+        below = k.key;
+    }
+    return sum;
 }
 
 } // namespace sublet

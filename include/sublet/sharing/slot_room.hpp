@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_SLOT_ROOM_HPP
+#define SUBLET_SHARING_SLOT_ROOM_HPP
+
+/// Which slots have room for a buffer: 64 of them answered by a word, and no tenant is asked.
+///
+///     position       0   1   2   3   4   5   6   7       a buffer that begins at 2 and conflicts with [2,
+///     6): forbidden in   1   1   .   .   2   2   .   .         slots that forbid to begin at 2         none
+///     begun in       1   .   .   .   2   .   .   .         slots in which one begins in [2, 6)     2
+///                                                          so there is room in slot 1 only
+///
+/// A buffer conflicts with a tenant that began before it if it begins where that one forbids it, and with one
+/// that begins later if it forbids that itself. So two tables over positions, of bits by slot, hold the whole
+/// truth. Either is kept for stretches of 8, 64, 512 ... positions as well, so that a range is written, or
+/// read, by a few words a level.
+
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// Both tables, for 64 slots.
+template <std::same_as<conflict_ranges> Conflicts>
+class tenant_masks {
+    static constexpr step_id wide = 8; // a stretch holds so many of the level below
+
+public:
+    tenant_masks(concurrent_lives const& lives, Conflicts const& conflicts)
+        : lives_(&lives), conflicts_(&conflicts)
+    {
+        // One position is put before all others: there begins what is given.
+        std::size_t words = 0;
+        for (std::size_t stretches = std::size_t{lives.positions} + 1;;
+             stretches = (stretches + wide - 1) / wide) {
+            level_.push_back(words);
+            words += stretches;
+            if (stretches == 1) break;
+        }
+        words_ = std::vector<std::uint64_t>(2 * words);
+    }
+    [[nodiscard]] static std::size_t bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
+
+    /// A bit for each slot that has a tenant in conflict with b.
+    std::uint64_t against(buffer_id b)
+    {
+        std::uint64_t slots = 0;
+        visit(
+            b, [&](std::size_t at) { slots |= forbidden(at); }, [&](std::size_t at) { slots |= begun(at); });
+        return slots;
+    }
+    void insert(buffer_id b, std::uint64_t slot)
+    {
+        visit(b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
+    }
+    /// Requires: all other tenants of the slot are taken out as well.
+    void erase(buffer_id b, std::uint64_t slot)
+    {
+        visit(
+            b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
+    }
+
+private:
+    std::uint64_t& forbidden(std::size_t stretch) { return words_[2 * stretch]; }
+    std::uint64_t& begun(std::size_t stretch) { return words_[2 * stretch + 1]; }
+
+    /// `at_begin` for all stretches in which b begins, `in_range` for the largest that make up the positions
+    /// at which nobody may begin who takes its bytes.
+    template <class AtBegin, class InRange>
+    void visit(buffer_id b, AtBegin at_begin, InRange in_range) const
+    {
+        auto const begins = lives_->begins[b];
+        auto climb = [&](std::size_t at) {
+            for (std::size_t level : level_) {
+                at_begin(level + at);
+                at /= wide;
+            }
+        };
+        auto cut = [&](live_range r) {
+            for (std::size_t level : level_) {
+                for (; r.first != r.last && r.first % wide != 0; ++r.first) in_range(level + r.first);
+                for (; r.first != r.last && r.last % wide != 0; --r.last) in_range(level + r.last - 1);
+                if (r.first == r.last) return;
+                r = {r.first / wide, r.last / wide};
+            }
+        };
+        if (begins.empty()) {
+            climb(0);
+            cut({0, 1});
+            if (lives_->ends[b].empty()) return; // nobody touches it
+        }
+        for (step_id at : begins) climb(std::size_t{at} + 1);
+        for (live_range r : conflicts_->of[b]) cut({r.first + 1, r.last + 1});
+    }
+
+    concurrent_lives const* lives_;
+    Conflicts const* conflicts_;
+    std::vector<std::size_t> level_;   // where it begins
+    std::vector<std::uint64_t> words_; // forbidden and begun, of each stretch
+};
+
+} // namespace detail
+
+/// Of more slots than fit into the memory for it (but it fits 64) it forgets one that has had no new tenant
+/// for long, and never finds it again.
+template <std::same_as<conflict_ranges> Conflicts = conflict_ranges>
+class slot_room {
+    static constexpr std::uint32_t unseen = ~std::uint32_t{0}, forgotten = unseen - 1;
+
+public:
+    /// Requires: `lives` and `conflicts` belong together and outlive this.
+    slot_room(concurrent_lives const& lives, Conflicts const& conflicts,
+              std::size_t most_bytes = std::size_t{1} << 26)
+        : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
+    {
+        most_ = 64 * (most_bytes / detail::tenant_masks<Conflicts>::bytes(lives.positions) + 1);
+    }
+
+    /// Of the slots with room for b the one that was seen first, or `no_slot`.
+    ///
+    /// Complexity: O((begins + ranges of b) log positions) for each 64 slots.
+    [[nodiscard]] slot_id find(buffer_id b)
+    {
+        for (std::size_t g = 0; g != masks_.size(); ++g) {
+            std::uint64_t const roomy = taken_[g] & ~masks_[g].against(b);
+            if (roomy != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(roomy))];
+        }
+        return no_slot;
+    }
+
+    /// b is a tenant of the slot from now on. Slots are numbered densely.
+    ///
+    /// Complexity: O((begins + ranges of b) log positions), for all calls together.
+    template <std::same_as<slot_id> Slot>
+    void insert(buffer_id b, Slot slot)
+    {
+        if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, unseen);
+        if (place_of_[slot] == forgotten) return;
+        bool const is_new = place_of_[slot] == unseen;
+        if (is_new) place_of_[slot] = free_place(slot);
+        std::uint32_t const at = place_of_[slot];
+        masks_[at / 64].insert(b, bit_of(at));
+        earlier_[b] = std::exchange(latest_[at], b);
+        is_recent_[at] = !is_new;
+    }
+
+private:
+    static std::uint64_t bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
+
+    template <std::same_as<slot_id> Slot>
+    std::uint32_t free_place(Slot slot)
+    {
+        auto at = static_cast<std::uint32_t>(slot_at_.size());
+        if (at == most_) { // go round, but leave those alone that were of use since the last time
+            for (; is_recent_[hand_] != 0; hand_ = (hand_ + 1) % at) is_recent_[hand_] = 0;
+            at = std::exchange(hand_, (hand_ + 1) % at);
+            for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
+                masks_[at / 64].erase(b, bit_of(at));
+            place_of_[std::exchange(slot_at_[at], slot)] = forgotten;
+            return at;
+        }
+        if (at % 64 == 0) {
+            masks_.emplace_back(*lives_, *conflicts_);
+            taken_.push_back(0);
+        }
+        taken_[at / 64] |= bit_of(at);
+        slot_at_.push_back(slot);
+        latest_.push_back(no_buffer);
+        is_recent_.push_back(0);
+        return at;
+    }
+
+    concurrent_lives const* lives_;
+    Conflicts const* conflicts_;
+    std::size_t most_;                                   // places
+    std::vector<detail::tenant_masks<Conflicts>> masks_; // of 64 places each
+    std::vector<std::uint64_t> taken_;                   // by group of 64 places
+    std::vector<slot_id> slot_at_;                       // by place
+    std::vector<std::uint32_t> place_of_;                // by slot
+    std::vector<buffer_id> latest_;                      // by place: its last tenant
+    std::vector<buffer_id> earlier_;                     // by buffer: who came before it
+    std::vector<unsigned char> is_recent_;               // by place
+    std::uint32_t hand_ = 0;
+};
+
+} // namespace sublet
+
+#endif
