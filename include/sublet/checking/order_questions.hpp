@@ -97,8 +97,8 @@ private:
     void fill_rows(step_id floor)
     {
         step_id const top = columns_.back();
-        if (bits_.size() < (top - floor + std::size_t{1}) * words)
-            bits_.resize((top - floor + std::size_t{1}) * words);
+        std::size_t const needed = (top - floor + std::size_t{1}) * words;
+        if (bits_.size() < needed) bits_ = std::vector<std::uint64_t>(needed);
         std::size_t column = columns_.size();
         for (step_id at = top + 1; at-- != floor;) {
             std::uint64_t row[words] = {};

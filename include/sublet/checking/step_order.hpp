@@ -120,9 +120,9 @@ std::vector<step_id> find_cycle(Rows const& after, std::vector<step_id> const& l
 
 /// Derive what every execution of `p` keeps that also keeps the hand-offs.
 ///
-/// Requires:   `role` has an entry a value; hand-offs name steps that exist.
-/// Ensures:    `fault` is the first in this order: a value that is written though it was there, by step; a
-/// use
+/// Requires:   `role` has an entry a value.
+/// Ensures:    A hand-off that names no step is left out. `fault` is the first in this order: a value that is
+/// written though it was there, by step; a use
 ///             of what nothing defines before, by step, then at ends of nodes, then of outputs; a cycle.
 /// Complexity: O(V + E + steps + touches) time and memory.
 template <std::same_as<snapshot> S>
@@ -146,7 +146,8 @@ template <std::same_as<snapshot> S>
             for (step_id s = mine.first + 1; s != mine.last; ++s) add(s - 1, s);
             for (node_id next : p.successors(n)) add(mine.last - 1, p.steps_of(next).first);
         }
-        for (handoff h : handoffs) add(h.from, h.to);
+        for (handoff h : handoffs)
+            if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
     });
     found.step_at = detail::listed_upwards(found.after);
     if (found.step_at.size() != p.steps()) {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_CLASS_TOUCHES_HPP
+#define SUBLET_CHECKING_CLASS_TOUCHES_HPP
+
+/// When the bytes of a class of values are written first and touched last, if steps run in any order.
+///
+///     step 0: def a              class of a: begins {0}, ends {1, 2}
+///     step 1: use a, def b       class of c and its view d: begins {2}, ends {3}
+///     step 2: use a, def c       1 may write b over a, if it is offered and 2 has come before
+///     step 3: use c, def d = view of c, read by nobody
+///
+/// A class may have several first and several last steps, of which none comes before the other. Others are
+/// left out where that is plain to see; to have kept them would cost time only.
+
+#include <sublet/checking/check_places.hpp>
+#include <sublet/checking/demands.hpp>
+#include <sublet/checking/step_order.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+/// Requires: `asked` and `order` are of the program, and all of them live as long as this.
+template <std::same_as<snapshot> S = snapshot>
+class class_touches {
+public:
+    class_touches(S const& program, plan_demands const& asked, step_order const& order)
+        : p_(program), asked_(asked), order_(order), begins_(outermost(true)), ends_(outermost(false))
+    {
+    }
+
+    /// By root: the steps that write the class, but none that reads what another step has written of it.
+    [[nodiscard]] csr_rows const& begins() const { return begins_; }
+    /// By root: the steps that touch the class, but none of whose result for the class a later step reads.
+    [[nodiscard]] csr_rows const& ends() const { return ends_; }
+    /// There before all steps: nobody gives to it.
+    [[nodiscard]] bool is_given(value_id root) const
+    {
+        return has_role(asked_.class_role[root], value_role::input);
+    }
+    /// There after all steps: it gives to nobody.
+    [[nodiscard]] bool is_kept(value_id root) const
+    {
+        return has_role(asked_.class_role[root], value_role::output);
+    }
+
+    /// Whether a step is done with the bytes of class u when it writes class v there. It is if it reads them
+    /// early, and if it may write the result over the one operand that it reads of u.
+    [[nodiscard]] bool hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
+                                  bool in_place) const
+    {
+        value_id operand = no_value;
+        for (touch t : p_.touches(s)) {
+            if (asked_.root[t.value] != u || t.kind == touch_kind::use_early) continue;
+            if (t.kind == touch_kind::def || (operand != no_value && operand != t.value)) return false;
+            operand = t.value;
+        }
+        for (edge_use e : p_.edge_uses()) // they read after the writes
+            if (asked_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
+        if (operand == no_value) return true;
+        if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
+        if (detail::place_of(plan, u) != detail::place_of(plan, v)) return false;
+        for (overwrite o : p_.overwrites(s))
+            if (o.in == operand && asked_.root[o.out] == v && order_.def_of[o.out] == s) return true;
+        return false;
+    }
+
+private:
+    csr_rows outermost(bool only_defs) const
+    {
+        std::vector<unsigned char> is_read(p_.values());
+        for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
+            if (t.kind != touch_kind::def) is_read[t.value] = 1;
+        return csr_rows::gathered(p_.values(), [&](auto add) {
+            std::vector<step_id> settled(p_.values(), no_step); // by root: the last step that needs no row
+            for (step_id s = 0; s != p_.steps(); ++s) {
+                for (touch t : p_.touches(s)) {
+                    bool const is_def = t.kind == touch_kind::def;
+                    bool const is_inner =
+                        only_defs ? !is_def && order_.def_of[t.value] != no_step : is_def && is_read[t.value];
+                    if (is_inner) settled[asked_.root[t.value]] = s;
+                }
+                for (touch t : p_.touches(s)) {
+                    value_id const r = asked_.root[t.value];
+                    if (only_defs && t.kind != touch_kind::def) continue;
+                    if (asked_.is_planned(r) && settled[r] != s) add(r, settled[r] = s);
+                }
+            }
+            for (edge_use u : p_.edge_uses())
+                if (!only_defs && asked_.is_planned(asked_.root[u.value]))
+                    add(asked_.root[u.value], p_.steps_of(u.pred).last - 1);
+        });
+    }
+
+    S const& p_;
+    plan_demands const& asked_;
+    step_order const& order_;
+    csr_rows begins_;
+    csr_rows ends_;
+};
+
+} // namespace sublet
+
+#endif
