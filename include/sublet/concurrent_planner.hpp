@@ -33,8 +33,8 @@
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_buffers.hpp>
 #include <sublet/planned_memory.hpp>
+#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/in_place_concurrent.hpp>
-#include <sublet/sharing/tokens.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -158,7 +158,7 @@ template <std::same_as<snapshot> S>
             how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
     }
 
-    result.slots = share_by_tokens(g, lives, [&](buffer_id b) { return problem.buffers[b].size; },
+    result.slots = share_in_chains(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
                                    {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
     placement placed = stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_strategy::offsets) {
