@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE.onnx ...]: what sharing costs and saves
+// that is safe whatever order the steps run in: on graphs of nine families (test/task_families.hpp has
+// pictures) of 1000, 10000, 100000 and 1000000 tasks, or on the networks of files. For each graph a line of
+// facts:
+//
+//     order    milliseconds to find who waits for whom, and where each buffer begins and ends
+//     ranges   milliseconds for the ranges in which buffers conflict, and how many there are a buffer
+//     bound    milliseconds for the bytes that no plan for every schedule goes below, and these bytes;
+//     "exact"
+//              if no antichain is heavier
+//     pairs    how many pairs of positions are ordered; up to 10000 tasks counted by three means that must
+//              agree, and then by the quickest
+//     hash     of the answers to 1000 drawn questions "does a come before b"
+//
+// and a line for each method:
+//
+//     tokens   slots, as tokens are handed on
+//     chains   slots, by the ranges: in the order in which buffers begin, and the largest first
+//     columns  the same slots as in the order of begins, by columns of the closure, where there are too many
+//              ranges, or few steps
+//     offsets  anywhere in an arena, never above chains
+//
+// "ms" is the time of the method alone; "all ms" counts what it needs before, order and ranges; the check of
+// its plan by the library's opponent stands apart. MiB is the most that the process took for it beyond the
+// program, without the check.
+
+#include "../test/task_families.hpp"
+#include "measure.hpp"
+
+#include <sublet/analysis/antichain.hpp>
+#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/happens_before.hpp>
+#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/stack_slots.hpp>
+#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/tokens.hpp>
+
+#ifdef SUBLET_BENCH_READS_ONNX
+#include "../examples/plan_model/network.hpp"
+#include "../examples/plan_model/read_onnx.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+struct arguments {
+    std::size_t most = 1'000'000;
+    std::string family;
+    std::uint64_t visits = 100'000'000;
+    std::vector<std::string> files;
+};
+
+/// What is to be planned: each value of a size has a buffer of its own.
+struct subject {
+    std::string name;
+    snapshot program;
+    plan_options options{.bytes = 0};
+    std::vector<handoff> handoffs = {};
+};
+
+/// All that methods start from.
+struct prepared {
+    dependence_graph graph;
+    concurrent_lives lives;
+    conflict_ranges conflicts;
+    placement_problem problem;
+    memory_plan plan; ///< without offsets
+    antichain bound;
+    double order_ms = 0, ranges_ms = 0, bound_ms = 0;
+};
+
+void list_buffers(subject const& s, prepared& made)
+{
+    auto const role = s.options.role.tabulate(s.program.values());
+    buffer_table const table = gather_buffers(detail::listed_lives(s.program, role), s.options);
+    if (detail::list_planned(table, made.plan, made.problem)) throw std::runtime_error(s.name + ": pins");
+    made.plan.valid_for = program_reading::concurrent;
+    made.plan.handoffs = s.handoffs;
+}
+
+prepared prepare(subject const& s, bool with_ranges)
+{
+    prepared made;
+    list_buffers(s, made);
+    auto const role = s.options.role.tabulate(s.program.values());
+    made.order_ms = bench::milliseconds([&] {
+        made.graph = dependences(s.program, {.role = role, .handoffs = s.handoffs});
+        if (made.graph.violation) throw std::runtime_error(s.name + ": has no concurrent reading");
+        made.lives =
+            concurrent_lifetimes(s.program, made.graph, made.plan.buffers.size(), made.plan.buffer_of, role);
+    });
+    if (with_ranges)
+        made.ranges_ms =
+            bench::milliseconds([&] { made.conflicts = later_conflicts(made.graph, made.lives); });
+    return made;
+}
+
+/// Answers to drawn questions, and pairs; the means have to agree.
+void print_order(prepared const& made)
+{
+    std::size_t const n = made.graph.positions();
+    std::vector<std::pair<step_id, step_id>> questions; // by the later position, as columns like it
+    dice roll{std::mt19937(7)};
+    while (n > 1 && questions.size() != 1000) {
+        auto const a = roll.below(static_cast<std::uint32_t>(n));
+        auto const b = roll.below(static_cast<std::uint32_t>(n));
+        if (a != b) questions.push_back({std::max(a, b), std::min(a, b)});
+    }
+    std::sort(questions.begin(), questions.end());
+    std::uint64_t expected_pairs = 0, expected_hash = 0;
+    bool is_first = true;
+    using enum precedence_means;
+    for (precedence_means means : {automatic, ranges, columns, search}) {
+        if (n > 10'000 && means != automatic) break;
+        precedence order = happens_before(made.graph, {.means = means});
+        std::uint64_t const pairs = order.ordered_pairs();
+        std::uint64_t hash = 14695981039346656037u; // FNV-1a
+        for (auto [b, a] : questions)
+            hash = (hash ^ static_cast<unsigned>(order.before(a, b))) * 1099511628211u;
+        if (is_first) expected_pairs = pairs, expected_hash = hash;
+        is_first = false;
+        if (pairs != expected_pairs || hash != expected_hash)
+            throw std::runtime_error("the means of happens-before do not agree");
+    }
+    std::printf("   ordered_pairs %llu, hash %016llx\n", static_cast<unsigned long long>(expected_pairs),
+                static_cast<unsigned long long>(expected_hash));
+}
+
+/// Runs `method`, which is given what is prepared and returns slots and a placement of them.
+struct method_result {
+    std::size_t slots = 0; ///< 0: not shared by slots
+    placement placed;
+};
+
+template <class Method>
+void measure(subject const& s, char const* name, bool needs_ranges, byte_count bound, Method method)
+{
+    bench::forget_peak();
+    double const before = bench::process_mebibytes("VmRSS");
+    prepared made = prepare(s, needs_ranges);
+    method_result result;
+    double const ms = bench::milliseconds([&] { result = method(made); });
+    double const mebibytes = bench::process_mebibytes("VmHWM") - before;
+    detail::put(result.placed, made.plan);
+    byte_count bytes = 0;
+    for (byte_count arena : made.plan.arena_bytes) bytes += arena;
+    double const check_ms = bench::milliseconds([&] {
+        if (auto const refuted = check_concurrent_plan(s.program, made.plan, s.options))
+            throw std::runtime_error(s.name + ": a plan by " + name + " is refuted");
+    });
+    double const over = bound == 0 ? 0 : 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1);
+    std::printf(
+        "   %-16s %9zu slots %16llu bytes %8.2f %% over %10.2f ms %10.2f all ms %10.2f check ms %8.0f MiB\n",
+        name, result.slots, static_cast<unsigned long long>(bytes), over, ms,
+        made.order_ms + made.ranges_ms + ms, check_ms, mebibytes);
+    std::fflush(stdout);
+}
+
+void run(subject const& s, arguments const& asked)
+{
+    byte_count bound = 0;
+    bool is_coarse = false;
+    std::vector<buffer_id> antichain_members;
+    {
+        prepared made = prepare(s, true);
+        is_coarse = made.conflicts.undecided != 0;
+        std::vector<byte_count> weights;
+        for (placement_buffer const& b : made.problem.buffers) weights.push_back(b.size);
+        made.bound_ms =
+            bench::milliseconds([&] { made.bound = heaviest_antichain(made.graph, made.lives, weights); });
+        bound = made.bound.bytes;
+        antichain_members = made.bound.members;
+        std::printf(
+            "%s: %zu steps, %zu edges, %zu buffers; order %.2f ms; ranges %.2f ms, %.2f a buffer%s; bound "
+            "%.2f ms, %llu bytes%s\n",
+            s.name.c_str(), s.program.steps(), made.graph.edges(), made.problem.buffers.size(), made.order_ms,
+            made.ranges_ms,
+            static_cast<double>(made.conflicts.of.ranges()) /
+                static_cast<double>(std::max<std::size_t>(made.problem.buffers.size(), 1)),
+            is_coarse ? " (coarse)" : "", made.bound_ms, static_cast<unsigned long long>(bound),
+            made.bound.is_exact ? " exact" : " (not exact)");
+        print_order(made);
+    }
+    auto size_of = [](prepared const& made) {
+        return [&made](buffer_id b) { return made.problem.buffers[b].size; };
+    };
+    auto stacked = [](prepared const& made, sized_slot_plan const& slots) {
+        return method_result{slots.slots, stack_slots(made.problem, slots)};
+    };
+    measure(s, "tokens", false, bound, [&](prepared const& made) {
+        return stacked(made, share_by_tokens(made.graph, made.lives, size_of(made)));
+    });
+    auto chains = [&](prepared const& made, chain_order order) {
+        return share_in_chains(made.lives, made.conflicts, size_of(made), {.order = order});
+    };
+    measure(s, "chains by begin", true, bound,
+            [&](prepared const& made) { return stacked(made, chains(made, chain_order::by_begin)); });
+    measure(s, "chains by size", true, bound,
+            [&](prepared const& made) { return stacked(made, chains(made, chain_order::by_size)); });
+    if (is_coarse || s.program.steps() <= 10'000)
+        measure(s, "columns", false, bound, [&](prepared const& made) {
+            precedence order = happens_before(made.graph, {.means = precedence_means::columns});
+            return stacked(made, share_in_chains(made.lives, order, size_of(made)));
+        });
+    measure(s, "offsets", true, bound, [&](prepared const& made) {
+        auto const slots = chains(made, chain_order::by_begin);
+        return method_result{0, place_concurrently(made.problem, made.lives, made.conflicts.of,
+                                                   {.bounds = {bound},
+                                                    .antichain = antichain_members,
+                                                    .fallback = stack_slots(made.problem, slots).offset,
+                                                    .visits = asked.visits})};
+    });
+}
+
+arguments read_arguments(int count, char** words)
+{
+    arguments asked;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        auto operand = [&] {
+            if (++i == count) throw std::runtime_error(word + " needs an operand");
+            return std::string(words[i]);
+        };
+        if (word == "--smoke") asked.most = 1000;
+        else if (word == "--most") asked.most = bench::number_in(operand());
+        else if (word == "--family") asked.family = operand();
+        else if (word == "--visits") asked.visits = bench::number_in(operand());
+        else if (word[0] != '-') asked.files.push_back(word);
+        else
+            throw std::runtime_error(
+                "usage: sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE ...]");
+    }
+    if (!asked.family.empty() &&
+        std::find(std::begin(family_names), std::end(family_names), asked.family) == std::end(family_names))
+        throw std::runtime_error("there is no family '" + asked.family + "'");
+    return asked;
+}
+
+subject read_network([[maybe_unused]] std::string const& file)
+{
+#ifdef SUBLET_BENCH_READS_ONNX
+    plan_model::network const net = plan_model::read_onnx(file);
+    plan_options options = plan_model::as_options(net);
+    options.in_place = false;
+    auto const versioned = versions(plan_model::as_program(net), versions_for(options));
+    options = with_versions(options, versioned);
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    return {file, versioned.program, options, versioned.handoffs};
+#else
+    throw std::runtime_error("this program was built without ONNX and reads no files");
+#endif
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        arguments const asked = read_arguments(count, words);
+        for (std::string const& file : asked.files) run(read_network(file), asked);
+        if (!asked.files.empty()) return 0;
+        for (std::string_view family : family_names)
+            for (std::size_t const n : {1000u, 10'000u, 100'000u, 1'000'000u}) {
+                if (n > asked.most || (!asked.family.empty() && family != asked.family)) continue;
+                task_family drawn = draw_family(family, n);
+                subject const s{std::string(family) + ' ' + std::to_string(n),
+                                drawn.program(),
+                                {.bytes = std::move(drawn.bytes), .in_place = false}};
+                run(s, asked);
+            }
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "sharing: %s\n", e.what());
+        return 2;
+    }
+}
