@@ -93,6 +93,23 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
     CHECK(versions(snapshot{}).program == snapshot{});
 }
 
+TEST_CASE("what one step writes twice is one version")
+{
+    auto against_the_list = [](bool again) {
+        return flow(
+            2, 1, [](node_id n) { return n == 1 ? std::vector<int>{0} : std::vector<int>{}; },
+            [again](node_id n, effect_sink& s) {
+                if (n == 0) s.def(0), s.def(0);
+                else if (again) s.def(0);
+            });
+    };
+    CHECK(!versions(against_the_list(false)).violation); // for nothing depends on the list
+    CHECK(versions(against_the_list(true)).violation);
+    auto const made = versions(program_of({{{}, {0}}, {{0}, {0, 0}}, {{0}, {}}}, 1));
+    CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1, 1}}, {{1}, {}}});
+    CHECK(made.program.overwrites().size() == 1);
+}
+
 TEST_CASE("the first version is the input, the last one the output")
 {
     auto const made =

@@ -485,6 +485,63 @@ TEST_CASE("both programs are read in the order that is given")
     CHECK_THROWS_AS((void)fault_of(before, after, {.order = {1, 1, 0}}), precondition_error);
 }
 
+TEST_CASE("renamings by which memonger has destroyed data are found")
+{
+    struct history {
+        char const* what;
+        operations before;
+        std::vector<value_id> names; // by value, the last is h, which is given
+        step_id step;
+    };
+    std::vector<history> const all{
+        {"a name is written again before what it now shares with is read",
+         {{{4}, {0}, {}}, {{4}, {1}, {}}, {{0, 4}, {2}, {}}, {{2}, {1}, {}}, {{1}, {3}, {}}},
+         {0, 0, 2, 3, 4},
+         2},
+        {"a rewrite in place counts as one more reader of another",
+         {{{4}, {0}, {}},
+          {{4}, {1}, {}},
+          {{0, 4, 1}, {1}, {}},
+          {{0}, {2}, {}},
+          {{2, 0}, {0}, {}},
+          {{1, 0}, {3}, {}}},
+         {0, 2, 2, 3, 4},
+         5},
+        {"the old version of what is written in place has another reader",
+         {{{4}, {0, 1}, {}}, {{1}, {2}, {}}, {{1, 0}, {3}, {}}, {{0, 2}, {0}, {}}},
+         {0, 1, 2, 2, 4},
+         3},
+        {"a name is written once more, and nobody reads that",
+         {{{5}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {3}, {}}, {{5}, {0}, {}}, {{2, 3}, {4}, {}}},
+         {0, 1, 0, 3, 4, 5},
+         5},
+        {"a name is written again behind its last read, in order",
+         {{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{4}, {0}, {}}, {{2}, {3}, {}}},
+         {0, 1, 0, 3, 4},
+         4},
+    };
+    for (history const& one : all) {
+        CAPTURE(one.what);
+        operations after = one.before;
+        for (auto& op : after)
+            for (auto* row : {&op.uses, &op.defs})
+                for (value_id& v : *row) v = one.names[v];
+        std::vector<value_role> role(one.names.size());
+        role.back() = value_role::input;
+        auto const fact = fault_of(one.before, after, {.role = role});
+        REQUIRE(fact);
+        CHECK(fact->what == rewrite_change::read);
+        CHECK(fact->step == one.step);
+    }
+    // What must not be shared is given the place of another, and then overwritten there.
+    operations const kept{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {3}, {}}, {{3}, {5}, {}}};
+    operations const lost{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {3}, {}}, {{3}, {0}, {}}};
+    std::vector<value_role> const role{{}, {}, value_role::output, {}, value_role::input, {}};
+    snapshot const before = program_of(kept), after = program_of(lost);
+    CHECK(check_rewrite(before, after, {.role = role, .kept_as = {0, 1, 0, 3, 4, 0}})->what ==
+          rewrite_change::kept);
+}
+
 TEST_CASE("versions are a renaming")
 {
     std::size_t split = 0;
