@@ -10,7 +10,7 @@
 /// What comes after all ends of a buffer is closed upwards, so its lowest positions say all. Nearly always
 /// they are what follows the last end. If not, a walk from any one of the ends finds them, if it turns back
 /// wherever a position is free. Ends differ: one may lead through half of the program before it meets the
-/// others, and another meet them at once. So each has a few steps, then each has twice as many, until one
+/// others, and another meet them at once. So each has two steps, then each has eight times as many, until one
 /// has finished.
 
 #include <sublet/analysis/concurrent_lifetimes.hpp>
@@ -85,7 +85,7 @@ private:
 ///             `last_end[b]`, or is in `lowest[b]` or comes after one of these. A buffer without ends is free
 ///             from the start: all positions that wait for nothing are its frontier.
 /// Complexity: O(positions + edges) and the walks, which end together when there have been `most_visits`:
-///             the shortest from any of the ends, for twice the number of ends.
+///             O(ends x length of the shortest walk from one of them) for each buffer.
 template <std::same_as<csr_rows> Rows, class IsWanted, class IsFree>
 [[nodiscard]] frontier_rows frontiers(Rows const& before, Rows const& after, concurrent_lives const& lives,
                                       IsWanted is_wanted, IsFree is_free, std::uint64_t most_visits)
@@ -97,7 +97,7 @@ template <std::same_as<csr_rows> Rows, class IsWanted, class IsFree>
     frontier.is_cut.assign(lives.buffers(), 0);
     auto walk_from_ends = [&](buffer_id b, std::span<step_id const> ends) {
         auto is_free_here = [&](step_id x) { return is_free(b, x); };
-        for (std::size_t steps = 16; walk.visits < most_visits; steps *= 2)
+        for (std::size_t steps = 2; walk.visits < most_visits; steps *= 8)
             for (std::size_t i = ends.size(); i-- != 0;) {
                 std::uint64_t const before_it = walk.visits;
                 if (!walk.walk(ends[i], steps, is_free_here)) continue;

@@ -61,7 +61,7 @@ struct giving_network {
         first_giver = 2 * positions;
         std::vector<unsigned char> is_begin(positions);
         for (buffer_id b = 0; b != buffers; ++b) {
-            if (weights[b] == 0 || lives.begins[b].empty() || is_listed(takers, b)) continue;
+            if (weights[b] == 0 || lives.begins[b].empty()) continue;
             begin_of[b] = 2 * lives.first(b);
             is_begin[lives.first(b)] = 1;
         }
@@ -93,8 +93,7 @@ struct giving_network {
         csr_rows const to_takers = csr_rows::gathered(nodes, [&](auto add) {
             for (buffer_id v : takers)
                 for (buffer_id u = 0; u != buffers; ++u)
-                    if (u != v && end_of[u] != no_node && gives_to(conflicts, lives, u, v))
-                        add(end_of[u], begin_of[v]);
+                    if (end_of[u] != no_node && gives_to(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
         });
         arcs.reserve(nodes, g.edges() + positions + frontier.lowest.items() + to_takers.items());
         for (node_id t = 0; t != nodes; ++t) {
