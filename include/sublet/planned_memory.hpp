@@ -29,6 +29,7 @@ struct pool_report {
 /// What a plan costs and what it saves. Sums over pools (the position is pool 0's), and each pool by itself.
 struct plan_report : pool_report {
     program_reading reading = program_reading::sequential;
+    bool is_clocked = false; ///< the bound is that of plans in the clock that the hand-offs keep
     std::size_t steps = 0;
     std::size_t values = 0;
     std::size_t buffers = 0;        ///< planned ones: of more than 0 bytes, after in-place decisions
@@ -104,8 +105,11 @@ Stream& operator<<(Stream& out, plan_report const& r)
     detail::write_bytes(text, r.arena_bytes);
     text << " instead of ";
     detail::write_bytes(text, r.naive_bytes);
-    text << (r.reading == program_reading::sequential ? "; no plan in this order goes below "
-                                                      : "; no plan for every schedule goes below ");
+    text << "; no plan ";
+    if (r.is_clocked) text << "in this clock";
+    else if (r.reading == program_reading::concurrent) text << "for every schedule";
+    else text << "in this order";
+    text << " goes below ";
     detail::write_bytes(text, r.lower_bound_bytes);
     return out;
 }
