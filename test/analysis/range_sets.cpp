@@ -54,6 +54,23 @@ TEST_CASE("one range a set is kept, however little room there is")
     }
 }
 
+TEST_CASE("gaps are filled, and memory is bounded")
+{
+    detail::range_sets sets(1000, 100'000);
+    std::vector<live_range> const wide{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+    for (std::size_t i = 0; i != 100'000; ++i) {
+        sets.keep(i % 1000, wide, no_step);
+        if (i >= 10) sets.release((i - 10) % 1000);
+    }
+    CHECK(sets.room() < 5000);
+    ranges wider;
+    for (step_id i = 0; i != 500; ++i) wider.push_back({2 * i, 2 * i + 1});
+    for (std::size_t i = 0; i != 1000; ++i) sets.keep(i, wider, no_step);
+    CHECK(sets.has_forgotten());
+    CHECK(sets.room() > 50'000);
+    CHECK(sets.room() < 110'000);
+}
+
 TEST_CASE("sets are what was kept, or cover it from where they are said to be coarser")
 {
     int coarser = 0;

@@ -20,8 +20,6 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/range_sets.hpp>
 #include <sublet/analysis/unreached.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/live_range.hpp>
@@ -33,7 +31,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -73,11 +70,12 @@ public:
             for (step_id p = 0; p <= n; ++p) all.push_back(p);
             std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
             unreached_.emplace(n, options.max_ranges == 0 ? most : options.max_ranges);
-            bool const may_forget = means_ == precedence_means::ranges;
-            auto has_room = [&](auto const&...) { return may_forget || !unreached_->has_forgotten(); };
+            auto has_room = [&](auto const&...) {
+                return means_ == precedence_means::ranges || !unreached_->has_forgotten();
+            };
             detail::find_unreached(g, all, *unreached_, true, has_room);
             means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
-            if (!has_room()) unreached_.reset();
+            if (means_ == precedence_means::columns) unreached_.reset();
         }
         if (means_ == precedence_means::columns) columns_.emplace(g.before);
         if (means_ == precedence_means::search) walk_.emplace(g.before);

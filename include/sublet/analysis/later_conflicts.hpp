@@ -79,13 +79,13 @@ template <std::same_as<concurrent_lives> Lives>
 std::uint64_t count_undecided(Lives const& lives, live_range_lists const& of, range_sets const& sets,
                               std::size_t first_owner)
 {
-    std::vector<std::uint64_t> begun(std::size_t{lives.positions} + 1);
+    std::vector<std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
     for (std::size_t b = 0; b != lives.buffers(); ++b)
         for (step_id p : lives.begins[b]) ++begun[p + std::size_t{1}];
     for (std::size_t p = 0; p != lives.positions; ++p) begun[p + 1] += begun[p];
     std::uint64_t count = 0;
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id const known = larger(lives.last(b), sets.known_until(first_owner + b));
+        step_id const known = sets.known_until(first_owner + b);
         for (live_range r : of[b])
             if (known < r.last) count += begun[r.last] - begun[larger(r.first, known)];
     }
@@ -124,7 +124,8 @@ template <std::same_as<dependence_graph> G>
             std::size_t const owner = positions + std::size_t{b};
             step_id until = known;
             if (t == lives.ends[b].back()) { // the first end to be met
-                scratch.assign(1, {lives.first(b), t == positions ? t : next[t + 1]});
+                scratch.clear();
+                detail::push_range(scratch, {lives.first(b), t == positions ? t : next[t + 1]});
                 detail::push_ranges<live_range>(scratch, unreached);
             } else {
                 detail::unite<live_range>(sets[owner], unreached, scratch);
@@ -147,7 +148,7 @@ template <std::same_as<dependence_graph> G>
     for (buffer_id b = 0; b != buffers; ++b) {
         auto const mine = sets[positions + std::size_t{b}];
         if (mine.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
-        ranges.insert(ranges.end(), mine.begin(), mine.end());
+        for (live_range r : mine) ranges.push_back(r);
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     conflict_ranges result;

@@ -15,7 +15,6 @@
 /// that is the same for all, and what lies behind is joined into one. The set grows by that, and from
 /// `known_until` on, nobody knows what of it is true.
 
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
@@ -58,6 +57,8 @@ public:
         room_.resize(smaller(owners, static_cast<std::size_t>(most_)) + 1);
     }
 
+    /// How many ranges, of eight bytes each, there is memory for.
+    [[nodiscard]] std::size_t room() const { return room_.size(); }
     [[nodiscard]] std::size_t owners() const { return at_.size(); }
     [[nodiscard]] std::span<live_range const> operator[](std::size_t owner) const
     {
@@ -91,10 +92,14 @@ public:
         }
         release(owner);
         if (ranges.empty()) return;
-        if (gaps_ > used_ / 2 + 1024) move_together(widest_);
+        bool const is_full = room_.size() - used_ <= ranges.size();
+        if (gaps_ > used_ / (is_full ? 4 : 2) + 1024) move_together(widest_);
         std::size_t const needed = used_ + ranges.size() + 1;
-        if (room_.size() < needed)
-            room_.resize(larger(needed, smaller(2 * needed, static_cast<std::size_t>(most_))));
+        if (room_.size() < needed) {
+            auto const limit = static_cast<std::size_t>(most_ + most_ / 16); // a set, then less of all sets
+            room_.reserve(larger(needed, smaller(needed + needed / 2, limit)));
+            room_.resize(room_.capacity());
+        }
         at_[owner] = static_cast<std::uint32_t>(used_);
         room_[used_++] = {static_cast<step_id>(owner), static_cast<step_id>(ranges.size())};
         for (R const& r : ranges) room_[used_++] = r;

@@ -4,7 +4,7 @@
 
 /// Which of the later positions does each position not reach?
 ///
-///          ┌──► 1 ──► 2 ──► 3 ──┐        6: none   5: none   4: none   3: 4, 5   2: 4, 5   1: 4, 5   0: none
+///          ┌──► 1 ──► 2 ──► 3 ──┐        6, 5, 4: none     3, 2, 1: 4 and 5     0: none
 ///     0 ───┤                    ├──► 6
 ///          └──► 4 ──► 5 ────────┘        in reverse: that of t is, over its successors s, what all of
 ///                                        {between t and s} + {what s does not reach} have in common
