@@ -243,10 +243,14 @@ cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});"
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
 cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return sublet::step_id{0}; }); }")
+cost(sharing/heir_forest.hpp "auto call(sublet::dependence_graph const& g) { return sublet::heir_forest(g); }")
+cost(sharing/token_deposits.hpp "void call(sublet::detail::token_deposits<>& d) { d.taken(0); }")
 cost(sharing/token_sets.hpp "auto call(sublet::token_sets<>& t) { return t.before(0, 1); }")
 cost(sharing/sleepers.hpp "void call(sublet::detail::sleepers<>& s) { s.wake(0, 8, [](auto) {}); }")
 cost(sharing/tokens.hpp "
-auto call(sublet::dependence_graph const& g) { return sublet::share_by_tokens(g, {}, 4096).slots; }")
+auto call(sublet::dependence_graph const& g) {
+    return sublet::share_by_tokens(g, {}, [](auto) { return 4096; }).slots;
+}")
 cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")

@@ -80,6 +80,8 @@
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 #include <sublet/sharing/slot_choice.hpp>
+#include <sublet/sharing/heir_forest.hpp>
+#include <sublet/sharing/token_deposits.hpp>
 #include <sublet/sharing/token_sets.hpp>
 #include <sublet/sharing/sleepers.hpp>
 #include <sublet/sharing/tokens.hpp>

@@ -20,17 +20,12 @@
 /// for the last time, and not when they are read; nothing depends on the order of what the program begins
 /// with; edges without data count; nothing is recursive.
 
-#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/sharing/in_place_concurrent.hpp>
 #include <sublet/sharing/sleepers.hpp>
 #include <sublet/sharing/slot_choice.hpp>
 #include <sublet/sharing/token_sets.hpp>
@@ -39,7 +34,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,8 +48,7 @@ struct token_options {
 
 struct token_plan : sized_slot_plan {
     /// How often it was left open whether a slot is free: ranges of tokens that were forgotten, and slots
-    /// that were given up after a fixed number of vain tests. 0: no buffer was kept from a slot that was
-    /// free.
+    /// that, from then on, were given up after many tests. 0: nobody was kept from a slot that was free.
     std::uint64_t undecided = 0;
 };
 
@@ -63,46 +56,45 @@ struct token_plan : sized_slot_plan {
 ///
 /// Requires:   `g` has no violation, and `lives` are of it.
 /// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
-///             largest buffer. An input gives and takes nothing, and neither does a buffer of several begins
-///             take. 0 bytes have `no_slot`. Of those that begin at one position the lower index is first.
+///             largest buffer. An input gives and takes nothing; nor does a buffer of several begins take
+///             anything. 0 bytes have `no_slot`. Of those that begin at one position the lower index is first.
 /// Complexity: O(positions + edges + sum over edges of the ranges of their ends) for the tokens, and
 ///             O(log slots + ends x log ranges) for each test of a slot. Few tests fail where branches are
 ///             numbered one after the other.
-/// Throws:     precondition_error for a size that is `no_size`, a pool that is none, or if all slots together
-///             exceed 64 bits.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] token_plan share_by_tokens(G const& g, concurrent_lives const& lives,
-                                         per_value<byte_count> const& sizes,
+/// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
+///             slots together exceed 64 bits.
+template <std::same_as<dependence_graph> G, size_function Sizes>
+[[nodiscard]] token_plan share_by_tokens(G const& g, concurrent_lives const& lives, Sizes sizes,
                                          token_options const& options = {})
 {
     SUBLET_EXPECTS(g.positions() == lives.positions, "sublet: these are lives of another graph");
     std::size_t const buffers = lives.buffers();
-    auto const size_of = sizes.tabulate(buffers);
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
-    csr_rows const beginning = csr_rows::gathered(g.positions(), [&](auto add) {
-        for (buffer_id b = 0; b != buffers; ++b)
-            if (size_of[b] != 0) add(lives.first(b), b);
+    csr_rows const beginning = csr_rows::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
+        for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
     });
 
     token_sets tokens(g, options.most_ranges);
     slot_chooser slots(buffers, options.choice);
     detail::sleepers sleeping(g.positions(), buffers);
     auto sleep = [&](buffer_id u, step_id end) { sleeping.sleep(u, tokens.token_of(end)); };
+    auto wake = [&](std::uint32_t first, std::uint32_t last) {
+        sleeping.wake(first, last, [&slots](buffer_id u) { slots.wake(u); });
+    };
     std::vector<unsigned char> patience(buffers, 64); // failed tests left, where tokens are forgotten
     token_plan plan;
-    for (step_id at = 0; at != g.positions(); ++at) {
+    for (step_id at = 0; at != beginning.rows(); ++at) {
         if (beginning[at].empty()) continue;
-        tokens.advance_to(at);
-        // Who waits for the end that is here, at this position, waits for those behind it.
-        std::uint32_t const own = tokens.token_of(at);
-        auto wake = [&](std::uint32_t first, std::uint32_t last) {
-            sleeping.wake(first, last, [&slots](buffer_id u) { slots.wake(u); });
-        };
-        for (token_range r : tokens.tokens()) {
-            bool const has_own = r.first <= own && own < r.last;
-            wake(r.first, has_own ? own : r.last);
-            if (has_own) wake(own + 1, r.last);
+        if (at != lives.positions) {
+            tokens.advance_to(at);
+            // Who waits for the token of this position waits for those behind it.
+            std::uint32_t const own = tokens.token_of(at);
+            for (token_range r : tokens.tokens()) {
+                bool const has_own = r.first <= own && own < r.last;
+                wake(r.first, has_own ? own : r.last);
+                if (has_own) wake(own + 1, r.last);
+            }
         }
         auto may_follow = [&](buffer_id u) {
             for (step_id end : lives.ends[u]) {
@@ -116,14 +108,13 @@ template <std::same_as<dependence_graph> G>
         for (buffer_id b : beginning[at]) {
             auto const ends = lives.ends[b];
             bool const gives = eligible[b] && !lives.is_kept(b);
-            slots.take({.who = b,
-                        .size = size_of[b],
-                        .pool = pool_of[b],
-                        .begins = at,
-                        .over = gives && ends.empty() ? at : no_step,
-                        .follows = eligible[b] && lives.begins[b].size() == 1},
-                       may_follow);
-            if (gives && !ends.empty()) sleep(b, ends.back());
+            slot_request const request{.who = b,
+                                       .size = to_byte_count(detail::ask(sizes, b)),
+                                       .pool = pool_of[b],
+                                       .begins = at,
+                                       .over = gives && ends.empty() ? at : no_step,
+                                       .follows = eligible[b] && lives.begins[b].size() == 1};
+            if (slots.take(request, may_follow) != no_slot && gives && !ends.empty()) sleep(b, ends.back());
         }
     }
     static_cast<sized_slot_plan&>(plan) = std::move(slots).finish();
