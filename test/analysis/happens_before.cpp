@@ -41,6 +41,24 @@ TEST_CASE("a step ends before another begins only where that waits for it")
     CHECK(happens_before(program(), {.handoffs = {{2, 1}}}, {.means = search}).ends_before(2, 1));
 }
 
+TEST_CASE("what a step waits for only after its early reads does not end before it begins")
+{
+    std::vector<std::vector<node_id>> const next{{}, {3}, {}, {}};
+    snapshot const p = flow(
+        4, 3, [&](node_id n) -> auto& { return next[n]; },
+        [](node_id n, effect_sink& sink) {
+            if (n == 1) sink.use_early(0);
+            if (n == 3) sink.use_at_end_of(1, 2);
+            else sink.def(n);
+        });
+    for (precedence_means means : all_means) {
+        precedence order = happens_before(p, {}, {.means = means});
+        CHECK(order.ends_before(0, 1));
+        CHECK(order.ends_before(2, 3));
+        CHECK(!order.ends_before(2, 1));
+    }
+}
+
 TEST_CASE("where there is no order nobody comes before anybody, and the result says why")
 {
     snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });

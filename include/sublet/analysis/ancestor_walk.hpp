@@ -72,11 +72,9 @@ private:
         }
         while (done_ > floor + 1) { // of those from done_ on, all are done
             Position const w = (done_ - 1) / 64;
-            Position const above = w == floor / 64 ? floor % 64 + 1 : 0;
-            std::uint64_t const below_done = ~std::uint64_t{0} >> (63 - (done_ - 1) % 64);
-            std::uint64_t const left = (is_before_[w] & below_done) >> above << above;
+            std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
             if (left == 0) {
-                done_ = 64 * w + above;
+                done_ = 64 * w;
             } else {
                 done_ = 64 * w + static_cast<Position>(std::bit_width(left)) - 1;
                 mark_before(done_);

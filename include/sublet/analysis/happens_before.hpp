@@ -152,7 +152,7 @@ public:
     template <std::same_as<std::uint64_t> Count = std::uint64_t>
     [[nodiscard]] Count undecided() const
     {
-        return unreached_ && unreached_->has_forgotten() ? count_unreached(true) : 0;
+        return unreached_ ? count_unreached(true) : 0;
     }
 
 private:
