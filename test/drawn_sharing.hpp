@@ -22,7 +22,7 @@ struct drawn_sharing {
     sublet::dependence_graph graph;
     sublet::concurrent_lives lives; ///< a buffer a value; of a class of views only the root is touched
     sublet::conflict_ranges conflicts;
-    std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external or touched nowhere
+    std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external, or nowhere at all
     std::vector<unsigned char> eligible;
     std::vector<sublet::value_id> wanted; ///< those of more than 0 bytes
 
@@ -37,7 +37,8 @@ struct drawn_sharing {
         bytes = tasks.bytes;
         eligible.assign(tasks.values(), 1);
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {
-            if (rule.root[v] != v || (rule.late[v].empty() && rule.early[v].empty())) bytes[v] = 0;
+            if (rule.root[v] != v) bytes[v] = 0;
+            if (!rule.is_given[v] && rule.late[v].empty() && rule.early[v].empty()) bytes[v] = 0;
             if (has_role(tasks.role[v], sublet::value_role::external)) bytes[rule.root[v]] = 0;
         }
         for (sublet::value_id v = 0; v != tasks.values(); ++v)

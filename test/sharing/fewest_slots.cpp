@@ -89,6 +89,7 @@ byte_count fewest_bytes(drawn_sharing const& d, std::size_t next, std::vector<bu
 std::size_t fewest_by_matching(drawn_sharing const& d)
 {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+    using index = boost::property_map<graph, boost::vertex_index_t>::const_type;
     std::size_t const n = d.wanted.size();
     graph g(2 * n);
     for (std::size_t i = 0; i != n; ++i)
@@ -96,7 +97,9 @@ std::size_t fewest_by_matching(drawn_sharing const& d)
             if (d.may_share(d.wanted[i], d.wanted[j]) && d.rule.gives(d.wanted[i], d.wanted[j]))
                 add_edge(i, n + j, g);
     std::vector<graph::vertex_descriptor> mate(2 * n);
-    boost::edmonds_maximum_cardinality_matching(g, mate.data());
+    boost::matching<graph, graph::vertex_descriptor*, index, boost::edmonds_augmenting_path_finder,
+                    boost::greedy_matching, boost::no_matching_verifier>(g, mate.data(),
+                                                                         get(boost::vertex_index, g));
     return n - boost::matching_size(g, mate.data());
 }
 

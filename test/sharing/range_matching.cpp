@@ -69,6 +69,7 @@ TEST_CASE("a hundred thousand rows that each have to move on for the last")
 TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the proof admits")
 {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+    using index = boost::property_map<graph, boost::vertex_index_t>::const_type;
     for (std::uint32_t seed = 0; seed != 3000; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
@@ -103,7 +104,9 @@ TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the pro
             if (found.column_reached[c]) ++proof;
         }
         std::vector<graph::vertex_descriptor> mate(rows.size() + columns);
-        boost::edmonds_maximum_cardinality_matching(g, mate.data());
+        boost::matching<graph, graph::vertex_descriptor*, index, boost::edmonds_augmenting_path_finder,
+                        boost::greedy_matching, boost::no_matching_verifier>(g, mate.data(),
+                                                                             get(boost::vertex_index, g));
         CHECK(pairs == boost::matching_size(g, mate.data()));
         CHECK(found.pairs == pairs);
         CHECK(proof == pairs);

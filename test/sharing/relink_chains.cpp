@@ -74,7 +74,7 @@ TEST_CASE("random chains, linked anew until that saves no more: fewer bytes each
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 10 == 0 ? 60 : 16);
         auto in_order = d.wanted;
-        std::stable_sort(in_order.begin(), in_order.end(), [&](buffer_id a, buffer_id b) {
+        sort_by(in_order, [&](buffer_id a, buffer_id b) {
             return takers<>::begin_key(d.lives, a) < takers<>::begin_key(d.lives, b);
         });
         takers<> const members(d.lives, d.conflicts, in_order);

@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <vector>
 
 using namespace sublet;
@@ -17,7 +16,7 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, 14);
         auto members = d.wanted;
-        std::stable_sort(members.begin(), members.end(), [&](buffer_id a, buffer_id b) {
+        sort_by(members, [&](buffer_id a, buffer_id b) {
             return takers<>::begin_key(d.lives, a) < takers<>::begin_key(d.lives, b);
         });
         takers<> const who(d.lives, d.conflicts, members);
