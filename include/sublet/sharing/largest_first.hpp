@@ -4,12 +4,13 @@
 
 /// Slots that serve every schedule, the largest buffers first: no slot ever grows.
 ///
-///     64  a          slot 0   a               a opens a slot; b conflicts with it and opens another
-///     48  b          slot 1   b               c finds room between or beside a's tenants, for nothing
-///     48  c          slot 0   a  c            d fits nowhere: before it opens a slot, all chains are
-///     16  d          slot 1   b  d            linked anew if that costs less, and here it does
+///     a: 10 ──► b: 64 ──► c: 48 ──► d: 16        b opens slot 0, 64 bytes
+///                                                c conflicts with b and opens slot 1, 48 bytes
+///     slot 0    b ─► d                           d has room behind b
+///     slot 1    a ─► c                           a has room before c
 ///
-/// A slot is paid for by its first tenant, and all that find room in it later live there for nothing.
+/// A slot is paid for by its first tenant, and all that find room in it later live there for nothing. Who
+/// finds none opens another, unless it costs less to link all chains anew (relink_chains.hpp).
 ///
 /// The fewest bytes are NP-hard to find even where all positions are ordered. What no plan of slots goes
 /// below can be computed, though: least_slot_bytes() of fewest_slots.hpp, which this often meets.

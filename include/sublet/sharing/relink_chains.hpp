@@ -119,12 +119,14 @@ private:
             renumber();
             return true;
         }
-        for (place c = head, i = 0; i != lost_.size(); c = lost_[i++]) {
-            next_[found_by_[c]] = lost_[i];
-            before_[c] = none;
+        place giver = found_by_[head];
+        before_[head] = none;
+        for (place lost : lost_) {
+            next_[giver] = lost;
+            if (lost == none) break;
+            before_[lost] = giver;
+            giver = found_by_[lost];
         }
-        for (place c = head, i = 0; i != lost_.size(); c = lost_[i++])
-            if (lost_[i] != none) before_[lost_[i]] = found_by_[c];
         return false;
     }
 

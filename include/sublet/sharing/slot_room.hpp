@@ -4,10 +4,10 @@
 
 /// Which slots have room for a buffer: 64 of them answered by a word, and no tenant is asked.
 ///
-///     position       0   1   2   3   4   5   6   7       a buffer that begins at 2 and conflicts with [2,
-///     6): forbidden in   1   1   .   .   2   2   .   .         slots that forbid to begin at 2         none
-///     begun in       1   .   .   .   2   .   .   .         slots in which one begins in [2, 6)     2
-///                                                          so there is room in slot 1 only
+///     position       0   1   2   3   4   5   6   7     a buffer begins at 2 and conflicts with [2, 6):
+///     forbidden in   1   1   .   .   2   2   .   .       slots that forbid to begin at 2      none
+///     begun in       1   .   .   .   2   .   .   .       slots in which one begins in [2, 6)  2
+///                                                        so it has room in slot 1 only
 ///
 /// A buffer conflicts with a tenant that began before it if it begins where that one forbids it, and with one
 /// that begins later if it forbids that itself. So two tables over positions, of bits by slot, hold the whole
