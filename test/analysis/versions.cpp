@@ -63,7 +63,9 @@ TEST_CASE("a declared pair is renamed, and one that says nothing is left out")
 {
     auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.def(0), sink.def(1);
-        if (s == 1) sink.use(0), sink.def(1), sink.may_overwrite(0, 1), sink.may_overwrite(2, 1);
+        if (s == 1)
+            sink.use(0), sink.def(1), sink.may_overwrite(0, 1), sink.may_overwrite(2, 1),
+                sink.may_overwrite(0, 2);
         if (s == 2) sink.use(1), sink.def(0), sink.def(1), sink.may_overwrite(1, 1), sink.may_overwrite(1, 0);
     });
     auto const made = versions(p);
@@ -271,6 +273,17 @@ TEST_CASE("numbers, names and views of versions fit each other")
         random_names const names = draw_names(roll, {});
         auto const made = versions(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
+        snapshot const p = names.program();
+        CHECK(made.program.graph() == p.graph());
+        REQUIRE(made.program.steps() == p.steps());
+        for (step_id s = 0; s != p.steps(); ++s) {
+            auto const before = p.touches(s), after = made.program.touches(s);
+            REQUIRE(before.size() == after.size());
+            for (std::size_t i = 0; i != before.size(); ++i) {
+                CHECK(before[i].kind == after[i].kind);
+                CHECK(before[i].value == made.value_of[after[i].value]);
+            }
+        }
         std::vector<std::uint32_t> next(names.values(), 0);
         std::vector<std::set<step_id>> defs(made.value_of.size());
         for (step_id s = 0; s != made.program.steps(); ++s)

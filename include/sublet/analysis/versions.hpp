@@ -111,7 +111,7 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
     std::vector<value_id>& now = result.last;
     std::vector<unsigned char> is_there(now.size());
     for (value_id v = 0; v != now.size(); ++v) is_there[v] = !is_split[v] || is_given(result.role[v]);
-    std::vector<step_id> def_at(now.size(), no_step), used_too_early(now.size(), no_step);
+    std::vector<step_id> def_at(now.size(), no_step), touched_at(now.size(), no_step); // last
     std::vector<value_id> name(listed.places_of_steps() + listed.p.edge_uses().size());
     for (step_id s : listed.steps) {
         listed.each(s, [&](std::size_t place, touch t) {
@@ -119,8 +119,7 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
             if (t.kind == touch_kind::def && def_at[v] != s) {
                 def_at[v] = s;
                 if (!is_there[v]) {
-                    if (used_too_early[v] != no_step && !result.violation)
-                        result.violation = version_violation{v, s, used_too_early[v]};
+                    if (touched_at[v] != no_step) result.violation = version_violation{v, s, touched_at[v]};
                     is_there[v] = 1;
                 } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
@@ -131,7 +130,7 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
                     result.value_of.push_back(v);
                 }
             }
-            if (!is_there[v] && used_too_early[v] == no_step) used_too_early[v] = s;
+            touched_at[v] = s;
             name[place] = now[v];
         });
         for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
@@ -169,8 +168,7 @@ snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versio
                     value_id const v = t.value, version = name[place++];
                     if (t.kind == touch_kind::def) {
                         sink.def(version);
-                        if (used_at[v] == s && defined_at[v] != s && used_as[v] != version)
-                            sink.may_overwrite(used_as[v], version);
+                        if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
                         defined_at[v] = s;
                         defined_as[v] = version;
                         continue;
