@@ -251,6 +251,7 @@ cost(sharing/tokens.hpp "
 auto call(sublet::dependence_graph const& g) {
     return sublet::share_by_tokens(g, {}, [](auto) { return 4096; }).slots;
 }")
+cost(sharing/program_tokens.hpp "${program}auto t = sublet::share_by_tokens(p, {.bytes = 4096});")
 cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")

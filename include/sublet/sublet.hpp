@@ -85,6 +85,7 @@
 #include <sublet/sharing/token_sets.hpp>
 #include <sublet/sharing/sleepers.hpp>
 #include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/program_tokens.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/dsatur.hpp>
@@ -98,6 +99,7 @@
 #include <sublet/sharing/relink_chains.hpp>
 #include <sublet/sharing/largest_first.hpp>
 #include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/chains_by_columns.hpp>
 
 // At which address.
 #include <sublet/placement/problem.hpp>

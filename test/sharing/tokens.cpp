@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/tokens.hpp>
 
+#include "caffe2_memonger.hpp"
 #include "dice.hpp"
+#include "network.hpp"
 #include "random_tasks.hpp"
 #include "slow_chooser.hpp"
 #include "task_families.hpp"
@@ -10,6 +12,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace sublet;
@@ -187,9 +192,13 @@ TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may b
 
 TEST_CASE("chains, residual and inception-like graphs take a few slots, however long they are")
 {
-    for (auto [name, few] : {std::pair{"chain", 2u}, {"residual", 3u}, {"inception", 9u}}) {
-        CAPTURE(name);
-        auto const family = draw_family(name, 5000);
+    struct expectation {
+        std::string_view name;
+        slot_id few;
+    };
+    for (expectation e : {expectation{"chain", 2}, {"residual", 3}, {"inception", 9}}) {
+        CAPTURE(e.name);
+        auto const family = draw_family(e.name, 5000);
         auto const p = family.program();
         auto const g = dependences(p);
         std::vector<buffer_id> buffer_of;
@@ -198,7 +207,7 @@ TEST_CASE("chains, residual and inception-like graphs take a few slots, however 
             concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
         for (auto how : {slot_choice::most_shared, slot_choice::grow_largest})
             CHECK(share_by_tokens(g, lives, [&](auto b) { return family.bytes[b]; }, {.choice = how}).slots <=
-                  few);
+                  e.few);
     }
 }
 
@@ -224,4 +233,113 @@ TEST_CASE("a chain of a million steps")
     auto const lives =
         concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
     CHECK(share_by_tokens(g, lives, [&](auto b) { return family.bytes[b]; }).slots == 2);
+}
+
+namespace {
+
+/// What a net is to both: values that are no input get storage.
+struct duel {
+    caffe2_net net;
+    snapshot program() const
+    {
+        return sequence(
+            net.inputs.size(), net.bytes.size(), [this](auto op) -> auto& { return net.inputs[op]; },
+            [this](auto op) -> auto& { return net.outputs[op]; });
+    }
+    sized_slot_plan ours(slot_choice how) const
+    {
+        std::vector<value_role> role(net.bytes.size());
+        role[net.head] = value_role::external;
+        auto const p = program();
+        auto const g = dependences(p, {.role = role});
+        std::vector<buffer_id> buffer_of;
+        for (buffer_id b = 0; b != net.bytes.size(); ++b) buffer_of.push_back(b);
+        auto const lives = concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, role);
+        return share_by_tokens(g, lives, [this](auto b) { return b == net.head ? 0 : net.bytes[b]; },
+                               {.choice = how});
+    }
+};
+
+/// Value 0 is the head; every operation reads something.
+duel draw_duel(dice& roll, unsigned most_operations)
+{
+    duel drawn;
+    caffe2_net& net = drawn.net;
+    net.bytes.push_back(8);
+    unsigned const back = roll.below(2) == 0 ? 1000 : 1 + roll.below(8);
+    for (unsigned op = 1 + roll.below(most_operations); op != 0; --op) {
+        caffe2_net::ids in, out;
+        auto const made = static_cast<unsigned>(net.bytes.size());
+        for (unsigned i = 1 + roll.below(3); i != 0; --i)
+            in.push_back(made - 1 - roll.below(std::min(made, back)));
+        for (unsigned i = 1 + roll.below(2); i != 0; --i) {
+            out.push_back(static_cast<value_id>(net.bytes.size()));
+            net.bytes.push_back(8 * (1 + roll.below(8)));
+        }
+        net.inputs.push_back(in);
+        net.outputs.push_back(out);
+    }
+    return drawn;
+}
+
+duel resnet_duel()
+{
+    auto const resnet = network::resnet50();
+    duel made;
+    made.net.bytes = resnet.bytes;
+    made.net.head = static_cast<value_id>(resnet.bytes.size());
+    made.net.bytes.push_back(8);
+    made.net.inputs = resnet.uses;
+    made.net.inputs.front().push_back(made.net.head);
+    for (value_id v = 0; v != resnet.bytes.size(); ++v) made.net.outputs.push_back({v});
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("ResNet-50 as Caffe2 shares it, and at least as well here")
+{
+    duel const resnet = resnet_duel();
+    caffe2_memonger const unsized(resnet.net, false), sized(resnet.net, true);
+    CHECK(unsized.slots() == 5); // as the original prints
+    CHECK(unsized.total_bytes() / 10'000 == 1605);
+    CHECK(sized.slots() == 6);
+    CHECK(sized.total_bytes() / 10'000 == 1766);
+    for (slot_choice how : {slot_choice::most_shared, slot_choice::best_fit, slot_choice::grow_largest}) {
+        CHECK(resnet.ours(how).slots == 5);
+        CHECK(resnet.ours(how).total_bytes <= unsized.total_bytes());
+    }
+}
+
+TEST_CASE("random nets of one head: the memonger is right about them, and needs more storage")
+{
+    std::uint64_t ours = 0, our_bytes = 0, theirs = 0, their_bytes = 0;
+    for (unsigned seed = 0; seed != 400; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        duel const drawn = draw_duel(roll, 30);
+        auto const p = drawn.program();
+        random_tasks tasks; // the rule, for the memonger
+        for (std::size_t op = 0; op != p.nodes(); ++op)
+            tasks.tasks.push_back({drawn.net.inputs[op], {}, drawn.net.outputs[op], {}, {}});
+        tasks.bytes = drawn.net.bytes;
+        tasks.role.assign(tasks.values(), value_role::intermediate);
+        tasks.role[0] = value_role::external;
+        tasks.alias_of.assign(tasks.values(), no_value);
+        sharing_rule const rule(tasks);
+        for (bool by_size : {false, true}) {
+            caffe2_memonger const opponent(drawn.net, by_size);
+            for (value_id v = 1; v != tasks.values(); ++v)
+                for (value_id u = 1; u != v; ++u)
+                    if (opponent.storage[u] == opponent.storage[v]) REQUIRE(rule.may_share(u, v));
+            theirs += opponent.slots();
+            their_bytes += opponent.total_bytes();
+            auto const plan = drawn.ours(by_size ? slot_choice::grow_largest : slot_choice::most_shared);
+            CHECK(plan.slots <= opponent.slots() + 1);
+            ours += plan.slots;
+            our_bytes += plan.total_bytes;
+        }
+    }
+    CHECK(10 * ours < 9 * theirs);
+    CHECK(10 * our_bytes < 9 * their_bytes);
 }

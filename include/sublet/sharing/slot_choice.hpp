@@ -22,7 +22,6 @@
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
-#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -119,6 +118,8 @@ public:
 
     /// Somebody may follow u now. Its slot has been put to sleep until `no_step`, and u is its last tenant.
     void wake(buffer_id u) { wake_slot(plan_.slot_of[u], now_ + 1); }
+    /// The same, of those who begin at `from` or later, which is above where the last request begins.
+    void wake(buffer_id u, step_id from) { sleep(plan_.slot_of[u], from); }
 
     /// The plan of all that have asked; the others have no slot.
     ///
@@ -141,7 +142,11 @@ private:
         pool_id pool;
         std::uint64_t rank; // what the choice goes by
         slot_id slot;
-        auto operator<=>(free_slot const&) const = default;
+        friend bool operator<(free_slot const& a, free_slot const& b)
+        {
+            if (a.pool != b.pool) return a.pool < b.pool;
+            return a.rank != b.rank ? a.rank < b.rank : a.slot < b.slot;
+        }
     };
 
     auto first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }

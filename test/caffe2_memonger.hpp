@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_CAFFE2_MEMONGER_HPP
+#define SUBLET_TEST_CAFFE2_MEMONGER_HPP
+
+/// What Caffe2's memonger (`memonger.cc`, Facebook 2016) makes of a net, to compare plans with: an opponent,
+/// written anew from what it does. Only for nets that it is right about: one head, each value written once
+/// and by an operation that the head leads to, operations listed in an order to run in.
+///
+/// It walks depth first from the head. An operation is entered when the last of its operands is there, with
+/// the tokens of the one who enters it and of all that came before; each way out of a fork gets a token. A
+/// result takes the storage of a value that has been read by all, if all tokens of those who touched
+/// that storage are at hand. What falls free below one reader of the head is not seen below the next.
+
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+struct caffe2_net {
+    using ids = std::vector<sublet::value_id>;
+    std::vector<ids> inputs, outputs;      ///< by operation; no weights among them
+    std::vector<sublet::byte_count> bytes; ///< by value
+    sublet::value_id head = 0;
+};
+
+struct caffe2_memonger {
+    caffe2_net net;
+    bool by_size;                          ///< whether it is told the sizes
+    std::vector<sublet::value_id> storage; ///< by value: whose it has taken; its own at first
+
+    caffe2_memonger(caffe2_net the_net, bool is_told_sizes)
+        : net(std::move(the_net)), by_size(is_told_sizes), readers_(net.bytes.size()),
+          left_to_read_(net.bytes.size()), times_shared_(net.bytes.size()), needed_(net.bytes.size()),
+          awaited_(net.inputs.size()), arrived_(net.inputs.size()), entered_(net.inputs.size()),
+          deposits_(net.inputs.size()), known_size_(net.bytes.size())
+    {
+        for (sublet::value_id v = 0; v != net.bytes.size(); ++v) storage.push_back(v);
+        for (std::size_t op = 0; op != net.inputs.size(); ++op)
+            for (auto v : net.inputs[op]) {
+                readers_[v].push_back(op);
+                ++left_to_read_[v];
+                if (v != net.head) ++awaited_[op];
+            }
+        for (std::size_t op : readers_[net.head])
+            if (!entered_[op]) {
+                std::vector<free_storage> free;
+                enter(op, {next_token_++}, free);
+            }
+    }
+
+    std::size_t slots() const { return sizes().size(); }
+    sublet::byte_count total_bytes() const
+    {
+        sublet::byte_count sum = 0;
+        for (auto [who, size] : sizes()) sum += size;
+        return sum;
+    }
+
+private:
+    using tokens = std::set<int>;
+    using free_storage = std::pair<int, sublet::value_id>; // less the times it was shared, and whose it is
+
+    std::vector<std::pair<sublet::value_id, sublet::byte_count>> sizes() const
+    {
+        std::vector<std::optional<sublet::byte_count>> most(net.bytes.size());
+        for (auto const& row : net.outputs)
+            for (auto v : row) most[storage[v]] = std::max(most[storage[v]].value_or(0), net.bytes[v]);
+        std::vector<std::pair<sublet::value_id, sublet::byte_count>> found;
+        for (sublet::value_id v = 0; v != most.size(); ++v)
+            if (most[v]) found.push_back({v, *most[v]});
+        return found;
+    }
+
+    void enter(std::size_t op, tokens mine, std::vector<free_storage>& free)
+    {
+        mine.insert(deposits_[op].begin(), deposits_[op].end());
+        entered_[op] = true;
+        std::vector<free_storage> freed;
+        for (auto const* row : {&net.inputs[op], &net.outputs[op]})
+            for (auto v : *row) needed_[storage[v]].insert(mine.begin(), mine.end());
+        for (auto v : net.inputs[op])
+            if (v != net.head && --left_to_read_[v] == 0)
+                freed.push_back({-times_shared_[storage[v]], storage[v]});
+        for (auto v : net.outputs[op])
+            if (auto const taken = by_size ? choose_by_size(v, mine, free) : choose_most_shared(mine, free)) {
+                needed_[*taken].insert(mine.begin(), mine.end());
+                ++times_shared_[*taken];
+                storage[v] = *taken;
+            }
+        for (free_storage f : freed) {
+            free.push_back(f);
+            std::push_heap(free.begin(), free.end(), std::greater<>());
+            if (known_size_[f.second] == 0) known_size_[f.second] = net.bytes[f.second]; // and never raised
+        }
+        std::size_t ways = 0;
+        for (auto v : net.outputs[op]) ways += readers_[v].size();
+        for (auto v : net.outputs[op])
+            for (std::size_t next : readers_[v]) {
+                if (++arrived_[next] == awaited_[next]) {
+                    tokens theirs = mine;
+                    if (ways > 1) theirs.insert(next_token_++);
+                    enter(next, std::move(theirs), free);
+                } else if (!entered_[next]) {
+                    deposits_[next].insert(mine.begin(), mine.end());
+                }
+            }
+    }
+
+    bool may_take(sublet::value_id v, tokens const& mine) const
+    {
+        return std::includes(mine.begin(), mine.end(), needed_[v].begin(), needed_[v].end());
+    }
+    std::optional<sublet::value_id> choose_most_shared(tokens const& mine, std::vector<free_storage>& free)
+    {
+        std::sort(free.begin(), free.end());
+        for (auto at = free.begin(); at != free.end(); ++at)
+            if (may_take(at->second, mine)) {
+                auto const taken = at->second;
+                free.erase(at);
+                std::make_heap(free.begin(), free.end(), std::greater<>());
+                return taken;
+            }
+        std::make_heap(free.begin(), free.end(), std::greater<>());
+        return std::nullopt;
+    }
+    std::optional<sublet::value_id> choose_by_size(sublet::value_id v, tokens const& mine,
+                                                   std::vector<free_storage>& free)
+    {
+        auto best = free.end();
+        for (auto at = free.begin(); at != free.end(); ++at) {
+            if (!may_take(at->second, mine)) continue;
+            if (best != free.end()) {
+                auto const has = known_size_[at->second], most = known_size_[best->second];
+                if (has < most || (most >= net.bytes[v] && has > most)) continue;
+            }
+            best = at;
+        }
+        if (best == free.end()) return std::nullopt;
+        auto const taken = best->second;
+        free.erase(best); // out of the middle of what was a heap
+        return taken;
+    }
+
+    std::vector<std::vector<std::size_t>> readers_; // by value, operations, one as often as it reads
+    std::vector<std::size_t> left_to_read_;         // by value
+    std::vector<int> times_shared_;                 // by storage
+    std::vector<tokens> needed_;                    // by storage: of all that have touched it
+    std::vector<std::size_t> awaited_, arrived_;    // by operation: operands
+    std::vector<bool> entered_;
+    std::vector<tokens> deposits_;
+    std::vector<sublet::byte_count> known_size_; // by storage
+    int next_token_ = 1;
+};
+
+#endif

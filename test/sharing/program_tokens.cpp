@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/program_tokens.hpp>
+
+#include "archetype.hpp"
+#include "dice.hpp"
+#include "network.hpp"
+#include "random_tasks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+using namespace sublet;
+using slots = std::vector<slot_id>;
+
+namespace {
+
+/// Step i reads `operands[i]` and makes value i.
+snapshot program_of(std::vector<std::vector<int>> const& operands)
+{
+    return sequence(
+        operands.size(), operands.size(), [&](auto s) -> auto& { return operands[s]; },
+        [](auto s) { return std::vector{s}; });
+}
+
+} // namespace
+
+TEST_CASE("one call for a program, whose edges count though they carry no data")
+{
+    std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}}, none(4), edge{{}, {2}, {}, {}};
+    auto defs = [](auto n) { return std::vector{n}; };
+    auto uses = [&](auto n) -> auto& { return operands[n]; };
+    auto const apart = flow(4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
+    auto const one_behind_the_other = flow(4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
+    CHECK(share_by_tokens(apart, {.bytes = 8}).slots == 4);
+    CHECK(share_by_tokens(one_behind_the_other, {.bytes = 8}).slot_of == slots{0, 1, 0, 1});
+    CHECK(share_by_tokens(from_graph(as_graph(4, [&](auto n) -> auto& { return edge[n]; }), 4, uses, defs),
+                          {.bytes = 8})
+              .slots == 2);
+}
+
+TEST_CASE("the poorest program will do")
+{
+    archetype::program const p(3);
+    CHECK(!share_by_tokens(p, {.bytes = 8}).violation);
+}
+
+TEST_CASE("views share their buffer's slot, and what is external, unsized or of 0 bytes has none")
+{
+    auto const p = program_of({{}, {0}, {1}, {2}, {3}});
+    auto const plan = share_by_tokens(
+        p, {.bytes = std::vector<byte_count>{8, 8, 8, 0, no_size}, .alias_of = {-1, 0, -1, -1, -1}});
+    CHECK(plan.slot_of == slots{0, 0, 1, no_slot, no_slot});
+    CHECK(share_by_tokens(
+              p, {.bytes = 8, .role = [](auto v) { return v == 1 ? value_role::state : value_role::output; }})
+              .violation); // a state that is written is a second version
+    CHECK(share_by_tokens(p, {.bytes = 8, .eligible = [](auto v) { return v != 1; }}).slot_of ==
+          slots{0, no_slot, 0, 1, 0});
+}
+
+TEST_CASE("in-place pairs are taken, unless that is off")
+{
+    auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
+        if (s != 0) {
+            sink.use(s - 1);
+            sink.may_overwrite(s - 1, s);
+        }
+        sink.def(s);
+    });
+    CHECK(share_by_tokens(p, {.bytes = 8}).slots == 1);
+    CHECK(share_by_tokens(p, {.bytes = 8, .in_place = false}).slots == 2);
+}
+
+TEST_CASE("what a step touches that takes no part keeps a slot of its own")
+{
+    auto const p = program_of({{}, {0}, {1}, {2}, {3}, {4}});
+    auto const plan = share_by_tokens(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 3; }});
+    // 2 is read by 3, and 3 made there: the others share
+    CHECK(plan.slot_of == slots{0, 1, 2, 3, 0, 1});
+}
+
+TEST_CASE("a program that is written twice has no plan but a reason")
+{
+    auto const p = sequence(2, 1, [](step_id, effect_sink& s) { s.def(0); });
+    auto const plan = share_by_tokens(p, {.bytes = 8});
+    REQUIRE(plan.violation);
+    CHECK(plan.violation->what == dependence_fault::several_defs);
+    CHECK(plan.slots == 0);
+}
+
+TEST_CASE("hand-offs are order as well")
+{
+    auto const p = program_of({{}, {}});
+    CHECK(share_by_tokens(p, {.bytes = 8}).slots == 2);
+    CHECK(share_by_tokens(p, {.bytes = 8}, {.handoffs = {{0, 1}}}).slots == 1);
+}
+
+TEST_CASE("ResNet-50 takes five slots if nothing is in place")
+{
+    auto net = network::resnet50();
+    plan_options values = net.options();
+    values.in_place = false;
+    values.role = value_role::intermediate;
+    for (auto how : {slot_choice::most_shared, slot_choice::grow_largest})
+        CHECK(share_by_tokens(net.program(), values, {.choice = how}).slots == 5);
+}
+
+TEST_CASE("random programs: values in one slot share by the rule, or are one buffer")
+{
+    for (unsigned seed = 0; seed != 600; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),
+                                             .given = 3,
+                                             .views = 20,
+                                             .pools = 2,
+                                             .alignments = 3,
+                                             .shuffled = roll.below(2) == 0});
+        sharing_rule const rule(tasks);
+        auto const plan = share_by_tokens(tasks.program(), tasks.options());
+        REQUIRE(!plan.violation);
+        for (value_id v = 0; v != tasks.values(); ++v) {
+            if (plan.slot_of[v] == no_slot) continue;
+            CHECK(plan.slot_bytes[plan.slot_of[v]] >= tasks.bytes[rule.root[v]]);
+            CHECK(plan.slot_pool[plan.slot_of[v]] == tasks.pool[rule.root[v]]);
+            for (value_id u = 0; u != v; ++u)
+                if (plan.slot_of[u] == plan.slot_of[v])
+                    REQUIRE((rule.root[u] == rule.root[v] || rule.may_share(u, v)));
+        }
+    }
+}
