@@ -128,6 +128,18 @@ random_tasks draw_tasks(Dice& dice, random_tasks_shape const& shape)
     return drawn;
 }
 
+/// Say of some values that they are the same bytes as others, though no task makes the ones of the others:
+/// such a class begins, and ends, at several tasks.
+template <class Dice>
+void mix_views(Dice& dice, random_tasks& tasks)
+{
+    for (sublet::value_id v = 1; v < tasks.values(); ++v)
+        if (tasks.alias_of[v] == sublet::no_value && dice.below(4) == 0) {
+            tasks.alias_of[v] = dice.below(v);
+            tasks.pool[v] = tasks.pool[tasks.alias_of[v]];
+        }
+}
+
 /// The rule for sharing under any schedule, by its definition, cubic in the number of tasks.
 struct sharing_rule {
     std::vector<std::vector<bool>> before; ///< task a has ended before task b begins, in every execution

@@ -204,6 +204,19 @@ TEST_CASE("an output is kept, nothing is given to an input, and two inputs never
           "values 0 and 1 are both there from the start and share bytes [4, 8) of pool 0");
 }
 
+TEST_CASE("the first fault is named, however it was found and whatever else is wrong")
+{
+    // 1 may run before 0; and, plain to see, 3 writes over an output.
+    auto const p = tasks(4, {{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {3}}});
+    auto const role = std::vector{inner, inner, output, inner};
+    auto const found = check_concurrent_plan(p, plan_at({0, 0, 8, 8}, 16), {.bytes = 8, .role = role});
+    REQUIRE(fault_of(found) == fault::clash);
+    CHECK((found->value < 2 && found->other < 2));
+    auto const other = check_concurrent_plan(p, plan_at({0, 16, 8, 8}, 24), {.bytes = 8, .role = role});
+    REQUIRE(fault_of(other) == fault::clash);
+    CHECK((other->value == 2 && other->other == 3));
+}
+
 TEST_CASE("external storage is not planned, but what its readers wait for is kept")
 {
     // 2 reads what 1 has made for the outside, so it comes after 1, the last to read a.
@@ -311,8 +324,22 @@ TEST_CASE("one operand has one heir, and it is read by its step in no other way"
     auto const alias = ids{no_value, 0, no_value};
     CHECK(fault_of(check_concurrent_plan(view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
           fault::clash);
+    auto const last = tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{1, 2}}}});
+    CHECK(fault_of(check_concurrent_plan(last, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
+          fault::clash);
     auto const offered = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}});
     CHECK(!check_concurrent_plan(offered, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
+}
+
+TEST_CASE("an offer counts only where the step writes the result that it names")
+{
+    // 2 shows 1. Step 1 writes 1, and offers 0 for 2, which a later step writes.
+    auto const alias = ids{no_value, no_value, 1};
+    auto const p = tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
+    CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
+          fault::clash);
+    auto const q = tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}}});
+    CHECK(!check_concurrent_plan(q, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
 TEST_CASE("a view keeps the storage of what it shows, from the first def to the last read of any of them")
@@ -344,6 +371,22 @@ TEST_CASE("a use at the end of a node holds storage until the node has written e
     REQUIRE(fault_of(found) == fault::clash);
     CHECK(found->needed_at == 1);
     CHECK(!check_concurrent_plan(p, plan_at({0, 8}, 16), {.bytes = 8}));
+}
+
+TEST_CASE("what a node reads at its end does not hold what its last step reads early")
+{
+    auto const p = flow(
+        2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 1) return s.use_at_end_of(0, 2);
+            s.def(0);
+            s.def(2);
+            s.next_step();
+            s.use_early(0);
+            s.def(1);
+        });
+    CHECK(!check_concurrent_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8}));
+    CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 8, 8}, 16), {.bytes = 8})) == fault::clash);
 }
 
 TEST_CASE("bytes are handed on piece by piece, and each piece has its own last tenant")

@@ -159,7 +159,9 @@ TEST_CASE("on larger programs the checker refuses what the rule forbids")
         shape.tasks = 20 + roll.below(60);
         shape.sizes = 8;
         shape.in_place = 0;
-        random_tasks const tasks = draw_tasks(roll, shape);
+        random_tasks tasks = draw_tasks(roll, shape);
+        bool const has_mixed_views = seed % 4 == 0;
+        if (has_mixed_views) mix_views(roll, tasks);
         auto const handoffs = draw_handoffs(roll, tasks, 1);
         sharing_rule const rule(tasks, handoffs);
         memory_plan const plan = arbitrary_plan(roll, tasks, 8 * (200 + roll.below(4000)), rule, handoffs);
@@ -171,7 +173,7 @@ TEST_CASE("on larger programs the checker refuses what the rule forbids")
                                                 oracle.share_bytes(u, v) && !rule.may_share(u, v));
         auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
         CHECK(verdict.has_value() == is_forbidden);
-        if (verdict) CHECK(oracle.confirms(*verdict));
+        if (verdict && !has_mixed_views) CHECK(oracle.confirms(*verdict)); // it knows one maker a class
         ++(verdict ? wrong : sound);
     }
     CHECK(sound > 50);

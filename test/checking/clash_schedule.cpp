@@ -77,8 +77,9 @@ TEST_CASE("of any two that may not share there is a schedule, and it keeps the o
     for (std::uint32_t seed = 0; seed != 1'500; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(
+        random_tasks tasks = draw_tasks(
             roll, {.tasks = 1 + roll.below(9), .early = 20, .views = 25, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(roll, tasks);
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();

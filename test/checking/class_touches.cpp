@@ -70,8 +70,9 @@ TEST_CASE("what is left out comes after a first step, or before a last one")
     for (std::uint32_t seed = 0; seed != 1'000; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(
+        random_tasks tasks = draw_tasks(
             roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 40, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(roll, tasks);
         sharing_rule const rule(tasks);
         scene const s(tasks.program(), tasks.options());
         REQUIRE(!s.order.fault);

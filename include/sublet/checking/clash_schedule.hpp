@@ -53,7 +53,7 @@ bool meets(Order const& order, class_touches<> const& touches, memory_plan const
         for (step_id t : touches.ends()[u]) {
             if (is_needed) break;
             if (t == writer ? touches.hands_over(t, u, v, plan, in_place) : first[t] || earlier[t]) continue;
-            is_needed = t != maker || t == writer || both_written;
+            is_needed = t != maker || both_written;
             w.needed_at = t;
         }
         if (!is_needed) continue;

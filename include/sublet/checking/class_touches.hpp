@@ -37,7 +37,7 @@ public:
     {
     }
 
-    /// By root: the steps that write the class, but none that reads what another step has written of it.
+    /// By root: the steps that write the class, but none that reads any of it. Of no use if it is given.
     [[nodiscard]] csr_rows const& begins() const { return begins_; }
     /// By root: the steps that touch the class, but none of whose result for the class a later step reads.
     [[nodiscard]] csr_rows const& ends() const { return ends_; }
@@ -84,8 +84,7 @@ private:
             for (step_id s = 0; s != p_.steps(); ++s) {
                 for (touch t : p_.touches(s)) {
                     bool const is_def = t.kind == touch_kind::def;
-                    bool const is_inner =
-                        only_defs ? !is_def && order_.def_of[t.value] != no_step : is_def && is_read[t.value];
+                    bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
                     if (is_inner) settled[asked_.root[t.value]] = s;
                 }
                 for (touch t : p_.touches(s)) {

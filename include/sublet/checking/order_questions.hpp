@@ -84,9 +84,7 @@ private:
             step_id const last = position_of(asked_[i]);
             if (columns_[column] != last) ++column;
             for (step_id s : rows_[asked_[i].who]) {
-                step_id const at = order_.position[s];
-                if (at == last) continue;
-                std::uint64_t const word = bits_[(at - floor) * words + column / 64];
+                std::uint64_t const word = bits_[(order_.position[s] - floor) * words + column / 64];
                 if ((word >> column % 64 & 1) == 0) lowest_no_ = smaller(lowest_no_, asked_[i].tie);
             }
         }
