@@ -151,7 +151,7 @@ template <std::same_as<snapshot> S>
         std::vector<byte_count> weights;
         weights.reserve(problem.buffers.size());
         for (placement_buffer const& b : problem.buffers) weights.push_back(b.pool == pool ? b.size : 0);
-        antichain const heaviest = heaviest_antichain(g, lives, weights);
+        antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights);
         how.bounds.push_back(heaviest.bytes);
         result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
         for (buffer_id b : heaviest.members)
