@@ -78,6 +78,11 @@ TEST_CASE(
             REQUIRE_MESSAGE(!fault, fault);
             check_sizes(d, plan);
             REQUIRE(plan.total_bytes <= naive);
+            if (order == chain_order::largest_first && seed % 5 != 0)
+                for (slot_id k = 1; k < plan.slots; ++k)
+                    REQUIRE((plan.slot_pool[k - 1] < plan.slot_pool[k] ||
+                             (plan.slot_pool[k - 1] == plan.slot_pool[k] &&
+                              plan.slot_bytes[k - 1] >= plan.slot_bytes[k])));
             REQUIRE(least <= plan.total_bytes);
             if (order == chain_order::better) {
                 REQUIRE(plan.total_bytes == best);

@@ -74,23 +74,29 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
     }
 }
 
-TEST_CASE("a slot that was forgotten is not found again, even if it has another tenant")
+TEST_CASE("slots are forgotten in turn, but one that is of use only in the next round")
 {
-    // Nobody conflicts with anybody: a chain of tasks, of which every second value is asked about.
-    task_family const family = draw_family("chain", 300);
+    task_family const family = draw_family("chain", 400); // a buffer conflicts with its two neighbours
     snapshot const p = family.program();
     dependence_graph const g = dependences(p);
     std::vector<buffer_id> each(family.tasks());
     std::iota(each.begin(), each.end(), buffer_id{0});
     auto const lives = concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
     auto const conflicts = later_conflicts(g, lives);
-    slot_room<> room(lives, conflicts, 0);
-    for (slot_id s = 0; s != 65; ++s) room.insert(2 * s, s); // the last one pushes slot 0 out
-    CHECK(room.find(200) == 64);
-    room.insert(202, slot_id{0});
-    CHECK(room.find(200) == 64);
-    room.insert(201, slot_id{64});
-    CHECK(room.find(200) == 1);
-    for (slot_id s = 65; s != 129; ++s) room.insert(200, s); // slot 64 was of use, and stays for a round
-    CHECK(room.find(204) == 64);
+    slot_room<> room(lives, conflicts, 0); // 64 places
+    for (slot_id s = 0; s != 64; ++s) room.insert(4 * s, s);
+    CHECK(room.find(300) == 0);
+    room.insert(300, slot_id{0});
+    CHECK(room.find(301) == 1);
+    room.insert(320, slot_id{64}); // slot 0 was of use, so slot 1 has to go
+    CHECK(room.find(5) == 0);      // slot 0 is still there, with all its tenants
+    CHECK(room.find(300) == 64);   // the place of slot 1 is that of slot 64 now
+    room.insert(302, slot_id{1});  // which does not bring slot 1 back
+    CHECK(room.find(300) == 64);
+    CHECK(room.find(320) == 0);
+    for (slot_id s = 65; s != 127; ++s) room.insert(320, s); // in the places of slots 2 to 63
+    CHECK(room.find(319) == 0);
+    room.insert(320, slot_id{127}); // in that of slot 0, which was of no use since
+    CHECK(room.find(319) == no_slot);
+    for (buffer_id b : {1, 299, 300, 301}) CHECK(room.find(b) == 127); // none of its tenants is left
 }
