@@ -236,7 +236,7 @@ auto c = sublet::clock_conflicts(sublet::live_range_lists(), {}, {}, {});")
 
 cost(sharing/in_place_pairs.hpp "${program}
 auto yes = [](auto, auto) { return true; };
-auto t = sublet::join_in_place(p, {0}, {}, yes, yes);")
+auto t = sublet::join_in_place(p, {}, yes, yes);")
 cost(sharing/in_place_concurrent.hpp "${program}
 auto t = sublet::take_in_place_concurrently(p, sublet::dependences(p), {});")
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
@@ -269,6 +269,8 @@ cost(sharing/largest_first.hpp
      "auto p = sublet::share_largest_first(sublet::concurrent_lives(), sublet::conflict_ranges(), {});")
 cost(sharing/chains.hpp "${lives}auto p = sublet::share_in_chains(sublet::concurrent_lives(),
                                                                   sublet::conflict_ranges(), sizes);")
+cost(sharing/chains_by_columns.hpp "${lives}
+auto p = sublet::share_by_columns(sublet::dependence_graph(), {}, sizes);")
 
 cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
 cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")

@@ -8,8 +8,8 @@
 ///                                               y      [=======)
 ///     one buffer for both                       xy [===========)
 ///
-/// Without this an output never shares with an input of its own step. Pairs are taken greedily in the order
-/// of the steps. Only buffers of equal size are joined: that never raises the bytes alive at any position.
+/// Without this an output never shares with an input of its own step. Pairs of a step are taken greedily.
+/// Only buffers of equal size are joined: that never raises the bytes alive at any position.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/graph/program.hpp>
@@ -27,10 +27,9 @@ namespace sublet {
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
 ///
 /// Ensures:    a pair is taken if and only if join_in_place allows it, nothing touches the input's buffer
-/// after
-///             the step (a use at the end of the step's node counts), and the output's buffer begins here.
-///             Steps take turns by position.
-/// Complexity: O(values + touches + (steps + pairs) log pairs) time, O(values + steps) memory.
+///             after the step (a use at the end of the step's node counts), and the output's buffer begins
+///             here.
+/// Complexity: O(values + steps + touches + pairs) time, O(values + steps) memory.
 template <std::same_as<snapshot> S>
 [[nodiscard]] buffer_table take_in_place(S const& p, std::vector<step_id> const& steps, buffer_table table)
 {
@@ -49,7 +48,7 @@ template <std::same_as<snapshot> S>
     }
     for (buffer const& b : table.buffers) first.push_back(b.life.first);
     return join_in_place(
-        p, steps, std::move(table), [&](buffer_id b, step_id s) { return free_from[b] <= position_of[s]; },
+        p, std::move(table), [&](buffer_id b, step_id s) { return free_from[b] <= position_of[s]; },
         [&](buffer_id b, step_id s) { return first[b] == position_of[s]; });
 }
 

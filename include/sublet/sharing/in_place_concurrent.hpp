@@ -67,9 +67,9 @@ private:
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
 /// Ensures:    a pair is taken if and only if join_in_place allows it and, under every schedule, all other
 ///             touches of the input's buffer come before the step (what is read where the step's node ends
-///             does not) and all other defs of the output's buffer behind it. Steps take turns by position.
-/// Complexity: O(values + touches + (steps + pairs) log pairs) time, and as many calls of `oracle` as the
-///             buffers of pairs have touches.
+///             does not) and all other defs of the output's buffer behind it.
+/// Complexity: O(values + touches + pairs) time, and as many calls of `oracle` as the buffers of pairs have
+///             touches.
 template <std::same_as<snapshot> S, precedence_oracle Oracle>
 [[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
@@ -79,39 +79,37 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
     std::size_t const buffers = table.buffers.size();
     std::vector<unsigned char> has_pair(buffers);
     for (overwrite o : p.overwrites()) has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
-    auto gather = [&](auto wanted) { // by buffer, positions
+    auto gather = [&](auto wanted) { // by buffer, steps
         return csr_rows::gathered(buffers, [&](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
                     if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t.kind))
-                        add(b, t.kind == touch_kind::use_early ? g.start_of(s) : g.position_of[s]);
+                        add(b, s);
         });
     };
     csr_rows const touches = gather([](touch_kind) { return true; });
     csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
-        for (edge_use u : p.edge_uses())
-            add(table.buffer_of[u.value], g.position_of[p.steps_of(u.pred).last - 1]);
+        for (edge_use u : p.edge_uses()) add(table.buffer_of[u.value], p.steps_of(u.pred).last - 1);
     });
 
-    auto before = [&oracle](step_id a, step_id b) { return a < b && oracle.before(a, b); };
+    auto before = [&](step_id a, step_id b) {
+        step_id const first = g.position_of[a], next = g.position_of[b];
+        return first < next && oracle.before(first, next);
+    };
     auto is_free = [&](buffer_id b, step_id s) {
-        step_id const here = g.position_of[s];
-        for (step_id at : touches[b])
-            if (g.step_at[at] != s && !before(at, here)) return false;
-        for (step_id at : at_end[b])
-            if (!before(at, here)) return false;
+        for (step_id other : touches[b])
+            if (other != s && !before(other, s)) return false;
+        for (step_id other : at_end[b])
+            if (!before(other, s)) return false;
         return true;
     };
     auto begins = [&](buffer_id b, step_id s) {
-        for (step_id at : defs[b])
-            if (g.step_at[at] != s && !before(g.position_of[s], at)) return false;
+        for (step_id other : defs[b])
+            if (other != s && !before(s, other)) return false;
         return true;
     };
-    std::vector<step_id> turns;
-    for (step_id at = 0; at != g.positions(); ++at)
-        if (g.position_of[g.step_at[at]] == at) turns.push_back(g.step_at[at]);
-    return join_in_place(p, turns, std::move(table), is_free, begins);
+    return join_in_place(p, std::move(table), is_free, begins);
 }
 
 /// The same, by a search for those who come before each such step.

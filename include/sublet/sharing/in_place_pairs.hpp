@@ -9,7 +9,8 @@
 ///     one buffer for both                       xy [===========)
 ///
 /// Whether anybody still needs the operand, and whether the result's buffer is not in use before, depends on
-/// how the program is read; that is asked. Pairs are taken greedily, in turn.
+/// how the program is read; that is asked. Pairs of different steps are never in each other's way: an operand
+/// is free at the last step that touches it, and a result begins at one.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/graph/program.hpp>
@@ -24,22 +25,21 @@
 
 namespace sublet {
 
-/// Join the buffers of declared in-place pairs; the steps take `turns`.
+/// Join the buffers of declared in-place pairs, those of a step in the order in which it declares them.
 ///
 /// Requires:   is_free(b, step): apart from the step itself, nothing touches the buffer when or after the
 /// step
 ///             writes. begins(b, step): nothing touches it before the step writes. Both are asked with
 ///             buffers of `table` as it was given.
-/// Ensures:    a pair is taken if and only if, when its turn comes: the step uses the input, defines the
-///             output and touches the input's buffer in no other way; that buffer is free, neither output
-///             nor pinned, and not taken at this step already; the output's buffer begins here, is no input,
-///             not pinned and not joined; both are planned, of one pool and one size. Joined buffers keep the
-///             root of the first; the table stays sorted by root.
-/// Complexity: O(values + touches + (steps + pairs) log pairs) time, O(values + steps) memory; each callable
-///             is called once a pair at most.
+/// Ensures:    a pair is taken if and only if the step uses the input, defines the output and touches the
+///             input's buffer in no other way; that buffer is free, neither output nor pinned, and not taken
+///             already; the output's buffer begins here, is no input, not pinned, and has not been joined to
+///             another; both are planned, of one pool and one size. Joined buffers keep the root of the first
+///             in the chain; the table stays sorted by root.
+/// Complexity: O(values + touches + pairs) time, O(values) memory; each callable is called once a pair at
+///             most.
 template <std::same_as<snapshot> S, class IsFree, class Begins>
-[[nodiscard]] buffer_table join_in_place(S const& p, std::vector<step_id> const& turns, buffer_table table,
-                                         IsFree is_free, Begins begins)
+[[nodiscard]] buffer_table join_in_place(S const& p, buffer_table table, IsFree is_free, Begins begins)
 {
     if (p.overwrites().empty()) return table;
 
@@ -56,16 +56,17 @@ template <std::same_as<snapshot> S, class IsFree, class Begins>
     value_id const several = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
-    for (step_id s : turns) {
-        auto const pairs = p.overwrites(s);
-        if (pairs.empty()) continue;
+    auto const pairs = p.overwrites();                                // by step
+    for (std::size_t i = 0; i != pairs.size();) {
+        step_id const s = pairs[i].step;
         for (touch t : p.touches(s)) {
             bool const defines = t.kind == touch_kind::def;
             if (defines) defined_at[t.value] = s;
             value_id& read = only_reads[buffer_of(t.value)];
             read = defines || (read != no_value && read != t.value) ? several : t.value;
         }
-        for (overwrite const pair : pairs) {
+        for (; i != pairs.size() && pairs[i].step == s; ++i) {
+            overwrite const pair = pairs[i];
             buffer_id const from = buffer_of(pair.in), to = buffer_of(pair.out);
             buffer &in = buffers[from], &out = buffers[to];
             if (only_reads[from] != pair.in || defined_at[pair.out] != s) continue;
