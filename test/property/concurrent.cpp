@@ -6,12 +6,15 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/concurrent_planner.hpp>
 #include <sublet/ordering/clock_lives.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/rewriting/handoffs.hpp>
+#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include "../concurrent_oracle.hpp"
 #include "../random_tasks.hpp"
@@ -152,6 +155,11 @@ memory_plan handed_over(seen_tasks const& seen, std::vector<live_range> const& l
     return plan;
 }
 
+struct method {
+    char const* name;
+    memory_plan (*plan)(seen_tasks const&);
+};
+
 // --- who plans: a line each ------------------------------------------------------------------------------
 
 memory_plan own_storage(seen_tasks const& seen)
@@ -183,6 +191,12 @@ memory_plan greedy(seen_tasks const& seen)
     return stacked(seen, slots);
 }
 
+auto sizes_and_pools(seen_tasks const& seen)
+{
+    return std::pair{[&seen](buffer_id b) { return seen.problem.buffers[b].size; },
+                     [&seen](buffer_id b) { return seen.problem.buffers[b].pool; }};
+}
+
 memory_plan covered_by_chains(seen_tasks const& seen)
 {
     return stacked(seen, fewest_slots(seen.lives, seen.conflicts,
@@ -208,18 +222,77 @@ memory_plan clocked_with_handoffs(seen_tasks const& seen)
     return handed_over(seen, clock_lives(seen.lives, clock));
 }
 
-struct method {
-    char const* name;
-    memory_plan (*plan)(seen_tasks const&);
-};
+memory_plan by_tokens(seen_tasks const& seen)
+{
+    auto const [bytes, pool] = sizes_and_pools(seen);
+    return stacked(seen, share_by_tokens(seen.g, seen.lives, bytes, {.pool = pool}));
+}
+
+memory_plan by_begin(seen_tasks const& seen)
+{
+    auto const [bytes, pool] = sizes_and_pools(seen);
+    return stacked(seen, share_in_chains(seen.lives, seen.conflicts, bytes,
+                                         {.order = chain_order::by_begin, .pool = pool}));
+}
+
+memory_plan largest_first(seen_tasks const& seen)
+{
+    auto const [bytes, pool] = sizes_and_pools(seen);
+    return stacked(seen, share_in_chains(seen.lives, seen.conflicts, bytes,
+                                         {.order = chain_order::largest_first, .pool = pool}));
+}
+
+/// The front door, which also writes over operands; it would check by itself.
+memory_plan front_door(seen_tasks const& seen)
+{
+    plan_options options = seen.tasks.options();
+    options.check = false;
+    return plan_concurrent(seen.program, options).plan;
+}
+
+memory_plan front_door_to_slots(seen_tasks const& seen)
+{
+    plan_options options = seen.tasks.options();
+    options.check = false;
+    return plan_concurrent(seen.program, options, {.strategy = concurrent_strategy::slots}).plan;
+}
+
 constexpr method methods[] = {{"own storage", own_storage},
                               {"greedy", greedy},
+                              {"tokens", by_tokens},
+                              {"chains by begin", by_begin},
+                              {"chains, largest first", largest_first},
+                              {"plan_concurrent", front_door},
+                              {"plan_concurrent, slots", front_door_to_slots},
                               {"fewest slots", covered_by_chains},
                               {"offsets", at_offsets},
                               {"hand-offs of steps in a row", listed_with_handoffs},
                               {"hand-offs in a clock", clocked_with_handoffs}};
 
 // --- what is true ----------------------------------------------------------------------------------------
+
+/// Whether a task may write class v over the one operand that it reads of class u, by declaration, and all
+/// others that touch u come before it.
+bool takes_over(random_tasks const& tasks, memory_plan const& plan, sharing_rule const& rule, value_id u,
+                value_id v)
+{
+    auto const from = rule.root[u], to = rule.root[v];
+    placed_buffer const &a = plan.buffers[plan.buffer_of[u]], &b = plan.buffers[plan.buffer_of[v]];
+    if (a.offset != b.offset || tasks.bytes[from] < tasks.bytes[to]) return false;
+    if (rule.is_kept[from] || rule.is_given[to]) return false;
+    for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
+        for (auto [in, out] : tasks.tasks[t].pairs) {
+            bool holds = rule.root[in] == from && rule.root[out] == to;
+            for (value_id read : tasks.tasks[t].uses)
+                holds = holds && (rule.root[read] != from || read == in);
+            for (std::size_t d : rule.defs[from]) holds = holds && rule.before[d][t];
+            for (auto const* row : {&rule.late[from], &rule.early[from]})
+                for (std::size_t other : *row) holds = holds && (other == t || rule.before[other][t]);
+            for (std::size_t d : rule.defs[to]) holds = holds && (d == t || rule.before[t][d]);
+            if (holds) return true;
+        }
+    return false;
+}
 
 /// Whether the plan is wrong, by definition: something lies where it must not, or two share who may not.
 bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
@@ -233,6 +306,7 @@ bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
         for (value_id u = 0; u != v; ++u) {
             if (!is_placed(u) || rule.root[u] == rule.root[v] || rule.may_share(u, v)) continue;
             placed_buffer const& a = plan.buffers[plan.buffer_of[u]];
+            if (takes_over(tasks, plan, rule, u, v) || takes_over(tasks, plan, rule, v, u)) continue;
             if (a.pool == b.pool && a.offset < b.offset + tasks.bytes[rule.root[v]] &&
                 b.offset < a.offset + tasks.bytes[rule.root[u]])
                 return true;
@@ -254,6 +328,7 @@ random_tasks_shape draw_shape(dice& roll)
     shape.pools = 1 + roll.below(2);
     shape.sizes = is_small ? 3 : 8;
     shape.alignments = is_small ? 1 : 1 + roll.below(4);
+    shape.in_place = roll.below(3) * 25;
     shape.shuffled = roll.below(2) == 0;
     return shape;
 }
@@ -336,13 +411,13 @@ bool forget_an_output(dice& roll, random_tasks& tasks)
 struct planted_fault {
     char const* name;
     bool (*plant)(dice&, random_tasks&);
-    std::size_t least; ///< how often it has to hurt in 2000 programs, or it has not been tried
+    std::size_t least; ///< how often it has to hurt in 600 programs, or it has not been tried
 };
-constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 200},
-                                    {"free one touch early", free_a_touch_early, 200},
-                                    {"forget alignment", forget_alignment, 200},
-                                    {"wrong pool", take_the_wrong_pool, 200},
-                                    {"merge two branches", merge_two_branches, 200},
+constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 100},
+                                    {"free one touch early", free_a_touch_early, 100},
+                                    {"forget alignment", forget_alignment, 100},
+                                    {"wrong pool", take_the_wrong_pool, 100},
+                                    {"merge two branches", merge_two_branches, 100},
                                     {"forget an output", forget_an_output, 20}};
 
 } // namespace
@@ -369,7 +444,7 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
         std::string const forgotten = planted.name;
         CAPTURE(forgotten);
         std::size_t harmful = 0;
-        for_random_tasks(2000, [&](dice& roll, random_tasks const& tasks) {
+        for_random_tasks(600, [&](dice& roll, random_tasks const& tasks) {
             random_tasks told = tasks;
             if (!planted.plant(roll, told)) return;
             seen_tasks const seen(told);
@@ -399,7 +474,7 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
 TEST_CASE("no hand-off of a plan can be left out")
 {
     std::size_t tried = 0;
-    for_random_tasks(2000, [&](dice&, random_tasks const& tasks) {
+    for_random_tasks(1000, [&](dice&, random_tasks const& tasks) {
         seen_tasks const seen(tasks);
         for (method const& by : methods) {
             std::string const planner = by.name;
