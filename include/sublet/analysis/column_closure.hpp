@@ -24,6 +24,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,27 @@ public:
     {
         if (b / width != loaded_) load(std::size_t{b / width});
         return has_row(a) && (rows_[a].bits[b % width / 64] >> b % 64 & 1) != 0;
+    }
+
+    /// Positions 64 * word and following, a bit each: who comes before somebody in the block that is ready.
+    [[nodiscard]] std::uint64_t with_row(std::size_t word) const { return has_row_[word]; }
+
+    /// The lowest position of the block that is ready, from `from` on, that all of `ends` come before; the
+    /// position behind the block if there is none.
+    ///
+    /// Requires: `from` is in the block.
+    template <std::same_as<step_id> End>
+    [[nodiscard]] step_id next_after(std::span<End const> ends, step_id from) const
+    {
+        step_id const first = from / width * width;
+        for (End end : ends)
+            if (!has_row(end)) return first + width;
+        std::uint64_t common = ~std::uint64_t{0} << from % 64;
+        for (step_id w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
+            for (End end : ends) common &= rows_[end].bits[w];
+            if (common != 0) return first + 64 * w + static_cast<step_id>(std::countr_zero(common));
+        }
+        return first + width;
     }
 
     /// How many pairs of positions are ordered whose later one is in the block that is ready.
