@@ -292,8 +292,6 @@ cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_deman
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
 cost(checking/check_rewrite.hpp "${program}auto f = sublet::check_rewrite(p, p);")
-
-cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {});")
 cost(checking/order_questions.hpp "auto call(sublet::order_questions<>& q) { return q.first_no(); }")
 cost(checking/concurrent_witness.hpp "${text}
@@ -305,6 +303,8 @@ auto call(sublet::step_order const& o, sublet::class_touches<> const& t)
 { return sublet::clash_schedule(o, t, {}, true, 0, 1); }")
 cost(checking/check_concurrent_plan.hpp "${program}
 auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
+
+cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")
@@ -364,6 +364,7 @@ cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memor
 }")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(concurrent_planner.hpp "${program}auto m = sublet::plan_concurrent(p, {.bytes = 4096});")
+cost(handoff_planner.hpp "${program}auto m = sublet::plan_with_handoffs(p, {.bytes = 4096});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})
 

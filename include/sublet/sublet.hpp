@@ -120,9 +120,6 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_rewrite.hpp>
-
-// Back into the user's program.
-#include <sublet/rewriting/handoffs.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/checking/order_questions.hpp>
 #include <sublet/checking/class_touches.hpp>
@@ -130,11 +127,15 @@
 #include <sublet/checking/clash_schedule.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 
+// Back into the user's program.
+#include <sublet/rewriting/handoffs.hpp>
+
 // The front doors.
 #include <sublet/planned_memory.hpp>
 #include <sublet/planned_buffers.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/concurrent_planner.hpp>
+#include <sublet/handoff_planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>

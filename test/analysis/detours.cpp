@@ -47,7 +47,7 @@ TEST_CASE("detours are what the definition says, near and far, of more nodes tha
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        std::size_t const n = 2 + roll.below(seed % 10 == 0 ? 400 : 60);
+        std::size_t const n = 2 + roll.below(seed % 20 == 0 ? 1500 : 60);
         edges all, asked;
         auto any = [&] {
             node_id const a = roll.below(static_cast<std::uint32_t>(n));

@@ -46,7 +46,7 @@ struct handoff_set {
     std::vector<handoff> handoffs;      ///< ascending by `from`, then `to`
     std::vector<byte_count> bytes;      ///< by hand-off: how many change hands across it and nowhere else
     std::size_t takeovers = 0;          ///< how often a buffer takes over bytes of another
-    std::size_t waits = 0;              ///< pairs of steps that these takeovers put in order
+    std::size_t waits = 0;              ///< pairs of steps that they put in order and no edge does
     std::optional<handoff_clash> clash; ///< then there are no hand-offs
 };
 
@@ -90,16 +90,16 @@ void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& pl
 /// The hand-offs that make it safe to run concurrently what is placed so.
 ///
 /// `placed` are the buffers of `lives` with pool, offset and size; one without offset or bytes is left out.
-/// Those that share bytes follow each other as their `life`s do: of a sequential plan, of a plan in a clock.
+/// Those that share bytes follow each other as their `life`s do, in an order of whole steps: that of a
+/// sequential plan, or a clock.
 ///
 /// Requires:   buffers that overlap in bytes do not overlap in life, except where the one may be written over
 ///             the other in the step that both have in common.
 /// Ensures:    with these hand-offs beside the edges of `g`, of two buffers that overlap in bytes one gives
-///             to the other; none can be left out. Where every step ends in a clock before those that it is
-///             to wait for begin, the critical path is no longer than the clock's makespan, and there
-///             is no cycle.
-/// Complexity: O(n log n + positions + edges) time for n takeovers and ends, and for the waits a sweep over
-///             the positions between for each 64 of about the same distance.
+///             to the other; none can be left out. If lives are those of a clock, there is no cycle, and no
+///             path is longer than the clock's makespan.
+/// Complexity: O((n + w) log n + positions + edges) time for n buffers and w waits between their steps, and
+///             what has_detour() takes for the waits: least if positions ascend in the order of lives.
 /// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
 template <std::same_as<dependence_graph> G>
 [[nodiscard]] handoff_set find_handoffs(G const& g, concurrent_lives const& lives,
@@ -108,6 +108,12 @@ template <std::same_as<dependence_graph> G>
     SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
                    "sublet: these are lives of another graph, or other buffers");
     handoff_set result;
+    auto is_edge = [&g](step_id from, step_id to) {
+        if (is_listed(g.before[to], from)) return true;
+        for (step_id early : g.before[to])
+            if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
+        return false;
+    };
     std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
     detail::follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
         ++result.takeovers;
@@ -116,7 +122,8 @@ template <std::same_as<dependence_graph> G>
         for (step_id end : lives.ends[a])
             for (step_id begin : lives.begins[b]) {
                 step_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
-                if (from != to) waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
+                if (from != to && !is_edge(from, to))
+                    waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
             }
     });
     if (result.clash) return result;
@@ -141,8 +148,7 @@ template <std::same_as<dependence_graph> G>
     std::vector<step_id> waiting(positions, 0);
     for (step_id at = 0; at != positions; ++at)
         for (step_id next : after[at]) ++waiting[next];
-    std::vector<step_id> const order =
-        detail::topological_points(after, waiting, position_order::breadth_first);
+    std::vector<step_id> const order = detail::topological_points(after, waiting, position_order::as_listed);
     if (order.size() != positions) {
         result.clash = handoff_clash{};
         for (step_id at : detail::cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
@@ -158,16 +164,9 @@ template <std::same_as<dependence_graph> G>
         return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
     });
 
-    auto is_edge = [&g](csr_graph::edge e) {
-        if (is_listed(g.before[e.to], e.from)) return true;
-        for (step_id early : g.before[e.to])
-            if (g.step_at[early] == g.step_at[e.to] && is_listed(g.before[early], e.from)) return true;
-        return false;
-    };
     std::vector<keyed> found; // {from, to, which}: of steps
     for (std::uint32_t i = 0; i != waits.size(); ++i)
-        if (!is_implied[i] && !is_edge(wait_of(i)))
-            found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
+        if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
     sort_keyed(found);
     for (keyed const& f : found) {
         result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/handoff_planner.hpp>
+
+#include "random_tasks.hpp"
+#include "task_families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// A long branch and a short one. What the short one needs for a moment (value 5) is as large as what the
+/// long one makes later (value 3), and both are alive only if the short branch dawdles.
+///
+///     0 ──► 1 ──► 2 ──► 3 ──► 4 ──► 7
+///     └───► 5 ──► 6 ────────────────┘
+struct branches {
+    std::vector<std::vector<value_id>> uses{{}, {0}, {1}, {2}, {3}, {0}, {5}, {4, 6}};
+    std::vector<byte_count> bytes{1, 1, 1, 1000, 1, 1000, 1, 1};
+
+    snapshot program() const
+    {
+        return sequence(8, 8, [this](step_id s, effect_sink& sink) {
+            for (value_id v : uses[s]) sink.use(v);
+            sink.def(s);
+        });
+    }
+};
+
+/// Of two buffers that overlap in bytes one gives to the other.
+bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
+{
+    sharing_rule const rule(tasks, handoffs);
+    for (std::size_t u = 0; u != plan.buffers.size(); ++u)
+        for (std::size_t v = 0; v != u; ++v) {
+            placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
+            if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
+                !rule.may_share(a.root, b.root))
+                return false;
+        }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("a step waits where that saves memory and costs no time")
+{
+    branches const program;
+    auto const planned = plan_with_handoffs(program.program(), {.bytes = program.bytes});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.is_checked);
+    CHECK(planned.report.is_clocked);
+    CHECK(planned.plan.valid_for == program_reading::concurrent);
+    // Value 3 takes the place of value 5, so the step that makes it waits for the only one that reads that.
+    CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
+    CHECK(planned.handoff_bytes == std::vector<byte_count>{1000});
+    CHECK(planned.bytes_without > 2000);
+    CHECK(planned.report.arena_bytes < 1100);
+    CHECK(planned.makespan == 6);
+    CHECK(planned.critical_path == 6);
+    CHECK(planned.critical_path_with == 6);
+}
+
+TEST_CASE("nobody waits where the time of a step forbids it")
+{
+    // Reading value 5 takes as long as the rest of the other branch.
+    branches const program;
+    auto const planned = plan_with_handoffs(program.program(), {.bytes = program.bytes},
+                                            {.duration = {1, 1, 1, 1, 1, 1, 9, 1}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.handoffs.empty());
+    CHECK(planned.report.arena_bytes == planned.bytes_without);
+    CHECK(!planned.report.is_clocked);
+    // One worker takes longer, and that is accepted.
+    auto const alone = plan_with_handoffs(program.program(), {.bytes = program.bytes},
+                                          {.duration = {1, 1, 1, 1, 1, 1, 9, 1}, .workers = 1});
+    REQUIRE(alone.is_sound());
+    CHECK(alone.report.arena_bytes < 1100);
+    CHECK(alone.makespan == 16);
+    CHECK(alone.critical_path == 12);
+    CHECK(alone.critical_path_with > 12);
+}
+
+TEST_CASE("nobody waits for a trifle")
+{
+    branches program;
+    program.bytes[3] = program.bytes[5] = 2;
+    auto const without = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.trifle = 1000});
+    REQUIRE(without.is_sound());
+    CHECK(without.plan.handoffs.empty());
+    CHECK(without.plan == plan_concurrent(program.program(), {.bytes = program.bytes}).plan);
+    auto const with = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.trifle = 0});
+    REQUIRE(with.is_sound());
+    CHECK(!with.plan.handoffs.empty());
+    CHECK(with.report.arena_bytes < without.report.arena_bytes);
+}
+
+TEST_CASE("what does not fit under every schedule may fit with waiting")
+{
+    branches const program;
+    plan_options options{.bytes = program.bytes, .pools = {{.capacity = 1200}}};
+    CHECK(plan_concurrent(program.program(), options).refuted->what == fault::over_capacity);
+    auto const planned = plan_with_handoffs(program.program(), options);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes <= 1200);
+    options.pools[0].capacity = 900;
+    CHECK(plan_with_handoffs(program.program(), options).refuted->what == fault::over_capacity);
+}
+
+TEST_CASE("two that are pinned onto each other are told to wait")
+{
+    branches const program;
+    std::vector<byte_count> pinned(8, no_offset);
+    pinned[3] = pinned[5] = 64;
+    plan_options const options{.bytes = program.bytes, .pinned = pinned};
+    CHECK(plan_concurrent(program.program(), options).refuted->what == fault::clash);
+    auto const planned = plan_with_handoffs(program.program(), options);
+    REQUIRE(planned.is_sound());
+    CHECK(!planned.plan.handoffs.empty());
+    CHECK(planned.plan.offset_of(3) == 64);
+    CHECK(planned.plan.offset_of(5) == 64);
+    pinned[0] = pinned[1] = 2000; // the step that makes 1 reads 0: no waiting helps
+    CHECK(plan_with_handoffs(program.program(), {.bytes = program.bytes, .pinned = pinned}).refuted->what ==
+          fault::clash);
+}
+
+TEST_CASE("one pool is nothing to another")
+{
+    // The large ones lie in pool 1; in pool 0 there is nothing to save.
+    branches const program;
+    std::vector<pool_id> const pool{0, 0, 0, 1, 0, 1, 0, 0};
+    plan_options const options{.bytes = program.bytes, .pool = pool};
+    auto const without = plan_concurrent(program.program(), options);
+    auto const planned = plan_with_handoffs(program.program(), options, {.trifle = 500});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
+    REQUIRE(planned.plan.arena_bytes.size() == 2);
+    CHECK(planned.plan.arena_bytes[1] == 1000);
+    CHECK(planned.report.pools[1].naive_bytes == 2000);
+    CHECK(planned.report.pools[1].lower_bound_bytes == 1000);
+    for (value_id v : {0u, 1u, 2u, 4u, 6u, 7u}) CHECK(planned.plan.offset_of(v) == without.plan.offset_of(v));
+}
+
+TEST_CASE("hand-offs that are kept anyway are kept, and may do")
+{
+    branches const program;
+    auto const planned =
+        plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.handoffs = {{6, 3}}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
+    CHECK(!planned.report.is_clocked);
+    CHECK(planned.report.arena_bytes < 1100);
+    auto const more = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.handoffs = {{5, 2}}});
+    REQUIRE(more.is_sound());
+    CHECK(more.plan.handoffs == std::vector<handoff>{{5, 2}, {6, 3}});
+    CHECK(more.handoff_bytes == std::vector<byte_count>{0, 1000});
+    CHECK(plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.handoffs = {{3, 2}}})
+              .refuted->what == fault::cycle);
+}
+
+TEST_CASE("a step that takes no time is refused")
+{
+    branches const program;
+    CHECK_THROWS_AS(
+        (void)plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.duration = tick_count{0}}),
+        precondition_error);
+}
+
+TEST_CASE("the empty program has the empty plan")
+{
+    auto const planned = plan_with_handoffs(snapshot{}, {.bytes = 8});
+    CHECK(planned.is_sound());
+    CHECK(planned.plan.handoffs.empty());
+    CHECK(planned.report.arena_bytes == 0);
+}
+
+TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is for nothing")
+{
+    std::size_t with_handoffs = 0, fewer = 0, longer = 0;
+    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),
+                                                     .back = seed % 2 == 0 ? 0u : 4u,
+                                                     .edges = 10,
+                                                     .early = seed % 3 == 0 ? 30u : 0u,
+                                                     .views = seed % 5 == 0 ? 20u : 0u,
+                                                     .pools = 1 + roll.below(2),
+                                                     .alignments = 1 + roll.below(8),
+                                                     .in_place = seed % 4 == 0 ? 50u : 0u,
+                                                     .shuffled = seed % 7 == 0});
+        snapshot const p = tasks.program();
+        plan_options const options = tasks.options();
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 5));
+        handoff_options wanted{.duration = takes, .workers = roll.below(4), .trifle = 0};
+        auto const planned = plan_with_handoffs(p, options, wanted);
+        REQUIRE(planned.is_sound());
+        REQUIRE(planned.report.is_checked);
+        REQUIRE(planned.critical_path_with <= planned.makespan);
+        REQUIRE(planned.report.arena_bytes <= planned.bytes_without);
+        REQUIRE(planned.report.arena_bytes >= planned.report.lower_bound_bytes);
+        REQUIRE(planned.handoff_bytes.size() == planned.plan.handoffs.size());
+        REQUIRE(planned.report.is_clocked == (planned.report.arena_bytes < planned.bytes_without));
+        if (seed % 4 != 0) {
+            REQUIRE(is_safe(tasks, planned.plan, planned.plan.handoffs));
+            for (std::size_t i = 0; i != planned.plan.handoffs.size(); ++i) {
+                auto without = planned.plan.handoffs;
+                without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+                REQUIRE(!is_safe(tasks, planned.plan, without));
+            }
+        }
+        wanted.two_level = false;
+        auto const in_clock = plan_with_handoffs(p, options, wanted);
+        REQUIRE(in_clock.is_sound());
+        REQUIRE(planned.report.arena_bytes <= in_clock.report.arena_bytes);
+        with_handoffs += !planned.plan.handoffs.empty();
+        fewer += planned.plan.handoffs.size() < in_clock.plan.handoffs.size();
+        longer += planned.critical_path_with > planned.critical_path;
+    }
+    CHECK(with_handoffs > 300);
+    CHECK(fewer > 100);
+    CHECK(longer > 100);
+}
+
+TEST_CASE("thousands of steps are planned as tens are")
+{
+    for (auto name : {"chain", "inception", "training", "ladder8"}) {
+        CAPTURE(name);
+        task_family const drawn = draw_family(name, 5'000);
+        auto const planned =
+            plan_with_handoffs(drawn.program(), {.bytes = drawn.bytes}, {.visits = 1'000'000});
+        CHECK(planned.is_sound());
+        CHECK(planned.critical_path_with == planned.critical_path);
+        CHECK(planned.report.arena_bytes <= planned.bytes_without);
+    }
+}
