@@ -89,8 +89,7 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
                                        .pool = pool_of[b],
                                        .begins = begin,
                                        .over = eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
-                                       .follows =
-                                           eligible[b] && begins != 0 && (begins == 1 || !asks_one_begin)};
+                                       .follows = eligible[b] && (begins <= 1 || !asks_one_begin)};
             chooser.take(request, [&](buffer_id u) { return may_follow(u, b); });
         }
     return std::move(chooser).finish();
