@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -113,7 +114,7 @@ random_names draw_names(Dice& dice, random_names_shape const& shape)
             for (auto i = dice.below(3); i != 0; --i) {
                 value_id const v = dice.below(names), of = drawn.alias_of[v];
                 if (of != no_value && !is_there[of]) continue;
-                if (of != no_value) use(of);
+                if (of != no_value && chance(80)) use(of); // otherwise it is a part, written there
                 step.defs.push_back(v);
             }
             for (value_id in : step.uses)
@@ -166,8 +167,16 @@ struct names_run {
         std::size_t const nowhere = ~std::size_t{0};
         std::vector<content> cells;
         std::vector<std::size_t> cell_of(values, nowhere), writer(values, nowhere);
-        std::vector<std::size_t> number(values, 0);
-        std::vector<std::pair<value_id, std::size_t>> target(values, {no_value, 0});
+        std::vector<bool> is_split(values); // some name of the class, by root
+        for (value_id v = 0; v != values; ++v) {
+            unsigned versions = is_given(names.role[v]) ? 1 : 0;
+            for (step_id s = 0; s != steps; ++s) {
+                auto const all = p.touches(s);
+                versions += std::any_of(all.begin(), all.end(),
+                                        [v](touch t) { return t.kind == touch_kind::def && t.value == v; });
+            }
+            if (versions > 1) is_split[names.root(v)] = true;
+        }
         struct access {
             step_id step;
             bool writes;
@@ -183,7 +192,6 @@ struct names_run {
             if (!is_given(names.role[v])) continue;
             if (names.alias_of[v] != no_value) {
                 cell_of[v] = cell_of[names.alias_of[v]];
-                target[v] = {names.alias_of[v], 0};
             } else {
                 cell_of[v] = new_cell();
                 cells[cell_of[v]] = given(v);
@@ -209,16 +217,19 @@ struct names_run {
                     if (touches[i].kind != touch_kind::def) reads[s].push_back(read(touches[i].value, s));
                     else defs.insert({touches[i].value, i});
                 }
-                for (auto [v, i] : defs) ++number[v];
+                std::set<std::size_t> touched; // cells, other than by making a view
+                for (touch t : touches)
+                    if (t.kind != touch_kind::def) touched.insert(cell_of[t.value]);
                 std::vector<std::size_t> written_cells;
                 for (auto [v, i] : defs) { // what is viewed comes before its views
                     value_id const of = names.alias_of[v];
                     bool writes = of == no_value;
                     if (of != no_value) {
-                        bool const is_again = target[v] == std::pair{of, number[of]};
-                        writes = cell_of[v] != nowhere && (names.is_kept(v) || is_again);
-                        target[v] = {of, number[of]};
-                        if (!writes) cell_of[v] = cell_of[of];
+                        bool const is_again = cell_of[v] == cell_of[of], is_kept = names.is_kept(v);
+                        bool const is_part = touched.count(cell_of[of]) == 0;
+                        writes = is_again || is_part || (is_kept && cell_of[v] != nowhere);
+                        is_ambiguous |= is_part && !is_split[names.root(v)]; // as declared
+                        if (!is_kept || cell_of[v] == nowhere) cell_of[v] = cell_of[of];
                     } else if (cell_of[v] == nowhere || !names.is_kept(v)) {
                         cell_of[v] = new_cell();
                     }
@@ -228,6 +239,7 @@ struct names_run {
                     writer[v] = s;
                     accesses[cell_of[v]].push_back({s, writes});
                     if (!writes) continue;
+                    touched.insert(cell_of[v]);
                     written_cells.push_back(cell_of[v]);
                     cells[cell_of[v]] = written(s, i, reads[s]);
                 }

@@ -168,6 +168,20 @@ TEST_CASE("a write through a view waits for the readers of what it is a view of,
     CHECK(made.handoffs == std::vector<handoff>{{2, 3}, {3, 4}});
 }
 
+TEST_CASE("who makes a view of what it does not read writes a part of it")
+{
+    // 1 reads a; 2 writes the part b of a; 3 reads that and writes a anew
+    operations const ops{{{}, {0}}, {{0}, {2}}, {{}, {1}}, {{1}, {0}}, {{0}, {}}};
+    auto const made = versions(program_of(ops, 3), {.alias_of = {-1, 0, -1}});
+    CHECK(made.alias_of == std::vector<value_id>{no_value, 0, no_value, no_value});
+    CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
+    // Of what is not there yet parts are written in any order, and so it is where nothing has versions.
+    operations const joined{{{}, {1}}, {{}, {2}}, {{1, 2}, {0}}, {{0}, {}}, {{}, {0}}};
+    CHECK(versions(program_of(joined, 3), {.alias_of = {-1, 0, 0}}).handoffs.empty());
+    CHECK(versions(program_of({{{}, {0}}, {{0}, {2}}, {{}, {1}}}, 3), {.alias_of = {-1, 0, -1}})
+              .handoffs.empty());
+}
+
 TEST_CASE("one external view keeps the storage of the whole class")
 {
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}};

@@ -186,29 +186,50 @@ snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versio
         });
 }
 
-/// Storage needs an order where a value has several versions in it. To make a view writes nothing, but to
-/// make it again of the same version does: that may be a write through the view.
+/// Storage needs an order where a value has several versions in it, or one of several and a part. To make a
+/// view writes nothing, but to make it again in the same storage does: that may be a write through the view.
+/// So does a step that makes a view of what it does not touch otherwise: it writes a part.
 template <std::same_as<versioned_program> V>
 std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> const& alias_of,
                                        std::vector<node_id> const& order)
 {
     std::size_t const versions = made.value_of.size();
     buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
-    std::vector<unsigned char> needs_order(classes.root.size()), is_written(versions);
-    unsigned char any = 0;
+    std::vector<buffer_id>& storage_of = classes.buffer_of;
+    enum : unsigned char { is_there = 1, has_split = 2, has_part = 4, needs_order = 8 };
+    std::vector<unsigned char> storage(classes.root.size()), is_written(versions);
     std::vector<value_id> before(alias_of.size(), no_value); // by value: the version before
     for (value_id v = 0; v != versions; ++v) {
         value_id const named = made.value_of[v], old = before[named];
-        bool const again = old != no_value && classes.buffer_of[old] == classes.buffer_of[v];
-        if (again) any = needs_order[classes.buffer_of[v]] = 1;
-        is_written[v] = alias_of[named] == no_value || made.alias_of[v] == named ||
-                        (again && made.alias_of[old] == made.alias_of[v]);
+        unsigned char& its = storage[storage_of[v]];
+        if (is_given(made.role[v])) its |= is_there;
+        if (made.last[named] != named) its |= has_split;
+        bool const again = old != no_value && storage_of[old] == storage_of[v];
+        if (again) its |= needs_order;
+        is_written[v] = alias_of[named] == no_value || again;
         before[named] = v;
     }
+    std::vector<step_id> touched_at(storage.size(), no_step);
+    for (step_id s : steps_in_order(made.program, order)) {
+        auto const touches = made.program.touches(s);
+        for (touch t : touches)
+            if (t.kind != touch_kind::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
+        for (touch t : touches) {
+            if (t.kind != touch_kind::def) continue;
+            unsigned char& its = storage[storage_of[t.value]];
+            if ((its & is_there) != 0 && touched_at[storage_of[t.value]] != s)
+                its |= has_part, is_written[t.value] = 1;
+            if (is_written[t.value]) its |= is_there;
+        }
+    }
+    bool any = false;
+    for (buffer_id& b : storage_of) {
+        bool const has_written_parts = (storage[b] & has_split) != 0 && (storage[b] & has_part) != 0;
+        if ((storage[b] & needs_order) == 0 && !has_written_parts) b = no_buffer;
+        else any = true;
+    }
     if (!any) return {};
-    for (buffer_id& b : classes.buffer_of)
-        if (!needs_order[b]) b = no_buffer;
-    return storage_order(made.program, classes.root.size(), classes.buffer_of, is_written, order);
+    return storage_order(made.program, classes.root.size(), storage_of, is_written, order);
 }
 
 } // namespace detail
@@ -219,9 +240,10 @@ std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> cons
 ///             version that its value has there in the listed order, one at the end of a node what that
 ///             node's last step leaves. A step that uses and defines a value declares that the new version
 ///             may overwrite the old one. A view is one of the version that is there when its step has
-///             ended, or of the first if none is. A name that is used before it is defined, and defined
-///             once, stays as it is: planners report it. If some value has versions, an edge against the
-///             list, or a use of such a value before it is there, is a violation.
+///             ended, or of the first if none is; to make it writes those bytes only where it was one of them
+///             already, or where its step does not touch them otherwise. A name that is used before it is
+///             defined, and defined once, stays as it is: planners report it. If some value has versions, an
+///             edge against the list, or a use of such a value before it is there, is a violation.
 /// Complexity: O(V + E + values + touches) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
@@ -248,7 +270,7 @@ template <std::same_as<snapshot> S>
     if (result.violation) return result;
     auto const same_storage = options.same_storage.tabulate(values);
     std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
-    buffer_classes classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
+    buffer_classes const classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
     for (value_id v = 0; v != values; ++v)
         if (same_storage[v] || has_role(result.role[v], value_role::external))
             keeps[classes.buffer_of[v]] = 1;
