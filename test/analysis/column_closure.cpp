@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 using namespace sublet;
@@ -54,4 +56,40 @@ TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked bef
             }
             CHECK(pairs == plain.ordered_pairs());
         }
+}
+
+TEST_CASE("the next position after several is the first that all of them come before")
+{
+    for (std::string_view family : family_names) {
+        CAPTURE(family);
+        dependence_graph const g = dependences(draw_family(family, 1100).program());
+        auto const n = static_cast<std::uint32_t>(g.positions());
+        position_closure const plain(g);
+        column_closure columns(g.before);
+        dice roll{std::mt19937(1)};
+        for (std::size_t block = 0; block != columns.blocks(); ++block) {
+            columns.load(block);
+            auto const first = static_cast<step_id>(block * column_closure::width);
+            step_id const last = first + column_closure::width;
+            for (step_id a = 0; a != n; ++a) {
+                bool is_listed = false;
+                for (step_id at = first; at != smaller(n, last); ++at) is_listed |= plain.before(a, at);
+                REQUIRE((columns.with_row(a / 64) >> a % 64 & 1) == is_listed);
+            }
+            for (int i = 0; i != 300; ++i) {
+                step_id const from = first + roll.below(smaller(n, last) - first);
+                std::vector<step_id> ends(roll.below(4));
+                for (step_id& end : ends) end = i % 2 == 0 ? roll.below(smaller(n, 20u)) : roll.below(n);
+                step_id next = from;
+                auto all_before = [&](step_id at) {
+                    for (step_id end : ends)
+                        if (!plain.before(end, at)) return false;
+                    return true;
+                };
+                while (next != last && (next >= n || !all_before(next))) ++next;
+                REQUIRE(columns.next_after(std::span<step_id const>(ends), from) == next);
+            }
+        }
+        CHECK(columns.next_after(std::span<step_id const>(), n - 1) == n - 1);
+    }
 }

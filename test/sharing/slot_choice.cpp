@@ -96,6 +96,20 @@ TEST_CASE("a slot that sleeps is not asked about before its time")
     CHECK(asked == 2);
 }
 
+TEST_CASE("a slot that nobody may follow sleeps until it is woken, now or for a later position")
+{
+    slot_chooser slots(6);
+    auto never = [](buffer_id) { return no_step; };
+    slots.take({.who = 0, .size = 8}, never);
+    CHECK(slots.take({.who = 1, .size = 8, .begins = 1}, always(0)) == 1);
+    slots.wake(0, 4);
+    CHECK(slots.take({.who = 2, .size = 8, .begins = 3}, always(0)) == 2);
+    CHECK(slots.take({.who = 3, .size = 8, .begins = 4}, always(0)) == 0);
+    slots.wake(2);
+    CHECK(slots.take({.who = 4, .size = 8, .begins = 4}, always(0)) == 2);
+    CHECK(slots.take({.who = 5, .size = 8, .begins = 9}, always(0)) == 3);
+}
+
 TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need no slot")
 {
     slot_chooser slots(2);

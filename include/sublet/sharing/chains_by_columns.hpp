@@ -32,7 +32,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,7 +57,8 @@ public:
     /// Until somebody comes after `end`, one of the ends of u.
     void wait(Buffer u, step_id end)
     {
-        next_[u] = std::exchange(first_[end], u);
+        next_[u] = first_[end];
+        first_[end] = u;
         is_waited_at_[end / 64] |= std::uint64_t{1} << end % 64;
     }
 
@@ -70,11 +70,11 @@ public:
             for (std::uint64_t left = columns.with_row(w) & is_waited_at_[w]; left != 0; left &= left - 1) {
                 auto const end = static_cast<step_id>(64 * w + static_cast<unsigned>(std::countr_zero(left)));
                 is_waited_at_[w] &= ~(left & -left);
-                Buffer u = std::exchange(first_[end], no_buffer);
-                while (u != no_buffer) {
-                    Buffer const next = next_[u];
+                Buffer u = first_[end];
+                first_[end] = no_buffer;
+                for (Buffer next; u != no_buffer; u = next) {
+                    next = next_[u];
                     if (stays(u)) wait(u, end);
-                    u = next;
                 }
             }
     }
@@ -84,16 +84,28 @@ private:
     std::vector<std::uint64_t> is_waited_at_; // a bit an end
 };
 
-/// By position: the highest of those at which somebody begins and that come after it, 0 if there is none.
+/// By buffer: the end that is the first to come before nobody who is still to begin, `no_step` if there is
+/// one that never comes before anybody. With no end at all it does not matter which.
 template <std::same_as<dependence_graph> G>
-std::vector<step_id> last_begins_after(G const& g, csr_rows const& beginning)
+std::vector<step_id> least_promising_ends(G const& g, concurrent_lives const& lives,
+                                          csr_rows const& beginning)
 {
-    std::vector<step_id> last(g.positions(), 0);
-    for (auto t = static_cast<step_id>(g.positions()); t-- != 0;) {
+    std::vector<step_id> last(g.positions(), 0); // at which somebody begins who comes after it
+    for (step_id t = lives.positions; t-- != 0;) {
         step_id const here = last[t] == 0 && !beginning[t].empty() ? t : last[t];
         for (step_id p : g.before[t]) last[p] = larger(last[p], here);
     }
-    return last;
+    std::vector<step_id> least(lives.buffers(), 0);
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        step_id until = no_step;
+        for (step_id end : lives.ends[b]) {
+            step_id const mine = end == lives.positions ? 0 : last[end];
+            if (mine >= until) continue;
+            until = mine;
+            least[b] = mine == 0 ? no_step : end;
+        }
+    }
+    return least;
 }
 
 } // namespace detail
@@ -102,9 +114,9 @@ std::vector<step_id> last_begins_after(G const& g, csr_rows const& beginning)
 ///
 /// Requires:   `g` has no violation, and `lives` are of it.
 /// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
-///             largest buffer. An input gives and takes nothing; nor does a buffer of several begins take
-///             anything. 0 bytes have `no_slot`. Of those that begin at one position the lower index is
-///             first.
+///             largest buffer. An input takes nothing, an output gives nothing, and a buffer of several
+///             begins takes nothing either. 0 bytes have `no_slot`. Of those that begin at one position the
+///             lower index is first.
 /// Complexity: for each 512 positions a walk over the edges among those that come before one of them, 64
 ///             bytes each, and a look at each slot whose tenant may be followed there as far as one of its
 ///             ends says. 64 bytes a position, and what is linear in positions, edges and buffers.
@@ -121,13 +133,7 @@ template <std::same_as<dependence_graph> G, size_function Sizes>
     csr_rows const beginning = csr_rows::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
         for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
     });
-    std::vector<step_id> const last_after = detail::last_begins_after(g, beginning);
-    auto least_promising = [&](std::span<step_id const> ends) {
-        step_id least = ends.front();
-        for (step_id end : ends)
-            if (last_after[end] < last_after[least]) least = end;
-        return least;
-    };
+    std::vector<step_id> const waits_at = detail::least_promising_ends(g, lives, beginning);
 
     constexpr step_id width = column_closure::width;
     column_closure columns(g.before);
@@ -146,22 +152,18 @@ template <std::same_as<dependence_graph> G, size_function Sizes>
             });
         }
         auto may_follow = [&](buffer_id u) {
-            auto const ends = lives.ends[u];
-            step_id const next = columns.next_after(ends, at);
+            step_id const next = columns.next_after(lives.ends[u], at);
             if (next != block_end) return next;
-            step_id const end = least_promising(ends);
-            if (last_after[end] >= block_end) waiting.wait(u, end);
+            waiting.wait(u, waits_at[u]);
             return no_step;
         };
         for (buffer_id b : beginning[at]) {
-            auto const ends = lives.ends[b];
-            bool const gives =
-                eligible[b] && !lives.is_kept(b) && (ends.empty() || last_after[least_promising(ends)] != 0);
             slot_request const request{.who = b,
                                        .size = to_byte_count(detail::ask(sizes, b)),
                                        .pool = pool_of[b],
                                        .begins = at,
-                                       .over = gives ? lives.last(b) : no_step,
+                                       .over =
+                                           eligible[b] && waits_at[b] != no_step ? lives.last(b) : no_step,
                                        .follows = eligible[b] && lives.begins[b].size() == 1};
             slots.take(request, may_follow);
         }
