@@ -4,10 +4,9 @@
 
 /// The opponent of every plan for steps that run in any order: looks for an order in which it goes wrong.
 ///
-///     offset 64 |  [== a ==|== c ==|= e =)      every byte is handed on from one to the next: a to c, c to
-///     e.
-///            32 |  [== a ==|= d =|== e ==)      Does c's first write come after all touches of a? If so for
-///               +-------------------------      each hand-over, then e need not be compared with a.
+///     offset 64 |  [== a ==|== c ==|= e =)      each byte is handed on: from a to c, from c to e. Is c first
+///            32 |  [== a ==|= d =|== e ==)      written after all touches of a? If so for each hand-over,
+///               +-------------------------      e need not be compared with a.
 ///
 /// u may give its bytes to v if and only if every touch of u comes before every def of v. That is transitive,
 /// so whoever shares a byte forms a chain or there is a fault between two neighbours. Let the classes of
@@ -176,9 +175,11 @@ bool is_foreign(Plan const& plan, std::size_t steps, std::size_t values)
 ///
 /// Of the plan only the reading, offsets, pools, arena sizes and hand-offs count. An input is there before
 /// all steps and needed until its last touch, an output until after them all. A step may write over what it
-/// reads early, and over an operand in place, as declared, if all other touches come before.
+/// reads early, and over an operand in place, as declared, if all other touches come before. A value and its
+/// views are one and the same to it, and are not compared.
 ///
-/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles.
+/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles;
+///             `options.order`, which says nothing here, empty or every node once.
 /// Ensures:    the first fault in this order: a plan of another program or reading; a value that is written
 ///             twice or was given, a use before a def, a cycle (step_order.hpp says which first); what
 ///             check_places finds; two classes that clash, though a value that nobody reads might as well be

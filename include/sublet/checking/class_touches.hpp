@@ -18,7 +18,6 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 

@@ -32,8 +32,8 @@ public:
     /// Questions will be about rows of steps.  Requires: both live as long as this.
     order_questions(Order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
 
-    /// Do all steps of the row come before `last`?  `name` is what the answer will call this question.
-    /// Requires: none of them stands behind `last`; those that are `last` itself are not asked about.
+    /// Do all steps of the row come before `last`, or are it?  The answer will call this question `name`.
+    /// Requires: none of them stands behind `last`.
     void ask(std::uint32_t row, step_id last, std::uint64_t name)
     {
         step_id const end = order_.position[last];
@@ -45,9 +45,10 @@ public:
 
     /// The lowest name of a question to which the answer is no, or `none`. Then nothing is asked any more.
     ///
-    /// Complexity: for q questions about e steps O(q log q + e), and for each distance 2^k that occurs
-    ///             O(steps + edges) word operations, as many again for each 512 of its questions if the
-    ///             distance is that of all steps; 64 bytes for each step of the distance.
+    /// Complexity: for q questions about rows of e steps, each row counted as often as it was asked about,
+    ///             O(q log q + e). For each power of two that distances come to, O(steps + edges) times 8
+    ///             words, and as much again for each 512 of the questions that go over all steps. Memory for
+    ///             8 words a step of the longest distance.
     std::uint64_t first_no()
     {
         sort_keyed(asked_);
