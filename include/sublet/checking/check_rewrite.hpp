@@ -39,7 +39,8 @@ enum class rewrite_change : std::uint8_t {
     read,        ///< a use reads something else
     read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
     kept,        ///< an output, or what belongs to the caller, is not in the end what it was
-    one_place,   ///< two results of a step have become one, or one and its view have become two
+    one_place,   ///< two results of a step, or two given values (no step), have become one, or one and its
+                 ///< view have become two
     in_place     ///< a result may no longer, or may now, be written over an operand: by the names after,
                  ///< `name` over `value`
 };
@@ -53,7 +54,7 @@ struct data_source {
 
 struct rewrite_fault {
     rewrite_change what = rewrite_change::shape;
-    step_id step = no_step;    ///< `no_step`: in the end, or in the graph
+    step_id step = no_step;    ///< `no_step`: in the end, at first, or in the graph
     std::uint32_t operand = 0; ///< which of the step's touches
     value_id value = no_value; ///< in the program before
     value_id name = no_value;  ///< in the program after
@@ -104,10 +105,18 @@ public:
         return std::nullopt;
     }
 
-    void give(value_id v, value_id name)
+    std::optional<rewrite_fault> changed_gift(value_id v, value_id name)
     {
         expect_name(name);
-        was_[root_[v]].source = is_[name].source = data_source{no_step, root_[v]};
+        entry &was = was_[root_[v]], &is = is_[name];
+        bool const is_other = is.result != no_value && is.result != root_[v];
+        bool const is_elsewhere = was.defined_as != no_value && was.defined_as != name;
+        if (is_other || is_elsewhere)
+            return rewrite_fault{rewrite_change::one_place, no_step, 0, v, name, {}, {}};
+        was.defined_as = name;
+        is.result = root_[v];
+        was.source = is.source = data_source{no_step, root_[v]};
+        return std::nullopt;
     }
 
     std::optional<rewrite_fault> changed_step(step_id s)
@@ -232,18 +241,17 @@ private:
 
 /// One way in which `after` is not `before` under other names, or nothing if it is.
 ///
-/// Ensures:    there is none if and only if, in the order given, every use in `after` reads what the use at
-/// its
-///             place in `before` reads: what the same touch has written, or the same given value; outputs,
-///             and what belongs to the caller, are in the end what they are there; no two results of a step
-///             have become one; and a result may be written over an operand (a step uses, not early, and
-///             defines one name, or declares the pair) exactly where that was so: what was one name still is
-///             or is declared, and a declared pair may become one name if the step reads nothing else by it.
-///             Of several, the first in the order is returned.
+/// Ensures:    there is none if and only if, in the order given: every use in `after` reads what the use at
+///             its place in `before` reads, written by the same touch or the same given value; outputs, and
+///             what belongs to the caller, are in the end what they are there; results of a step, and given
+///             values, are one exactly where they were; and so are the pairs of an operand and a result that
+///             may be written over it. An operand and a result of one name are such a pair, declared or not:
+///             that needs a declaration in `before`, or one name there, and that the step reads no other
+///             value by it; what it reads early needs nothing. Of several, the first in the order is
+///             returned.
 /// Complexity: O(V + E + values + touches + pairs log pairs) time, O(V + values) memory.
 /// Throws:     precondition_error if `given_as` or `kept_as` names no value of `after`, a property has not
-/// one
-///             entry a value, views run in a circle, or the order does not name every node once.
+///             one entry a value, views run in a circle, or the order does not name every node once.
 template <std::same_as<snapshot> S>
 [[nodiscard]] std::optional<rewrite_fault> check_rewrite(S const& before, S const& after,
                                                          rewrite_options const& options = {})
@@ -255,8 +263,10 @@ template <std::same_as<snapshot> S>
     auto const role = options.role.tabulate(before.values());
     auto const given_as = options.given_as.tabulate(before.values());
     auto const kept_as = options.kept_as.tabulate(before.values());
-    for (value_id v = 0; v != before.values(); ++v)
-        if (is_given(role[v])) opponent.give(v, given_as[v] == no_value ? v : given_as[v]);
+    for (value_id v = 0; v != before.values(); ++v) {
+        if (!is_given(role[v])) continue;
+        if (auto fact = opponent.changed_gift(v, given_as[v] == no_value ? v : given_as[v])) return fact;
+    }
 
     std::uint32_t const none = no_value; // by node, and by edge use: the next that reads where the node ends
     std::vector<std::uint32_t> first(before.nodes(), none), next(before.edge_uses().size());
@@ -304,8 +314,9 @@ Stream& operator<<(Stream& out, rewrite_fault const& f)
         else out << "step " << f.step << " touches values in another way than before";
         return out;
     case rewrite_change::one_place:
-        out << "step " << f.step << " writes value " << f.value << " to " << f.name
-            << ", and not all that it writes there, and nothing else, is the same bytes";
+        if (f.step != no_step) out << "step " << f.step << " writes value ";
+        else out << "it is given value ";
+        out << f.value << " as " << f.name << ", and other bytes by that name or the same ones by another";
         return out;
     case rewrite_change::in_place:
         out << "step " << f.step << " may write " << f.name << " over " << f.value

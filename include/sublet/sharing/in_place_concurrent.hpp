@@ -114,9 +114,8 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
 
 /// The same, by a search for those who come before each such step.
 ///
-/// Complexity: in the worst case O(V + E) time for each pair; where nobody but its maker and the step touch
-/// an
-///             operand, nothing is searched.
+/// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
+///             touches come directly before the step.
 template <std::same_as<snapshot> S>
 [[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
                                                       buffer_table table)
