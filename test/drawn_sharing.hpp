@@ -89,4 +89,23 @@ inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
     return problem;
 }
 
+/// A thread of tasks with short cuts: many buffers share few slots, so there is much to link anew.
+inline drawn_sharing draw_thread(std::uint32_t seed)
+{
+    dice roll{std::mt19937(seed)};
+    random_tasks drawn;
+    for (sublet::value_id t = 0; t != 60; ++t) {
+        random_tasks::task now;
+        if (t != 0 && roll.below(20) != 0) now.uses.push_back(t - 1);
+        if (t > 3 && roll.below(4) == 0) now.uses.push_back(t - 2 - roll.below(3));
+        now.defs.push_back(t);
+        drawn.tasks.push_back(now);
+        drawn.bytes.push_back(8 * (1 + roll.below(40)));
+        drawn.pool.push_back(roll.below(8) / 7);
+    }
+    drawn.role.assign(60, sublet::value_role::intermediate);
+    drawn.alias_of.assign(60, sublet::no_value);
+    return drawn_sharing(std::move(drawn));
+}
+
 #endif

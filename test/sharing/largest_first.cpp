@@ -14,25 +14,6 @@ using buffers = std::vector<buffer_id>;
 
 namespace {
 
-/// A thread of tasks with short cuts: many buffers share few slots, so there is much to link anew.
-drawn_sharing draw_thread(std::uint32_t seed)
-{
-    dice roll{std::mt19937(seed)};
-    random_tasks drawn;
-    for (value_id t = 0; t != 60; ++t) {
-        random_tasks::task now;
-        if (t != 0 && roll.below(20) != 0) now.uses.push_back(t - 1);
-        if (t > 3 && roll.below(4) == 0) now.uses.push_back(t - 2 - roll.below(3));
-        now.defs.push_back(t);
-        drawn.tasks.push_back(now);
-        drawn.bytes.push_back(8 * (1 + roll.below(40)));
-        drawn.pool.push_back(roll.below(8) / 7);
-    }
-    drawn.role.assign(60, value_role::intermediate);
-    drawn.alias_of.assign(60, no_value);
-    return drawn_sharing(std::move(drawn));
-}
-
 sized_slot_plan shared(drawn_sharing const& d, std::uint64_t visits)
 {
     return share_largest_first(d.lives, d.conflicts, d.bytes,
