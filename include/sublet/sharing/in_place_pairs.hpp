@@ -27,10 +27,9 @@ namespace sublet {
 
 /// Join the buffers of declared in-place pairs, those of a step in the order in which it declares them.
 ///
-/// Requires:   is_free(b, step): apart from the step itself, nothing touches the buffer when or after the
-/// step
-///             writes. begins(b, step): nothing touches it before the step writes. Both are asked with
-///             buffers of `table` as it was given.
+/// Requires:   is_free(b, step): only the step itself touches the buffer when the step writes or later.
+///             begins(b, step): nothing touches it before the step writes. Both are asked with buffers of
+///             `table` as it was given.
 /// Ensures:    a pair is taken if and only if the step uses the input, defines the output and touches the
 ///             input's buffer in no other way; that buffer is free, neither output nor pinned, and not taken
 ///             already; the output's buffer begins here, is no input, not pinned, and has not been joined to
