@@ -282,8 +282,12 @@ cost(placement/stack_slots.hpp "${buffers}
 auto o = sublet::stack_slots(sublet::placement_problem{buffers}, sublet::sized_slot_plan{});")
 cost(placement/conflicts.hpp "auto call(sublet::placement_conflicts const& c) { return c.conflict(0, 1); }")
 cost(placement/placed_by_range.hpp "void call(sublet::placed_by_range& all) { all.insert(0, 0, 8); }")
-cost(placement/place_concurrently.hpp "
-auto p = sublet::place_concurrently(sublet::placement_problem{}, {}, {});")
+cost(placement/concurrent_orders.hpp "
+auto o = sublet::order_by(sublet::concurrent_order::size, sublet::order_keys{});")
+cost(placement/fit_concurrently.hpp "${buffers}
+auto call(sublet::placed_by_range& all) { return sublet::fit_concurrently(buffers, {0}, all, 8); }")
+cost(placement/place_concurrently.hpp "#include <sublet/analysis/concurrent_lifetimes.hpp>
+auto p = sublet::place_concurrently(sublet::placement_problem{}, sublet::concurrent_lives{}, {});")
 
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")

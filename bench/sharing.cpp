@@ -198,8 +198,8 @@ void run(subject const& s, arguments const& asked)
         is_coarse = made.conflicts.undecided != 0;
         std::vector<byte_count> weights;
         for (placement_buffer const& b : made.problem.buffers) weights.push_back(b.size);
-        made.bound_ms =
-            cpu_milliseconds([&] { made.bound = heaviest_antichain(made.graph, made.lives, weights); });
+        made.bound_ms = cpu_milliseconds(
+            [&] { made.bound = heaviest_antichain(made.graph, made.lives, made.conflicts, weights); });
         bound = made.bound.bytes;
         antichain_members = made.bound.members;
         std::printf(

@@ -9,6 +9,8 @@
 
 #include <bit>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -20,6 +22,8 @@ namespace plan_model {
 
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order FILE] [--align N] [--in-place on|off]\n"
+    "                  [--semantics sequential|concurrent [--strategy offsets|slots | --handoffs [--workers "
+    "N]]]\n"
     "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
@@ -28,6 +32,14 @@ inline constexpr char usage[] =
     "  --order FILE       run the nodes in this order: one node index a line, counted from 0\n"
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
+    "  --semantics WORD   sequential: one node after the other (so by default); concurrent: a node runs as "
+    "soon\n"
+    "                     as its operands are there, and the plan holds in whatever order that is\n"
+    "  --strategy WORD    how values share then: offsets, anywhere in an arena (so by default), or slots, "
+    "each\n"
+    "                     wholly in an allocation of its own or of others\n"
+    "  --handoffs         let nodes also wait for memory where that makes the arena smaller\n"
+    "  --workers N        accept with --handoffs the time that N workers need; without it no time is lost\n"
     "  --svg FILE         draw the plan: time from left to right, addresses upwards\n"
     "  --dot FILE         draw the network for Graphviz, without its weights: results of one colour can "
     "share\n"
@@ -55,11 +67,22 @@ inline sublet::byte_count half_of_memory()
     return sublet::no_limit;
 }
 
+/// Throws: input_error.
+inline bool is_second(std::string const& option, std::string const& word, char const* first,
+                      char const* second)
+{
+    if (word != first && word != second)
+        throw input_error("option " + option + " is " + first + " or " + second + ", not " + quoted(word));
+    return word == second;
+}
+
 struct arguments {
     std::string model;
     std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
     sublet::byte_count alignment = 1;
     bool in_place = true;
+    bool concurrent = false, slots = false, handoffs = false;
+    std::size_t workers = 0; ///< as many as nodes
     bool run = false;
     sublet::check_level check = sublet::check_level::plan;
     sublet::byte_count limit = half_of_memory();
@@ -69,13 +92,20 @@ struct arguments {
 };
 
 /// Throws: input_error.
+inline std::uint64_t read_number(std::string const& option, std::string const& number,
+                                 char const* what = "a number")
+{
+    std::uint64_t read = 0;
+    auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), read);
+    if (error != std::errc{} || end != number.data() + number.size() || read == 0)
+        throw input_error("option " + option + " is " + what + " from 1 on, not " + quoted(number));
+    return read;
+}
+
+/// Throws: input_error.
 inline sublet::byte_count read_byte_count(std::string const& option, std::string const& number)
 {
-    sublet::byte_count bytes = 0;
-    auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), bytes);
-    if (error != std::errc{} || end != number.data() + number.size() || bytes == 0)
-        throw input_error("option " + option + " is a number of bytes from 1 on, not " + quoted(number));
-    return bytes;
+    return read_number(option, number, "a number of bytes");
 }
 
 /// Throws: input_error.
@@ -92,7 +122,7 @@ inline arguments read_arguments(int count, char const* const* words)
 {
     arguments asked;
     bool has_model = false;
-    std::string only_with_run; // the last option of that kind
+    std::string only_with_run, only_if_concurrent; // the last option of that kind
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
@@ -110,10 +140,17 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--json") asked.json = true;
         else if (word == "--quiet") asked.quiet = true;
         else if (word == "--in-place") {
-            std::string const choice = operand();
-            if (choice != "on" && choice != "off")
-                throw input_error("option --in-place is on or off, not " + quoted(choice));
-            asked.in_place = choice == "on";
+            asked.in_place = !is_second(word, operand(), "on", "off");
+        } else if (word == "--semantics") {
+            asked.concurrent = is_second(word, operand(), "sequential", "concurrent");
+        } else if (word == "--strategy") {
+            asked.slots = is_second(word, operand(), "offsets", "slots");
+            only_if_concurrent = word;
+        } else if (word == "--handoffs") {
+            asked.handoffs = true;
+            only_if_concurrent = word;
+        } else if (word == "--workers") {
+            asked.workers = read_number(word, operand());
         } else if (word == "--align") {
             asked.alignment = read_byte_count(word, operand());
         } else if (word == "--limit") {
@@ -134,6 +171,15 @@ inline arguments read_arguments(int count, char const* const* words)
     if (!has_model && !asked.help) throw input_error("no model is given (see --help)");
     if (!asked.run && !only_with_run.empty())
         throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
+    if (!asked.concurrent && !only_if_concurrent.empty())
+        throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
+    if (asked.workers != 0 && !asked.handoffs)
+        throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
+    if (asked.slots && asked.handoffs)
+        throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
+    if (asked.concurrent && !(asked.order.empty() && asked.why_peak.empty()))
+        throw input_error("option " + std::string(asked.order.empty() ? "--why-peak" : "--order") +
+                          " is about one order: it does not go with --semantics concurrent");
     if (asked.run && !std::has_single_bit(asked.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
                           std::to_string(asked.alignment));

@@ -64,7 +64,12 @@ std::optional<mode_comparison> run_if_asked(arguments const& asked, network cons
 {
     if (!asked.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
-    return compare_modes(net, wanted, timed.planned.plan, {.check = asked.check, .limit = asked.limit});
+    sublet::memory_plan plan = timed.planned.plan;
+    if (asked.concurrent) { // what holds for every schedule holds for the one listed, too
+        plan.valid_for = sublet::program_reading::sequential;
+        plan.buffer_of.resize(net.values.size()); // further versions are the caller's
+    }
+    return compare_modes(net, wanted, plan, {.check = asked.check, .limit = asked.limit});
 }
 
 int run(arguments const& asked)
@@ -73,7 +78,8 @@ int run(arguments const& asked)
     std::vector<sublet::node_id> order;
     if (!asked.order.empty()) order = read_order(asked.order, net);
 
-    wishes const wanted{asked.alignment, asked.in_place, order};
+    wishes const wanted{asked.alignment, asked.in_place, order,        asked.concurrent,
+                        asked.slots,     asked.handoffs, asked.workers};
     timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;
 
@@ -104,7 +110,9 @@ int run(arguments const& asked)
     write_file(asked.svg,
                [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, kind_of, {.title = title}); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
-    sublet::slot_plan const slots = sublet::color_intervals(planned.plan.buffers.size(), life_of);
+    sublet::slot_plan const slots = timed.concurrent
+                                        ? timed.concurrent->slots
+                                        : sublet::color_intervals(planned.plan.buffers.size(), life_of);
     auto slot_of = [&](auto v) {
         auto const b = planned.plan.buffer_of[v];
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
@@ -126,6 +134,9 @@ int run(arguments const& asked)
                     .planning_ms = timed.milliseconds,
                     .verified = timed.is_verified(),
                     .slots = slots.slots,
+                    .concurrent = timed.concurrent,
+                    .handoffs = planned.plan.handoffs.size(),
+                    .with_handoffs = asked.handoffs,
                     .run = ran};
     if (!asked.quiet) print(std::cout, s, asked.json);
     if (!std::cout.flush()) throw input_error("standard output cannot be written");

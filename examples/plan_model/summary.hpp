@@ -6,6 +6,7 @@
 
 #include "run_modes.hpp"
 #include "run_network.hpp"
+#include "timed_plan.hpp"
 
 #include <sublet/units.hpp>
 
@@ -29,6 +30,9 @@ struct summary {
     bool verified = false;
     std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
 
+    std::optional<concurrent_facts> concurrent = {}; ///< if that was asked for
+    std::size_t handoffs = 0;
+    bool with_handoffs = false;
     std::optional<mode_comparison> run = {}; ///< if it was asked for
 
     bool is_good() const { return verified && (!run || run->is_identical()); }
@@ -82,6 +86,16 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     line("planning_ms", with_decimals(s.planning_ms, 3));
     line("verified", words(s.verified ? "yes" : "no"));
     line("slots", std::to_string(s.slots));
+    if (s.concurrent) {
+        line("semantics", words("concurrent"));
+        if (!s.with_handoffs) line("bound", words(s.concurrent->is_bound_exact ? "exact" : "not exact"));
+        line("handoffs", std::to_string(s.handoffs));
+        if (s.with_handoffs) {
+            line("arena_bytes_without", std::to_string(s.concurrent->bytes_without));
+            line("critical_path_without", std::to_string(s.concurrent->critical_path));
+            line("critical_path", std::to_string(s.concurrent->critical_path_with));
+        }
+    }
     if (s.run) {
         std::string const nothing = as_json ? "null" : "not run";
         line("run", !s.run->is_run() ? nothing : words(s.run->is_identical() ? "identical" : "DIFFERENT"));

@@ -110,6 +110,8 @@
 #include <sublet/placement/stack_slots.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>
+#include <sublet/placement/concurrent_orders.hpp>
+#include <sublet/placement/fit_concurrently.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 
 // The opponent.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// A frame graph, as game engines have it: passes on several queues read and write transient textures, some of
+// them in part or again. Render targets and other textures need different kinds of memory: pools. Prints
+// where textures alias if queues never wait for memory; and where if they may, and which barriers that takes.
+
+#include <sublet/sublet.hpp>
+
+#include <cstddef>
+#include <iomanip>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+enum heap : unsigned { targets, others }; // pools
+
+struct texture {
+    std::string name;
+    heap kind;
+    unsigned width, height, bytes_per_texel;
+    unsigned bytes() const { return width * height * bytes_per_texel; }
+};
+
+struct pass {
+    std::string name;
+    std::vector<unsigned> reads, writes; // textures
+};
+
+int main()
+{
+    enum : unsigned { window, depth, shadows, albedo, normals, occlusion, soft, lit, glow, wide, toned, hud };
+    std::vector<texture> const textures = {
+        {"window", targets, 640, 360, 4},  {"depth", targets, 640, 360, 4},
+        {"shadows", targets, 768, 768, 4}, {"albedo", targets, 640, 360, 4},
+        {"normals", targets, 640, 360, 8}, {"occlusion", others, 320, 180, 4},
+        {"soft", others, 320, 180, 4},     {"lit", targets, 640, 360, 8},
+        {"glow", others, 320, 180, 8},     {"wide glow", others, 160, 90, 8},
+        {"toned", targets, 640, 360, 4},   {"hud", targets, 640, 360, 4}};
+    std::vector<pass> const passes = {{"depth only", {}, {depth}},
+                                      {"shadow maps", {}, {shadows}},
+                                      {"g-buffer", {depth}, {albedo, normals}},
+                                      {"occlusion", {depth, normals}, {occlusion}}, // on the compute queue
+                                      {"soften", {occlusion}, {soft}},              // on the compute queue
+                                      {"lighting", {depth, shadows, albedo, normals, soft}, {lit}},
+                                      {"particles", {depth, lit}, {lit}}, // over what is there
+                                      {"glow", {lit}, {glow}},            // on the compute queue
+                                      {"wide glow", {glow}, {wide}},      // on the compute queue
+                                      {"tone map", {lit, glow, wide}, {toned}},
+                                      {"hud", {}, {hud}},
+                                      {"compose", {toned, hud}, {window}}};
+
+    using enum sublet::value_role;
+    sublet::plan_options const by_texture{.bytes = [&](auto t) { return textures[t].bytes(); },
+                                          .alignment = 65536,
+                                          .role = [](auto t) { return t == window ? state : intermediate; },
+                                          .pool = [&](auto t) { return textures[t].kind; }};
+    auto const listed = sublet::sequence(
+        passes.size(), textures.size(), [&](auto p) -> auto& { return passes[p].reads; },
+        [&](auto p) -> auto& { return passes[p].writes; });
+
+    // A texture that is written again is two values, here in the same bytes: lit before and after the
+    // particles.
+    auto const frame =
+        sublet::versions(listed, sublet::versions_for(by_texture, [](auto t) { return t == lit; }));
+    auto const options = sublet::with_versions(by_texture, frame);
+
+    auto const running = sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
+    auto const waiting = sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
+    std::cout << "no queue waits:  " << running.report << "\nbarriers:        " << waiting.report
+              << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
+    for (unsigned t = 0; t != textures.size(); ++t) {
+        auto const [at, or_at] = std::pair(running.plan.offset_of(t), waiting.plan.offset_of(t));
+        std::cout << std::left << std::setw(10) << textures[t].name << std::right;
+        if (at == sublet::no_offset) std::cout << "  (not ours)\n";
+        else
+            std::cout << std::setw(5) << textures[t].kind << std::setw(6) << at / 65536 << std::setw(7)
+                      << or_at / 65536 << '\n';
+    }
+    std::cout << '\n';
+    for (std::size_t i = 0; i != waiting.plan.handoffs.size(); ++i) {
+        auto const [from, to] = waiting.plan.handoffs[i];
+        std::cout << "barrier: " << passes[to].name << " waits for " << passes[from].name << ", "
+                  << waiting.handoff_bytes[i] / 1024 << " KiB change hands\n";
+    }
+    std::cout << "the longest chain of passes: " << waiting.critical_path << ", with barriers "
+              << waiting.critical_path_with << '\n';
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// concurrent_sweep DATA: every network of a folder, planned so that its nodes may run in any order.
+// One line a file: the bound, how far offsets lie above it, after the greedy orders and after a search;
+// slots, and what the two choices of Caffe2's memonger make of them; and what waiting for memory saves. Exit
+// status: 0 if every plan is proved, every bound is exact, and the plans are as small as asked for below.
+
+#include "read_onnx.hpp"
+#include "summary.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/analysis/antichain.hpp>
+#include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/tokens.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace plan_model;
+
+/// How far some figure of all networks lies above a bound.
+struct distance {
+    double log_sum = 0, worst = 0;
+    int files = 0, at_the_bound = 0;
+
+    double add(sublet::byte_count bytes, sublet::byte_count bound)
+    {
+        double const percent =
+            bound == 0 ? 0 : 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1);
+        log_sum += std::log1p(percent / 100);
+        worst = std::max(worst, percent);
+        ++files;
+        at_the_bound += bytes == bound;
+        return percent;
+    }
+    double mean() const { return files == 0 ? 0 : 100 * std::expm1(log_sum / files); }
+    void print(char const* what) const
+    {
+        std::printf("%s: %d of %d at the bound, %.3f %% above it in geometric mean, %.3f %% at worst\n", what,
+                    at_the_bound, files, mean(), worst);
+    }
+};
+
+struct sweep {
+    distance greedy, search, slots, original;
+    int failures = 0, without_handoffs = 0;
+
+    void expect(bool is_so, std::string const& file, char const* what)
+    {
+        if (is_so) return;
+        std::printf("FAILED %s: %s\n", file.c_str(), what);
+        ++failures;
+    }
+
+    void run(std::string const& file, network const& net)
+    {
+        sublet::plan_options const options = as_options(net, {.in_place = false});
+        auto const versioned = sublet::versions(as_program(net), sublet::versions_for(options));
+        sublet::plan_options const lifted = sublet::with_versions(options, versioned);
+        sublet::snapshot const& program = versioned.program;
+        auto const planned = sublet::plan_concurrent(program, lifted, {.handoffs = versioned.handoffs});
+        auto const quick =
+            sublet::plan_concurrent(program, lifted, {.handoffs = versioned.handoffs, .visits = 0});
+        auto const waiting = sublet::plan_with_handoffs(program, lifted, {.handoffs = versioned.handoffs});
+        auto const in_order = sublet::plan_memory(as_program(net), options);
+        sublet::byte_count const bound = planned.report.lower_bound_bytes;
+        sublet::byte_count const bytes = planned.report.arena_bytes;
+
+        // What the original takes of the same facts: its choice of a slot without and with sizes.
+        auto const role = lifted.role.tabulate(program.values());
+        auto const graph = sublet::dependences(program, {.role = role, .handoffs = versioned.handoffs});
+        auto const& plan = planned.plan;
+        auto const lives =
+            sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
+        auto by_tokens = [&](sublet::slot_choice choice) {
+            return sublet::share_by_tokens(graph, lives, [&](auto b) { return plan.buffers[b].size; },
+                                           {.choice = choice});
+        };
+        auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
+        auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
+        sublet::byte_count const theirs = std::min(most_shared.total_bytes, sized.total_bytes);
+        auto const fewest = sublet::fewest_slots(lives, sublet::later_conflicts(graph, lives));
+
+        std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
+                    file.c_str(), plan.buffers.size(), static_cast<unsigned long long>(bound),
+                    greedy.add(quick.report.arena_bytes, bound), search.add(bytes, bound),
+                    planned.slots.slots, slots.add(planned.slots.total_bytes, bound), most_shared.slots,
+                    original.add(theirs, bound), fewest.plan.slots,
+                    static_cast<unsigned long long>(in_order.report.arena_bytes),
+                    static_cast<unsigned long long>(waiting.report.arena_bytes),
+                    waiting.plan.handoffs.size() - versioned.handoffs.size(), 1000 * planned.report.seconds);
+        without_handoffs += waiting.plan.handoffs.size() == versioned.handoffs.size();
+
+        expect(planned.is_sound() && quick.is_sound() && waiting.is_sound(), file, "a plan is refuted");
+        expect(planned.is_bound_exact, file, "the bound is not exact");
+        expect(fewest.is_fewest(), file, "the number of slots is not proved");
+        expect(bytes <= theirs, file, "the original needs fewer bytes");
+        expect(fewest.plan.slots <= most_shared.slots, file, "the original needs fewer slots");
+        expect(planned.slots.total_bytes <= planned.report.naive_bytes, file, "slots are above no sharing");
+        expect(waiting.critical_path_with <= waiting.makespan, file, "waiting makes it longer");
+        sublet::byte_count const in_one_order = in_order.report.arena_bytes / 100 * 101 + 100;
+        expect(waiting.report.arena_bytes <= std::min(bytes, in_one_order), file,
+               "waiting needs more than the better of the other two plans");
+    }
+
+    bool conclude()
+    {
+        greedy.print("greedy orders");
+        search.print("with search");
+        slots.print("slots");
+        original.print("slots as Caffe2 chooses them");
+        std::printf("no hand-offs needed: %d; failures: %d\n", without_handoffs, failures);
+        auto is_most = [&](int of) { return of * 37 >= search.files * 30; };
+        expect(is_most(search.at_the_bound), "all", "fewer than 30 of 37 at the bound");
+        expect(search.mean() <= 0.1 && search.worst <= 1.5, "all", "offsets lie too far above the bound");
+        expect(greedy.mean() <= 0.3 && greedy.worst <= 8, "all",
+               "greedy offsets lie too far above the bound");
+        expect(slots.mean() <= 20, "all", "slots lie too far above the bound");
+        expect(without_handoffs * 37 >= search.files * 20, "all", "too many need hand-offs");
+        return search.files != 0 && failures == 0;
+    }
+};
+
+} // namespace
+
+int main(int count, char** words)
+{
+    if (count != 2) return std::fputs("usage: concurrent_sweep DATA\n", stderr), 2;
+    try {
+        std::vector<std::filesystem::path> files;
+        for (auto const& entry :
+             std::filesystem::recursive_directory_iterator(std::string(words[1]) + "/models"))
+            if (entry.path().extension() == ".onnx") files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        std::printf("%-32s %5s %12s %7s %7s %5s %7s %5s %7s %5s %12s %12s %5s %9s\n", "file", "bufs", "bound",
+                    "greedy%", "search%", "slots", "over %", "most", "over %", "least", "one order",
+                    "waiting", "waits", "ms");
+        sweep all;
+        for (auto const& file : files) all.run(file.filename().string(), read_onnx(file.string()));
+        return all.conclude() ? 0 : 1;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "concurrent_sweep: %s\n", e.what());
+        return 2;
+    }
+}

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: BSL-1.0
+// What went wrong in the planners before this one, each as the program that it went wrong on. A program is
+// written as operations, `reads -> writes`, of names; `h`, `k` and `z` are given. Whatever shares its memory
+// here, every way of planning it is proved for every schedule, and each test says besides what was lost then.
+#include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_rewrite.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/placement/stack_slots.hpp>
+#include <sublet/planner.hpp>
+#include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/tokens.hpp>
+
+#include "../concurrent_oracle.hpp"
+#include "../random_tasks.hpp"
+#include "../task_families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// Operations over names: "h->a; a,h->b" and so on. Names are numbered as they appear.
+struct op_names {
+    std::vector<std::string> names;
+    std::vector<std::vector<value_id>> reads, writes;
+    std::vector<std::pair<std::size_t, std::size_t>> in_place; ///< operation, operand: over its first result
+
+    explicit op_names(std::string const& text)
+    {
+        std::istringstream all(text);
+        for (std::string op; std::getline(all, op, ';');) {
+            std::size_t const arrow = op.find("->");
+            reads.push_back(list(op.substr(0, arrow)));
+            writes.push_back(list(op.substr(arrow + 2)));
+        }
+    }
+    value_id id(std::string const& name)
+    {
+        for (std::size_t i = 0; i != names.size(); ++i)
+            if (names[i] == name) return static_cast<value_id>(i);
+        names.push_back(name);
+        return static_cast<value_id>(names.size() - 1);
+    }
+    std::vector<value_id> list(std::string const& text)
+    {
+        std::vector<value_id> ids;
+        std::istringstream in(text);
+        for (std::string name; std::getline(in, name, ',');) {
+            std::erase(name, ' ');
+            if (!name.empty()) ids.push_back(id(name));
+        }
+        return ids;
+    }
+    snapshot program() const
+    {
+        return sequence(reads.size(), names.size(), [this](step_id s, effect_sink& sink) {
+            for (auto v : reads[s]) sink.use(v);
+            for (auto v : writes[s]) sink.def(v);
+            for (auto [op, operand] : in_place)
+                if (op == s) sink.may_overwrite(reads[s][operand], writes[s][0]);
+        });
+    }
+    /// Given names are the caller's, all have 8 bytes.
+    plan_options options() const
+    {
+        std::vector<value_role> role;
+        for (std::string const& name : names)
+            role.push_back(name == "h" || name == "k" || name == "z" ? value_role::state
+                                                                     : value_role::intermediate);
+        return {.bytes = 8, .role = role};
+    }
+};
+
+/// A program of versions, planned in every way there is.
+struct planned_ways {
+    snapshot program;
+    plan_options options{.bytes = 0};
+    std::vector<handoff> handoffs; ///< of names that keep their storage
+    planned_concurrently offsets, slots;
+    planned_with_handoffs waiting;
+    slot_id fewest = 0;
+    std::vector<token_plan> tokens; ///< by choice
+};
+
+/// How a step's touch of a name is touched by its version: where there is one storage a name.
+planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_name)
+{
+    planned_ways all;
+    auto const versioned = versions(names, versions_for(by_name));
+    REQUIRE(!versioned.violation);
+    all.program = versioned.program;
+    all.options = with_versions(by_name, versioned);
+    all.handoffs = versioned.handoffs;
+
+    concurrent_options how{.handoffs = all.handoffs};
+    all.offsets = plan_concurrent(all.program, all.options, how);
+    REQUIRE(all.offsets.is_sound());
+    all.waiting = plan_with_handoffs(all.program, all.options, {.handoffs = all.handoffs});
+    REQUIRE(all.waiting.is_sound());
+    how.strategy = concurrent_strategy::slots;
+    all.slots = plan_concurrent(all.program, all.options, how);
+    REQUIRE(all.slots.is_sound());
+    REQUIRE(all.offsets.report.is_checked);
+    REQUIRE(all.slots.report.arena_bytes <= all.slots.report.naive_bytes);
+    REQUIRE(all.offsets.report.arena_bytes <= all.slots.report.arena_bytes);
+    REQUIRE(all.offsets.report.arena_bytes >= all.offsets.report.lower_bound_bytes);
+
+    // Tokens are an algorithm of their own: what they find is checked as a plan, too.
+    memory_plan plan = all.offsets.plan;
+    auto const role = all.options.role.tabulate(all.program.values());
+    auto const g = dependences(all.program, {.role = role, .handoffs = all.handoffs});
+    auto const lives = concurrent_lifetimes(all.program, g, plan.buffers.size(), plan.buffer_of, role);
+    placement_problem problem;
+    for (placed_buffer const& b : plan.buffers)
+        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
+    auto const cover = fewest_slots(lives, later_conflicts(g, lives),
+                                    {.pool = [&](buffer_id b) { return plan.buffers[b].pool; }});
+    REQUIRE(cover.is_fewest());
+    all.fewest = cover.plan.slots;
+    for (slot_choice choice :
+         {slot_choice::most_shared, slot_choice::best_fit, slot_choice::smallest_sufficient,
+          slot_choice::grow_largest, slot_choice::caffe2_sized}) {
+        all.tokens.push_back(
+            share_by_tokens(g, lives, [&](buffer_id b) { return plan.buffers[b].size; },
+                            {.choice = choice, .pool = [&](buffer_id b) { return plan.buffers[b].pool; }}));
+        token_plan const& shared = all.tokens.back();
+        placement const placed = stack_slots(problem, shared);
+        plan.arena_bytes.clear();
+        detail::put(placed, plan);
+        plan.handoffs = all.handoffs;
+        auto const refuted = check_concurrent_plan(all.program, plan, all.options);
+        REQUIRE(!refuted);
+        REQUIRE(shared.slots >= all.fewest);
+        REQUIRE(shared.undecided == 0);
+    }
+    return all;
+}
+planned_ways plan_in_every_way(op_names const& ops)
+{
+    return plan_in_every_way(ops.program(), ops.options());
+}
+
+/// Where the bytes of two values meet.
+bool meet(memory_plan const& plan, value_id a, value_id b)
+{
+    if (plan.buffer_of[a] == no_buffer || plan.buffer_of[b] == no_buffer) return false;
+    placed_buffer const &x = plan.buffers[plan.buffer_of[a]], &y = plan.buffers[plan.buffer_of[b]];
+    return x.pool == y.pool && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
+}
+
+/// The value that a step defines, and the one that it reads at a place.
+value_id made(snapshot const& p, step_id s)
+{
+    for (touch t : p.touches(s))
+        if (t.kind == touch_kind::def) return t.value;
+    return no_value;
+}
+value_id read(snapshot const& p, step_id s, std::size_t place) { return p.touches(s)[place].value; }
+
+} // namespace
+
+// --- memonger.cc ----------------------------------------------------------------------------------------
+
+TEST_CASE("memonger.cc 1: a name is written twice, and nobody reads the first version")
+{
+    op_names const ops("h->b0; h->b1; b0,h->b2; b2->b1; b1->b3");
+    planned_ways const all = plan_in_every_way(ops);
+    // The dead version may be written at any time: nobody may lie there who could be needed then.
+    value_id const dead = made(all.program, 1);
+    CHECK(dead != made(all.program, 3));
+    for (step_id s : {0u, 2u, 3u}) CHECK(!meet(all.offsets.plan, dead, made(all.program, s)));
+}
+
+TEST_CASE("memonger.cc 2: in place again and again, and an operation is ready only after its own producer")
+{
+    planned_ways const all =
+        plan_in_every_way(op_names("h->b0; h->b1; b0,h,b1->b1; b0->b2; b2,b0->b0; b1,b0->b3"));
+    CHECK(read(all.program, 5, 0) == made(all.program, 2));
+    CHECK(read(all.program, 5, 1) == made(all.program, 4));
+    CHECK(!meet(all.offsets.plan, made(all.program, 2), made(all.program, 3)));
+}
+
+TEST_CASE("memonger.cc 3: in place with another reader of the version before")
+{
+    planned_ways const all = plan_in_every_way(op_names("h->b0,b1; b1->b2; b2,b0->b3; b0,b2->b0"));
+    value_id const before = read(all.program, 2, 1), after = made(all.program, 3);
+    CHECK(before != after);
+    CHECK(!meet(all.offsets.plan, before, after)); // nothing makes the writer wait for the other reader
+    CHECK(!meet(all.offsets.plan, made(all.program, 2), read(all.program, 3, 1)));
+}
+
+TEST_CASE("memonger.cc 4: what is written again and never read still destroys what lies there")
+{
+    planned_ways const all = plan_in_every_way(op_names("h->a; a->b; b->c; c->d; c,h->a; c,d->o"));
+    CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 2)));
+    CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 3)));
+}
+
+TEST_CASE("memonger.cc 5: two heads and a name that both write")
+{
+    planned_ways const all = plan_in_every_way(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
+    CHECK(read(all.program, 1, 0) == made(all.program, 0));
+    CHECK(read(all.program, 7, 0) == made(all.program, 6));
+    CHECK(!meet(all.offsets.plan, made(all.program, 1), made(all.program, 4)));
+}
+
+TEST_CASE("memonger.cc 6: an operation that reads of two heads, whichever comes first")
+{
+    for (char const* text : {"h->a; k,a->x; x->y", "k->a; h,a->x; x->y", "h->a; k->b; b,a->x; x->y"})
+        CHECK(plan_in_every_way(op_names(text)).offsets.report.arena_bytes >= 16);
+    dice roll{std::mt19937(6)};
+    for (int round = 0; round != 100; ++round) { // of random ones with several heads it refused a third
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 12, .early = 0, .given = 3});
+        (void)plan_in_every_way(tasks.program(), tasks.options());
+    }
+}
+
+TEST_CASE("memonger.cc 7: what is not to be shared is not, neither given away nor put elsewhere")
+{
+    op_names ops("h->a; a->b; b->D; D->e; e->g");
+    plan_options options = ops.options();
+    value_id const kept = ops.id("D");
+    options.eligible = [kept](value_id v) { return v != kept; };
+    planned_ways const all = plan_in_every_way(ops.program(), options);
+    CHECK(all.offsets.plan.offset_of(kept) == no_offset);
+    CHECK(all.waiting.plan.offset_of(kept) == no_offset);
+}
+
+TEST_CASE("memonger.cc 8: what the caller owns is updated in place, and its storage is not ours")
+{
+    planned_ways const all = plan_in_every_way(op_names("z->a; z,a->z; z->b"));
+    CHECK(all.handoffs == std::vector<handoff>{}); // the reader before is the writer's operand's producer
+    CHECK(all.offsets.plan.buffers.size() == 2);
+    planned_ways const late = plan_in_every_way(op_names("z->a; h->z; z,a->b"));
+    CHECK(late.handoffs == std::vector<handoff>{{0, 1}}); // write after read, in one storage
+}
+
+TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fell free first")
+{
+    for (bool large_first : {false, true}) {
+        // two values of 100 and 10 bytes die before a value of 8 is born
+        snapshot const p = sequence(
+            4, 4,
+            [](step_id s) {
+                return s == 2   ? std::vector<value_id>{0, 1}
+                       : s == 3 ? std::vector<value_id>{2}
+                                : std::vector<value_id>{};
+            },
+            [](step_id s) { return std::vector<value_id>{s}; });
+        std::vector<byte_count> const bytes{large_first ? 100u : 10u, large_first ? 10u : 100u, 4, 8};
+        auto const g = dependences(p);
+        auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
+        for (slot_choice choice :
+             {slot_choice::best_fit, slot_choice::smallest_sufficient, slot_choice::grow_largest}) {
+            auto const plan =
+                share_by_tokens(g, lives, [&](buffer_id b) { return bytes[b]; }, {.choice = choice});
+            CHECK(plan.slot_of[3] == plan.slot_of[large_first ? 1 : 0]);
+            byte_count total = 0;
+            for (byte_count b : plan.slot_bytes) total += b;
+            CHECK(plan.total_bytes == total);
+            CHECK(total == 114);
+        }
+    }
+    // 4 bytes are too few for 8: the slot grows, and its new size counts
+    snapshot const two = sequence(
+        3, 3, [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
+        [](step_id s) { return std::vector<value_id>{s}; });
+    auto const g = dependences(two);
+    auto const lives = concurrent_lifetimes(two, g, 3, {0, 1, 2}, std::vector<value_role>(3));
+    std::vector<byte_count> const sizes{4, 1, 8};
+    auto const grown = share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; });
+    CHECK(grown.slot_of[2] == grown.slot_of[0]);
+    CHECK(grown.slot_bytes[grown.slot_of[0]] == 8);
+    CHECK(grown.total_bytes == 9);
+    // sizes beyond 32 bits share as others do
+    byte_count const large = byte_count{1} << 33;
+    CHECK(share_by_tokens(g, lives, [large](buffer_id) { return large; }).total_bytes == 2 * large);
+}
+
+TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies among the free ones")
+{
+    dice roll{std::mt19937(10)};
+    for (int round = 0; round != 100; ++round) {
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 25, .outputs = 4, .early = 0, .sizes = 4});
+        (void)plan_in_every_way(tasks.program(), tasks.options());
+    }
+}
+
+TEST_CASE("memonger.cc 11: what has been planned already is planned again to the same slots")
+{
+    op_names const ops("h->a; a->b; b->c; c->d; a,d->e");
+    planned_ways const first = plan_in_every_way(ops);
+    std::vector<value_id> slot_of; // names of slots, as a rewriter would write them into the program
+    for (value_id v = 0; v != first.program.values(); ++v) {
+        buffer_id const b = first.slots.plan.buffer_of[v];
+        slot_of.push_back(b == no_buffer ? v : static_cast<value_id>(100 + first.slots.slots.slot_of[b]));
+    }
+    snapshot const renamed = sequence(ops.reads.size(), 200, [&](step_id s, effect_sink& sink) {
+        for (touch t : first.program.touches(s))
+            if (t.kind == touch_kind::def) sink.def(slot_of[t.value]);
+            else sink.use(slot_of[t.value]);
+    });
+    CHECK(!check_rewrite(first.program, renamed, {.role = first.options.role}));
+    std::vector<value_role> role(200);
+    role[0] = value_role::state;
+    planned_ways const again = plan_in_every_way(renamed, {.bytes = 8, .role = role});
+    CHECK(again.slots.report.arena_bytes == first.slots.report.arena_bytes);
+    CHECK(again.fewest == first.fewest);
+}
+
+TEST_CASE("memonger.cc 12: a path of a hundred thousand operations")
+{
+    task_family const chain = draw_family("chain", 100'000);
+    auto const planned = plan_concurrent(chain.program(), {.bytes = chain.bytes});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.slots.slots <= 3);
+}
+
+TEST_CASE("memonger.cc 13: in one order, too, a name lives until its last write")
+{
+    op_names const ops("h->a; a->b; b->c; h->a; c->out");
+    auto const planned = plan_memory(ops.program(), ops.options());
+    REQUIRE(planned.is_sound());
+    value_id const a = 1, c = 3;
+    CHECK(ops.names[a] == "a");
+    CHECK(ops.names[c] == "c");
+    CHECK(!meet(planned.plan, a, c));
+    (void)plan_in_every_way(ops);
+    // what is never read does not keep a slot for ever
+    auto const unread = plan_memory(op_names("h->a; h->b; h->c; h->d").program(),
+                                    op_names("h->a; h->b; h->c; h->d").options());
+    CHECK(unread.report.arena_bytes == 8);
+}
+
+// --- memonger.py ----------------------------------------------------------------------------------------
+
+TEST_CASE("memonger.py c05c500a82: values of different memory, or not to be shared, never share")
+{
+    op_names ops("h->a; a->b; b->c; c->d");
+    plan_options options = ops.options();
+    options.pool = [](value_id v) { return v % 2; };
+    planned_ways const all = plan_in_every_way(ops.program(), options);
+    for (placed_buffer const& x : all.offsets.plan.buffers) CHECK(x.pool == x.root % 2);
+}
+
+TEST_CASE("memonger.py 8079abbaf1: a name of several writers is there only after the last of them")
+{
+    planned_ways const all = plan_in_every_way(op_names("h->g; h->a; a->g; g,a->b; b->c"));
+    CHECK(read(all.program, 3, 0) == made(all.program, 2));
+}
+
+TEST_CASE("memonger.py 192e0546bf: back and forth between two chains, no slot is given away twice")
+{
+    planned_ways const all = plan_in_every_way(
+        op_names("h->a0; h->b0; a0,b0->a1; b0,a0->b1; a1,b1->a2; b1,a1->b2; a2,b2->a3; b2,a2->b3"));
+    CHECK(all.fewest == 4);
+}
+
+TEST_CASE("memonger.py 21ba0ff560: what is given feeds several operations")
+{
+    CHECK(plan_in_every_way(op_names("h->a; h->b; h,a->c; h,b,c->d")).fewest == 3);
+}
+
+TEST_CASE("memonger.py 4d16578284: what an operation releases it does not reuse, unless that is declared")
+{
+    op_names ops("h->a; a->b; b->c");
+    planned_ways const apart = plan_in_every_way(ops);
+    CHECK(!meet(apart.offsets.plan, 1, 2));
+    ops.in_place = {{1, 0}};
+    planned_ways const over = plan_in_every_way(ops);
+    CHECK(over.offsets.plan.buffer_of[1] == over.offsets.plan.buffer_of[2]);
+}
+
+TEST_CASE("memonger.py 8464ec5c3a: in place twice in a row")
+{
+    op_names ops("h->b; b->b; b->b; b->c");
+    planned_ways const all = plan_in_every_way(ops);
+    CHECK(all.offsets.plan.buffers.size() == 2); // one for b in all its versions, and c
+    CHECK(all.offsets.report.arena_bytes == 16);
+}
+
+TEST_CASE("memonger.py da6b82b810, 6c511f64cc: one in-place pair beside other operands and results")
+{
+    op_names ops("h->a; h->b; a,b->c,d; c->e; d,b->f; e,f->g");
+    ops.in_place = {{2, 0}};
+    planned_ways const all = plan_in_every_way(ops);
+    value_id const a = 1, c = 3, d = 4;
+    CHECK(all.offsets.plan.buffer_of[a] == all.offsets.plan.buffer_of[c]);
+    CHECK(!meet(all.offsets.plan, c, d));
+}
+
+TEST_CASE("memonger.py 27e01744b2: parallel branches, with sizes and without")
+{
+    op_names const ops("h->a; a->b; a->c; b->d; c->e; d,e->f; f->g");
+    planned_ways const all = plan_in_every_way(ops);
+    CHECK(!meet(all.offsets.plan, 2, 3));
+    plan_options sized = ops.options();
+    sized.bytes = [](value_id v) { return 8 + 8 * v; };
+    (void)plan_in_every_way(ops.program(), sized);
+}
+
+TEST_CASE("memonger.py 5084ff3b9b: not more careful than needed: residual blocks take three slots")
+{
+    planned_ways const all =
+        plan_in_every_way(op_names("h->x; x->a; a->b; b,x->y; y->c; c->d; d,y->z; z->e; e->f; f,z->w"));
+    CHECK(all.fewest == 3);
+    for (token_plan const& t : all.tokens) CHECK(t.slots == 3);
+    CHECK(all.slots.slots.slots == 3);
+}
+
+TEST_CASE("memonger.py f82a510be6: never more than without sharing, and what one branch leaves another takes")
+{
+    // forks one after the other: behind each join all of the fork before is free
+    op_names const ops("h->x; x->a; x->b; a,b->y; y->c; y->d; c,d->z; z->e; z->f; e,f->w");
+    planned_ways const all = plan_in_every_way(ops);
+    for (token_plan const& t : all.tokens) CHECK(t.slots == all.fewest);
+    dice roll{std::mt19937(82)};
+    for (int round = 0; round != 50; ++round) {
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 30, .early = 0, .sizes = 64});
+        planned_ways const random = plan_in_every_way(tasks.program(), tasks.options());
+        for (token_plan const& t : random.tokens) CHECK(t.total_bytes <= random.offsets.report.naive_bytes);
+    }
+}
+
+TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for threads, and a checker knows")
+{
+    op_names const tree("h->a; a->b; h->c; c->d; b,d->e");
+    auto claimed = plan_memory(tree.program(), tree.options());
+    REQUIRE(claimed.is_sound());
+    claimed.plan.valid_for = program_reading::concurrent;
+    auto versioned = versions(tree.program(), versions_for(tree.options()));
+    auto const refuted = check_concurrent_plan(versioned.program, claimed.plan, tree.options());
+    REQUIRE(refuted);
+    CHECK(refuted->what == fault::clash);
+    CHECK(refuted->schedule.size() == 5);
+    planned_ways const all = plan_in_every_way(tree); // and has a place for everything before anything runs
+    for (placed_buffer const& b : all.offsets.plan.buffers) CHECK(b.offset != no_offset);
+}
+
+TEST_CASE(
+    "memonger.py 1ec0b89361, f222e226b4, 4862c0f47f: the data flow is the same after a renaming, or not")
+{
+    op_names const before("h->a; a->b; a,b->c; c->d");
+    op_names const good("h->s; s->t; s,t->u; u->s");
+    op_names const bad("h->s; s->t; s,t->u; s->s");
+    op_names const worse("h->s; s->s; s,s->u; u->s");
+    rewrite_options const given{.role = before.options().role};
+    CHECK(!check_rewrite(before.program(), good.program(), given));
+    CHECK(check_rewrite(before.program(), bad.program(), given));
+    CHECK(check_rewrite(before.program(), worse.program(), given));
+}
+
+TEST_CASE("memonger.py 87a12dd355: sizes that are not known, or none")
+{
+    op_names const ops("h->a; a->b; b->c; c->d");
+    plan_options options = ops.options();
+    options.bytes = [](value_id v) { return v == 2 ? no_size : byte_count{v == 3 ? 0u : 8u}; };
+    planned_ways const all = plan_in_every_way(ops.program(), options);
+    CHECK(all.offsets.plan.unsized == std::vector<value_id>{2});
+    CHECK(all.offsets.plan.offset_of(2) == no_offset);
+    CHECK(all.offsets.plan.offset_of(3) == no_offset);
+}
+
+TEST_CASE("memonger.py 9775ffc6ae: what is asked for in the end is never written over")
+{
+    op_names ops("h->a; a->b; b->c; c->d; d->e");
+    plan_options options = ops.options();
+    auto role = options.role.tabulate(ops.names.size());
+    role[ops.id("b")] = value_role::output;
+    options.role = role;
+    planned_ways const all = plan_in_every_way(ops.program(), options);
+    for (value_id v : {3u, 4u, 5u}) CHECK(!meet(all.offsets.plan, ops.id("b"), v));
+    CHECK(all.fewest == 3);
+}
+
+TEST_CASE("memonger.py 5355634dac, 342de07231: the same program, the same plan")
+{
+    task_family const family = draw_family("local", 200);
+    planned_ways const one = plan_in_every_way(family.program(), {.bytes = family.bytes});
+    planned_ways const two = plan_in_every_way(family.program(), {.bytes = family.bytes});
+    CHECK(one.offsets.plan == two.offsets.plan);
+    CHECK(one.waiting.plan == two.waiting.plan);
+    CHECK(one.slots.plan == two.slots.plan);
+    for (std::size_t i = 0; i != one.tokens.size(); ++i)
+        CHECK(one.tokens[i].slot_of == two.tokens[i].slot_of);
+}
+
+// --- what users were bitten by ---------------------------------------------------------------------------
+
+TEST_CASE("onnxruntime 7633, 7645: run in parallel, an operand that others may still read is not overwritten")
+{
+    op_names ops("h->a; a->b; a->c; b,c->d");
+    ops.in_place = {{1, 0}, {2, 0}}; // both would like to
+    planned_ways const all = plan_in_every_way(ops);
+    CHECK(!meet(all.offsets.plan, 1, 2));
+    CHECK(!meet(all.offsets.plan, 1, 3));
+    auto const in_order = plan_memory(ops.program(), ops.options());
+    CHECK(in_order.plan.buffer_of[1] == in_order.plan.buffer_of[3]); // in the order listed the last one may
+}
+
+TEST_CASE("onnxruntime 28359: outputs do not lie on what was fed in")
+{
+    op_names ops("x->a; a->y");
+    plan_options options = ops.options();
+    options.role = std::vector{value_role::input, value_role::intermediate, value_role::output};
+    planned_ways const all = plan_in_every_way(ops.program(), options);
+    CHECK(all.offsets.plan.offset_of(0) != no_offset);
+    options.role =
+        std::vector{value_role::input | value_role::output, value_role::intermediate, value_role::output};
+    planned_ways const kept = plan_in_every_way(ops.program(), options);
+    CHECK(!meet(kept.offsets.plan, 0, 2));
+    CHECK(!meet(kept.offsets.plan, 0, 1));
+}
+
+TEST_CASE("openxla 49176: an operand that the operation reads in another way is not overwritten in place")
+{
+    snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0);
+        if (s == 1) {
+            sink.use(0);
+            sink.use(1); // a view of the operand
+            sink.def(2);
+            sink.may_overwrite(0, 2);
+        }
+        if (s == 2) {
+            sink.use(2);
+            sink.def(3);
+        }
+        if (s == 0) sink.def(1);
+    });
+    planned_ways const all = plan_in_every_way(
+        p, {.bytes = 8, .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
+    CHECK(!meet(all.offsets.plan, 0, 2));
+}
+
+TEST_CASE("ggml 1501: what the way back still needs is not written over on the way there")
+{
+    planned_ways const all = plan_in_every_way(
+        op_names("h->a; a->b; b->c; c->gc; gc,b->gb; gb,a->ga; gc,c->wc; gb,b->wb; ga,a->wa"));
+    value_id const a = 1, b = 2, c = 3;
+    for (auto [x, y] : {std::pair{a, b}, {a, c}, {b, c}}) CHECK(!meet(all.offsets.plan, x, y));
+}
+
+TEST_CASE("llama.cpp 28448: a plan of before is refused when sizes or identities have changed")
+{
+    op_names const ops("h->a; a->b; b->c; a,c->d");
+    planned_ways const all = plan_in_every_way(ops);
+    plan_options grown = all.options;
+    grown.bytes = [](value_id v) { return v == 3 ? 64u : 8u; };
+    CHECK(check_concurrent_plan(all.program, all.offsets.plan, grown));
+    // b is read once more now, when d is written
+    CHECK(meet(all.offsets.plan, 2, 4));
+    CHECK(check_concurrent_plan(op_names("h->a; a->b; b->c; a,b,c->d").program(), all.offsets.plan,
+                                all.options));
+    CHECK(check_concurrent_plan(op_names("h->a").program(), all.offsets.plan, {.bytes = 8}));
+}
+
+TEST_CASE("ggml 999: what several graphs share belongs to none of them, and has no slot in any")
+{
+    op_names const one("z->a; a->b; b->c"), two("k,z->a; a->b");
+    CHECK(plan_in_every_way(one).offsets.plan.offset_of(0) == no_offset);
+    CHECK(plan_in_every_way(two).offsets.plan.offset_of(1) == no_offset);
+}
+
+TEST_CASE("openvino 34442: what an operation reads and what it writes do not share")
+{
+    dice roll{std::mt19937(21)};
+    for (int round = 0; round != 50; ++round) {
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 15, .early = 0});
+        planned_ways const all = plan_in_every_way(tasks.program(), tasks.options());
+        for (auto const& task : tasks.tasks)
+            for (auto in : task.uses)
+                for (auto out : task.defs) REQUIRE(!meet(all.offsets.plan, in, out));
+    }
+}
