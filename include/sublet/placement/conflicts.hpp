@@ -15,26 +15,30 @@
 ///
 /// Positions at which nothing begins do not matter. What is left of them is numbered densely.
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace sublet {
 
 struct placement_conflicts {
-    csr_rows begins;         ///< by buffer, ascending, never none
-    live_range_lists ranges; ///< by buffer, ascending, from its first begin
+    std::vector<std::uint32_t> first_begin{0}; ///< by buffer, and one more: where its begins begin
+    std::vector<step_id> begin;                ///< ascending for each buffer, never none
+    live_range_lists ranges;                   ///< by buffer, ascending, from its first begin
 
-    [[nodiscard]] std::size_t buffers() const { return begins.rows(); }
+    [[nodiscard]] std::size_t buffers() const { return first_begin.size() - 1; }
     [[nodiscard]] step_id positions() const { return ranges.positions(); }
+    [[nodiscard]] std::span<step_id const> begins(buffer_id b) const
+    {
+        return {begin.data() + first_begin[b], begin.data() + first_begin[b + 1]};
+    }
 
     /// a and b must lie apart.  O(begins * ranges)
     [[nodiscard]] bool conflict(buffer_id a, buffer_id b) const { return begins_in(a, b) || begins_in(b, a); }
@@ -42,7 +46,7 @@ struct placement_conflicts {
 private:
     [[nodiscard]] bool begins_in(buffer_id a, buffer_id b) const
     {
-        for (step_id at : begins[a])
+        for (step_id at : begins(a))
             for (live_range r : ranges[b])
                 if (contains(r, at)) return true;
         return false;
@@ -51,13 +55,13 @@ private:
 
 /// The conflicts of some of the buffers among each other, which are numbered anew, as `members` lists them.
 ///
-/// Requires:   `lists` are the positions that `lives` and analysis/later_conflicts.hpp speak of: by buffer
-///             those from its first on at which what begins must not take its bytes.
+/// Requires:   `lives` are the concurrent_lives of all buffers, and `lists` what analysis/later_conflicts.hpp
+///             makes of them: by buffer, the positions at which nobody may begin who takes its bytes.
 /// Ensures:    two members conflict if and only if neither gives to the other. One that is given, that is,
 ///             has no begin, begins before all positions.
 /// Complexity: O(members + their begins and ranges + positions).
-template <class Members>
-[[nodiscard]] placement_conflicts conflicts_among(Members const& members, concurrent_lives const& lives,
+template <class Lives>
+[[nodiscard]] placement_conflicts conflicts_among(std::vector<buffer_id> const& members, Lives const& lives,
                                                   live_range_lists const& lists)
 {
     SUBLET_EXPECTS(lists.values() == lives.buffers(), "sublet: conflicts are not those of the buffers");
@@ -71,17 +75,20 @@ template <class Members>
     for (step_id& r : rank) ranks += std::exchange(r, ranks);
 
     placement_conflicts result;
-    result.begins.reserve(members.size(), members.size());
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
+    result.first_begin.reserve(members.size() + 1);
+    result.begin.reserve(members.size());
+    first.reserve(members.size() + 1);
+    ranges.reserve(members.size());
     for (buffer_id b : members) {
         bool const is_given = lives.begins[b].empty();
         if (is_given) {
-            result.begins.append(0);
+            result.begin.push_back(0);
             ranges.push_back({0, 1});
         }
-        for (step_id at : lives.begins[b]) result.begins.append(rank[at + 1]);
-        result.begins.close_row();
+        for (step_id at : lives.begins[b]) result.begin.push_back(rank[at + 1]);
+        result.first_begin.push_back(static_cast<std::uint32_t>(result.begin.size()));
         for (live_range r : lists[b]) {
             if (is_given && lives.ends[b].empty()) break; // touched nowhere: free at once
             r = {rank[r.first + 1], rank[r.last + 1]};

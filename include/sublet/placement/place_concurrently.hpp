@@ -7,6 +7,7 @@
 ///
 ///     for each pool:  bound = most bytes of buffers that all conflict with each other, if it is known
 ///                     for each order: fit; keep the lowest
+///                     reorder who reaches above the bound, and fit again
 ///                     stop when the bound is met: nothing can be lower
 ///
 /// What a buffer must not meet is not one range of positions here but several, with holes between them; apart
@@ -15,20 +16,20 @@
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
+#include <sublet/placement/concurrent_orders.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/fit_concurrently.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/placed_by_range.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -38,101 +39,87 @@
 namespace sublet {
 
 struct place_concurrently_options {
-    std::vector<byte_count> bounds = {};   ///< by pool: what no placement goes below; none: not known
+    std::vector<byte_count> bounds = {};   ///< by pool: the height that is low enough; none: not known
     std::vector<buffer_id> antichain = {}; ///< buffers that all conflict with each other, many bytes in all
     std::vector<byte_count> fallback = {}; ///< by buffer: a placement that is valid, or nothing
-    std::uint64_t visits = 100'000'000;    ///< no further order is begun after so many
+    std::uint64_t visits = 100'000'000;    ///< about a second's work, then no further order is begun
 };
 
 namespace detail {
 
-enum class concurrent_order : std::uint8_t { size, antichain, area, weight, begin };
+struct pin_fault {
+    placement_status what = placement_status::placed;
+    std::uint32_t who = no_buffer, other = no_buffer;
+};
 
-/// By buffer, the bytes of those that conflict with it; of one with several begins some are counted twice.
+/// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it.
 template <class Buffer>
-std::vector<byte_count> conflict_weights(std::vector<Buffer> const& buffers,
-                                         placement_conflicts const& conflicts)
+pin_fault fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+                        placed_by_range& placed)
 {
-    // By position: the bytes that begin below it, and the bytes whose ranges it lies in, as differences.
-    std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), around = begun;
-    for (buffer_id b = 0; b != buffers.size(); ++b) {
-        for (step_id at : conflicts.begins[b]) begun[at] += buffers[b].size;
-        for (live_range r : conflicts.ranges[b]) {
-            around[r.first] += buffers[b].size;
-            around[r.last] -= buffers[b].size;
+    std::vector<std::uint32_t> pinned;
+    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+        if (buffers[i].pinned == no_offset) continue;
+        if (buffers[i].pinned % buffers[i].alignment != 0) return {placement_status::pin_misaligned, i};
+        pinned.push_back(i);
+    }
+    for (std::uint32_t j : pinned) {
+        byte_count const begin = buffers[j].pinned, end = begin + buffers[j].size;
+        if (placed.is_free(j, begin, end)) {
+            placed.insert(j, begin, end);
+            continue;
         }
+        for (std::uint32_t i : pinned)
+            if (buffers[i].pinned < end && begin < buffers[i].pinned + buffers[i].size &&
+                conflicts.conflict(i, j))
+                return {placement_status::pins_clash, i, j};
     }
-    byte_count below = 0, inside = 0;
-    for (std::size_t at = 0; at != begun.size(); ++at) {
-        below += std::exchange(begun[at], below);
-        around[at] = inside += around[at];
-    }
-    std::vector<byte_count> weight;
-    weight.reserve(buffers.size());
-    for (buffer_id b = 0; b != buffers.size(); ++b) {
-        byte_count sum = 0;
-        for (step_id at : conflicts.begins[b]) sum += around[at];
-        for (live_range r : conflicts.ranges[b]) sum += begun[r.last] - begun[r.first];
-        weight.push_back(sum);
-    }
-    return weight;
+    return {};
 }
 
-/// The buffers' indexes in the given order, by falling key, then size.
+/// The lowest that orders and search find for one pool. `best` is a placement to begin with, or `no_limit`
+/// high.
 template <class Buffer>
-std::vector<std::uint32_t> order_by(concurrent_order which, std::vector<Buffer> const& buffers,
-                                    std::vector<byte_count> const& weight,
-                                    std::vector<unsigned char> const& is_in_antichain)
+void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+                       std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,
+                       placed_by_range& placed, packing& best, std::uint32_t& tried)
 {
-    std::vector<keyed> offers;
-    offers.reserve(buffers.size());
-    for (std::size_t i = 0; i != buffers.size(); ++i) {
-        byte_count const size = buffers[i].size;
-        byte_count key = 0;
-        switch (which) {
-        case concurrent_order::size: break;
-        case concurrent_order::antichain: key = is_in_antichain[i]; break;
-        case concurrent_order::area:
-            // Of the product only the logarithm matters, to six bits behind the point.
-            key = weight[i] == 0 || size <= (no_size - 1) / weight[i] ? size * weight[i] : no_size;
-            break;
-        case concurrent_order::weight: key = weight[i]; break;
-        case concurrent_order::begin: key = ~byte_count{i}; break;
-        }
-        offers.push_back({falling(key), falling(size), static_cast<std::uint32_t>(i)});
-    }
-    sort_keyed(offers);
-    std::vector<std::uint32_t> order;
-    order.reserve(offers.size());
-    for (keyed const& o : offers) order.push_back(o.who);
-    return order;
-}
-
-/// As fit(), with the conflicts of a partial order.
-template <class Buffer>
-packing fit(std::vector<Buffer> const& buffers, std::vector<std::uint32_t> const& order,
-            placed_by_range placed, byte_count ceiling)
-{
-    packing result;
-    result.offset.assign(buffers.size(), no_offset);
-    auto put = [&](std::uint32_t i, byte_count offset) {
-        result.offset[i] = offset;
-        result.height = larger(result.height, offset + buffers[i].size);
-        placed.insert(i, offset, offset + buffers[i].size);
+    // Quick ones first, for of very many buffers only they can be had.
+    struct attempt {
+        concurrent_order order;
+        bool by_levels;
     };
-    for (std::uint32_t i : order)
-        if (buffers[i].pinned != no_offset) put(i, buffers[i].pinned);
-    for (std::uint32_t i : order) {
-        if (buffers[i].pinned != no_offset) continue;
-        byte_count const at =
-            placed.lowest_gap(i, buffers[i].size, buffers[i].alignment, ceiling, result.visits);
-        if (at == no_offset) {
-            result.height = no_limit;
-            return result;
+    static constexpr attempt portfolio[] = {
+        {concurrent_order::octave, false}, {concurrent_order::last, true}, {concurrent_order::begin, true},
+        {concurrent_order::octave, true},  {concurrent_order::area, true}, {concurrent_order::peak, false},
+        {concurrent_order::size, false}};
+    order_keys const keys = keys_of(buffers, conflicts, std::move(is_in_antichain));
+    std::vector<std::uint32_t> best_order;
+    std::uint64_t spent = 0;
+    auto try_order = [&](std::vector<std::uint32_t> order) {
+        packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent);
+        ++tried;
+        spent += found.visits;
+        if (found.height >= best.height && !best_order.empty()) return;
+        best_order = std::move(order);
+        if (found.height < best.height) best = std::move(found);
+    };
+    // In the order of the offsets that it has, none is placed above its own.
+    if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.offset, keys));
+    for (attempt now : portfolio) {
+        if (best.height <= bound || (best.height != no_limit && spent >= visits)) return;
+        std::vector<std::uint32_t> order = order_by(now.order, keys);
+        if (now.by_levels) {
+            std::vector<Buffer> const alike(buffers.size(), Buffer{{}, 1});
+            packing const levels = fit_concurrently(alike, order, placed, no_limit - 1, visits - spent);
+            spent += levels.visits;
+            if (spent >= visits) return;
+            order = order_by_levels(levels.offset, keys);
         }
-        put(i, at);
+        try_order(std::move(order));
     }
-    return result;
+    if (best.height != no_limit && spent < visits)
+        lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best);
 }
 
 } // namespace detail
@@ -145,12 +132,11 @@ packing fit(std::vector<Buffer> const& buffers, std::vector<std::uint32_t> const
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] placement place_concurrently(Problem const& problem, concurrent_lives const& lives,
+template <std::same_as<placement_problem> Problem, class Lives>
+[[nodiscard]] placement place_concurrently(Problem const& problem, Lives const& lives,
                                            live_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {
-    using detail::concurrent_order;
     std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table has not one entry for each buffer");
@@ -198,27 +184,12 @@ template <std::same_as<placement_problem> Problem>
         if (mine.empty()) continue;
         placement_conflicts const among = conflicts_among(mine, lives, conflicts);
 
-        bool sound = true;
-        std::vector<std::uint32_t> pinned;
-        for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-            byte_count const at = buffers[i].pinned;
-            if (at == no_offset) continue;
-            if (at % buffers[i].alignment != 0) {
-                fails(placement_status::pin_misaligned, pool, mine[i], no_buffer);
-                sound = false;
-            }
-            pinned.push_back(i);
+        placed_by_range placed(among);
+        if (auto const [status, a, b] = detail::fault_of_pins(buffers, among, placed);
+            status != placement_status::placed) {
+            fails(status, pool, mine[a], b == no_buffer ? b : mine[b]);
+            continue;
         }
-        for (std::size_t j = 0; j != pinned.size() && sound; ++j)
-            for (std::size_t i = 0; i != j && sound; ++i) {
-                placement_buffer const &a = buffers[pinned[i]], &b = buffers[pinned[j]];
-                if (a.pinned >= b.pinned + b.size || b.pinned >= a.pinned + a.size ||
-                    !among.conflict(pinned[i], pinned[j]))
-                    continue;
-                fails(placement_status::pins_clash, pool, mine[pinned[i]], mine[pinned[j]]);
-                sound = false;
-            }
-        if (!sound) continue;
 
         packing best;
         best.height = no_limit;
@@ -229,18 +200,8 @@ template <std::same_as<placement_problem> Problem>
                 best.height = larger(best.height, best.offset[i] + buffers[i].size);
             }
         }
-        auto const weight = detail::conflict_weights(buffers, among);
-        placed_by_range const empty(among);
-        std::uint64_t spent = 0;
-        for (auto which : {concurrent_order::size, concurrent_order::antichain, concurrent_order::area,
-                           concurrent_order::weight, concurrent_order::begin}) {
-            if (best.height != no_limit && (best.height <= out.lower_bound || spent >= options.visits)) break;
-            packing found = detail::fit(buffers, detail::order_by(which, buffers, weight, is_in_antichain),
-                                        empty, best.height - 1);
-            ++out.packings;
-            spent += found.visits + buffers.size();
-            if (found.height < best.height) best = std::move(found);
-        }
+        detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound, options.visits,
+                                  placed, best, out.packings);
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
         for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.offset[i];

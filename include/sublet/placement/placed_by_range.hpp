@@ -5,17 +5,19 @@
 /// What has been placed so far, asked one question: where is the lowest gap for a buffer, if only a partial
 /// order of the steps is known?
 ///
-///                  0 - 7                    ranges of a: [1, 4) lie under the nodes 1, 2 - 3
-///             /             \               a begins at 1, under the nodes 1, 0 - 1, 0 - 3, 0 - 7
+///                  0 - 7                    ranges of a: [1, 4) lies under the nodes 1 and 2 - 3
+///             /             \               a begins at 1: under the nodes 1, 0 - 1, 0 - 3 and 0 - 7
 ///          0 - 3           4 - 7
 ///         /     \         /     \           b is in the way of a if it begins under one of a's nodes,
 ///      0 - 1   2 - 3   4 - 5   6 - 7        or if a begins under one of b's
 ///      0   1   2   3   4   5   6   7
 ///
-/// Two trees of that shape: each node knows the bytes of all that begin under it, and the bytes of all whose
-/// ranges it belongs to. Both are unions, in which neighbours grow together; buffers that are packed well
-/// become one stretch, so that nobody walks past those that are in the way one by one, however many they are.
-/// A query asks twice the logarithm of the number of positions of such unions, and stops at the first gap.
+/// Each node knows the bytes of all that begin under it, and the bytes of all whose ranges it belongs to.
+/// Both are unions, in which neighbours grow together: buffers that are packed well become one stretch, and
+/// nobody walks past those that are in the way one by one, however many they are. A query asks some twice the
+/// logarithm of the number of positions of such unions for every range and begin, and stops at the first gap.
+///
+/// Nodes that belong to nobody's ranges are never asked, and know nothing.
 
 #include <sublet/live_range.hpp>
 #include <sublet/placement/conflicts.hpp>
@@ -27,65 +29,109 @@
 
 namespace sublet {
 
-/// Complexity: insertion O(log positions * (begins + ranges)) unions, each walked up to where the new bytes
-///             go; a query as many, each up to the gap that is found.
+/// Complexity: a query walks as many unions from below up to the gap that is found, an insertion from above
+///             down to where the new bytes go; `visits` counts their steps.
 class placed_by_range {
 public:
     /// Requires: `conflicts` outlives this.
     explicit placed_by_range(placement_conflicts const& conflicts)
-        : conflicts_(&conflicts), leaves_(conflicts.positions()), is_asked_(2 * leaves_),
-          lowest_(4 * leaves_, none)
+        : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), stacks_(4 * leaves_)
     {
         for (buffer_id b = 0; b != conflicts.buffers(); ++b)
-            for_each_node_of_ranges(b, [this](std::size_t node) { is_asked_[node] = asked; });
-        for (std::size_t node = 2; node < is_asked_.size(); ++node)
-            if (is_asked_[node / 2] != 0) is_asked_[node] |= above;
+            for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_asked; });
+        for (std::size_t node = 2; node < use_.size(); ++node)
+            if (use_[node / 2] != 0) use_[node] |= is_under_asked;
     }
 
-    void insert(buffer_id b, byte_count begin, byte_count end)
+    /// As if nothing had been placed.  O(positions)
+    void clear()
     {
-        for_each_node_of_ranges(b, [&](std::size_t node) { unite(2 * node, begin, end); });
-        for_each_node_of_begins(b, [&](std::size_t node) { unite(2 * node + 1, begin, end); });
+        visits_ = 0;
+        stacks_.assign(4 * leaves_, {});
+        stretches_.clear();
+        unused_ = none;
+    }
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }
+
+    /// What lies on others is allowed.
+    template <class Index>
+    void insert(Index b, byte_count begin, byte_count end)
+    {
+        visits_ += 16; // what one costs whatever is found
+        for_each_node_of_ranges(b, [&](std::size_t node) { unite(stacks_[2 * node], begin, end); });
+        for_each_node_of_begins(b, [&](std::size_t node) { unite(stacks_[2 * node + 1], begin, end); });
+    }
+
+    /// The bytes from `begin` to `end` are free for b.
+    template <class Index>
+    [[nodiscard]] bool is_free(Index b, byte_count begin, byte_count end) const
+    {
+        bool is_free = true;
+        for_each_stack_in_the_way(b, [&](stack s) {
+            std::uint32_t at = s.lowest;
+            while (at != none && stretches_[at].end <= begin) at = stretches_[at].above;
+            if (at != none && stretches_[at].begin < end) is_free = false;
+        });
+        return is_free;
     }
 
     /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
-    /// `no_offset`.
-    [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
-                                        byte_count ceiling, std::uint64_t& visits)
+    /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
+    /// all.
+    template <class Index>
+    [[nodiscard]] byte_count lowest_gap(Index b, byte_count size, byte_count alignment, byte_count ceiling,
+                                        bool in_haste = false)
     {
         if (size > ceiling) return no_offset;
         byte_count const highest = ceiling - size;
         cursors_.clear();
-        auto ask = [this](std::size_t set) {
-            if (lowest_[set] != none) cursors_.push_back(lowest_[set]);
-        };
-        for_each_node_of_ranges(b, [&](std::size_t node) { ask(2 * node + 1); });
-        for_each_node_of_begins(b, [&](std::size_t node) { ask(2 * node); });
+        for_each_stack_in_the_way(b, [this](stack s) { cursors_.push_back(stretches_[s.lowest]); });
+        visits_ += cursors_.size();
+        std::uint64_t const stop = in_haste ? visits_ + 16 * cursors_.size() + 128 : ~std::uint64_t{0};
 
         // Each union in turn lifts the buffer above what it meets of it, until none of them does.
         byte_count at = 0;
         for (std::size_t i = 0, content = 0; content < cursors_.size();
              i = i + 1 < cursors_.size() ? i + 1 : 0) {
-            std::uint32_t& cursor = cursors_[i];
+            stretch& next = cursors_[i];
             ++content;
-            for (++visits; cursor != none; cursor = stretches_[cursor].above, ++visits) {
-                stretch const& s = stretches_[cursor];
-                if (s.end <= at) continue;
-                if (s.begin >= at + size) break;
-                at = align_up(s.end, alignment);
-                if (at > highest) return no_offset;
-                content = 1;
+            while (next.begin < at + size) {
+                if (next.end > at) {
+                    bool const gives_up = visits_ >= stop;
+                    at = align_up(gives_up ? top(b) : next.end, alignment);
+                    if (at > highest) return no_offset;
+                    if (gives_up) return at;
+                    content = 1;
+                }
+                ++visits_;
+                if (next.above == none) next.begin = no_offset;
+                else next = stretches_[next.above];
             }
         }
         return at;
     }
 
 private:
+    /// The end of the highest that is in the way of b.
+    template <class Index>
+    byte_count top(Index b)
+    {
+        byte_count end = 0;
+        for_each_stack_in_the_way(b, [&](stack s) {
+            for (; stretches_[s.recent].above != none; ++visits_) s.recent = stretches_[s.recent].above;
+            end = larger(end, stretches_[s.recent].end);
+        });
+        return end;
+    }
+
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    enum : unsigned char { asked = 1, above = 2 };
+    enum : unsigned char { is_asked = 1, is_under_asked = 2 };
     struct stretch {
         byte_count begin, end;
-        std::uint32_t above;
+        std::uint32_t below, above;
+    };
+    struct stack {                                  // a union: stretches that do not touch
+        std::uint32_t lowest = none, recent = none; // `recent` is where the last one went
     };
 
     template <class Visit>
@@ -98,51 +144,76 @@ private:
             }
     }
 
-    /// Of those only that belong to the ranges of anybody.
+    /// Of those only that are asked.
     template <class Visit>
     void for_each_node_of_begins(buffer_id b, Visit visit) const
     {
-        for (step_id at : conflicts_->begins[b])
-            for (std::size_t node = at + leaves_; is_asked_[node] != 0; node /= 2) {
-                if ((is_asked_[node] & asked) != 0) visit(node);
-                if ((is_asked_[node] & above) == 0) break;
+        for (step_id at : conflicts_->begins(b))
+            for (std::size_t node = at + leaves_; use_[node] != 0; node /= 2) {
+                if ((use_[node] & is_asked) != 0) visit(node);
+                if ((use_[node] & is_under_asked) == 0) break;
             }
     }
 
-    template <class Index>
-    void unite(Index set, byte_count begin, byte_count end)
+    template <class Visit>
+    void for_each_stack_in_the_way(buffer_id b, Visit visit) const
     {
-        std::uint32_t below = none, at = lowest_[set];
-        for (; at != none && stretches_[at].end < begin; at = stretches_[at].above) below = at;
-        if (at == none || stretches_[at].begin > end) {
-            std::uint32_t fresh = free_;
-            if (fresh != none) free_ = stretches_[fresh].above;
-            else fresh = static_cast<std::uint32_t>(stretches_.size());
-            if (fresh == stretches_.size()) stretches_.push_back({begin, end, at});
-            else stretches_[fresh] = {begin, end, at};
-            (below == none ? lowest_[set] : stretches_[below].above) = fresh;
+        auto ask = [&](stack s) {
+            if (s.lowest != none) visit(s);
+        };
+        for_each_node_of_ranges(b, [&](std::size_t node) { ask(stacks_[2 * node + 1]); });
+        for_each_node_of_begins(b, [&](std::size_t node) { ask(stacks_[2 * node]); });
+    }
+
+    /// From where the last one went, for neighbours in the order lie near each other as a rule.
+    template <class Stack>
+    void unite(Stack& all, byte_count begin, byte_count end)
+    {
+        ++visits_;
+        std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
+        if (at != none && stretches_[at].begin <= end) {
+            for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++visits_)
+                at = above;
+        } else {
+            for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++visits_) above = at;
+        }
+        if (at == none || stretches_[at].end < begin) {
+            std::uint32_t fresh = unused_;
+            stretch const item{begin, end, at, above};
+            if (fresh == none) {
+                fresh = static_cast<std::uint32_t>(stretches_.size());
+                stretches_.push_back(item);
+            } else {
+                unused_ = stretches_[fresh].below;
+                stretches_[fresh] = item;
+            }
+            if (above != none) stretches_[above].below = fresh;
+            (at == none ? all.lowest : stretches_[at].above) = fresh;
+            all.recent = fresh;
             return;
         }
         stretch& grown = stretches_[at];
         grown.begin = smaller(grown.begin, begin);
         grown.end = larger(grown.end, end);
-        while (grown.above != none && stretches_[grown.above].begin <= grown.end) {
-            std::uint32_t const swallowed = grown.above;
-            grown.end = larger(grown.end, stretches_[swallowed].end);
-            grown.above = stretches_[swallowed].above;
-            stretches_[swallowed].above = free_;
-            free_ = swallowed;
+        while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
+            std::uint32_t const swallowed = grown.below;
+            grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
+            grown.below = stretches_[swallowed].below;
+            stretches_[swallowed].below = unused_;
+            unused_ = swallowed;
         }
+        (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
+        all.recent = at;
     }
 
     placement_conflicts const* conflicts_;
     std::size_t leaves_;
-    std::vector<unsigned char> is_asked_; // by node: it belongs to ranges; a node above it does
-    std::vector<std::uint32_t> lowest_;   // by node, of those whose ranges it belongs to, then of those that
-                                          // begin under it: the first stretch
+    std::vector<unsigned char> use_;
+    std::vector<stack> stacks_; // by node: of those whose ranges it belongs to, of those that begin under it
     std::vector<stretch> stretches_;
-    std::uint32_t free_ = none;
-    std::vector<std::uint32_t> cursors_;
+    std::vector<stretch> cursors_;
+    std::uint32_t unused_ = none; // the first of a list of stretches
+    std::uint64_t visits_ = 0;
 };
 
 } // namespace sublet

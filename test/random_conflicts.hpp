@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_RANDOM_CONFLICTS_HPP
+#define SUBLET_TEST_RANDOM_CONFLICTS_HPP
+
+#include "dice.hpp"
+
+#include <sublet/placement/conflicts.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+/// Any begins and ranges at all: the conflicts need not be those of a program. `more` percent of the buffers
+/// begin again.
+inline sublet::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers, sublet::step_id positions,
+                                                  unsigned more = 25)
+{
+    using sublet::step_id;
+    sublet::placement_conflicts drawn;
+    std::vector<std::uint32_t> first{0};
+    std::vector<sublet::live_range> ranges;
+    for (std::size_t b = 0; b != buffers; ++b) {
+        step_id const at = roll.below(positions);
+        drawn.begin.push_back(at);
+        for (step_id again = at; roll.below(100) < more && (again += 1 + roll.below(3)) < positions;)
+            drawn.begin.push_back(again);
+        drawn.first_begin.push_back(static_cast<std::uint32_t>(drawn.begin.size()));
+        for (step_id from = at; from < positions; from += 1 + roll.below(4)) {
+            step_id const to = sublet::smaller(positions, from + 1 + roll.below(4));
+            ranges.push_back({from, to});
+            from = to;
+            if (roll.below(2) == 0) break;
+        }
+        first.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    drawn.ranges = {sublet::interval_method::from_liveness, positions, std::move(first), std::move(ranges)};
+    return drawn;
+}
+
+#endif
