@@ -42,6 +42,18 @@ TEST_CASE("a pair that leads nowhere upwards is refused")
     CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 2}}), precondition_error);
 }
 
+TEST_CASE("more nodes are asked about at once than one sweep follows")
+{
+    node_id const n = 3000;
+    edges all, asked;
+    for (node_id i = 1; i != n; ++i) all.push_back({i - 1, i});
+    for (node_id length : {1u, 2u, 700u})
+        for (node_id i = 0; i + length < n; ++i) asked.push_back({i, i + length});
+    auto const found = detours(rows_of(n, all), asked);
+    for (std::size_t i = 0; i != asked.size(); ++i)
+        REQUIRE(static_cast<bool>(found[i]) == (asked[i].to != asked[i].from + 1));
+}
+
 TEST_CASE("detours are what the definition says, near and far, of more nodes than a sweep follows")
 {
     for (std::uint32_t seed = 0; seed != 60; ++seed) {

@@ -190,6 +190,45 @@ TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may b
     CHECK(undecided != 0);
 }
 
+TEST_CASE("a slot that a hundred others could not take is still there for the one who can")
+{
+    // Two threads take turns. One has freed a slot and needs no more; the other would like to have it.
+    std::vector<std::vector<int>> operands{{}, {0}, {}};
+    std::vector<byte_count> bytes{8, 0, 8};
+    for (int i = 3; i != 203; ++i) {
+        operands.push_back({i - 2});
+        bytes.push_back(i % 2 == 0 ? 8 : 0);
+    }
+    operands.push_back({201}); // behind the first thread
+    bytes.push_back(8);
+    std::size_t const n = operands.size();
+    auto const p =
+        sequence(n, n, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+    auto const g = dependences(p, {.order = position_order::as_listed});
+    std::vector<buffer_id> buffer_of;
+    for (buffer_id b = 0; b != n; ++b) buffer_of.push_back(b);
+    auto const lives = concurrent_lifetimes(p, g, n, buffer_of, std::vector<value_role>(n));
+    auto const plan = share_by_tokens(g, lives, [&](auto b) { return bytes[b]; });
+    CHECK(plan.slots == 3);
+    CHECK(plan.slot_of.back() == plan.slot_of.front());
+}
+
+TEST_CASE("where much is forgotten, slots are given up after some tests, and that is counted too")
+{
+    auto const family = draw_family("nested", 3000);
+    auto const p = family.program();
+    auto const g = dependences(p);
+    token_sets sets(g, 4);
+    sets.advance_to(static_cast<step_id>(g.positions()) - 1);
+    std::vector<buffer_id> buffer_of;
+    for (buffer_id b = 0; b != family.tasks(); ++b) buffer_of.push_back(b);
+    auto const lives =
+        concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
+    auto const plan = share_by_tokens(g, lives, eight, {.most_ranges = 4});
+    CHECK(sets.forgotten() != 0);
+    CHECK(plan.undecided > sets.forgotten());
+}
+
 TEST_CASE("chains, residual and inception-like graphs take a few slots, however long they are")
 {
     struct expectation {

@@ -57,7 +57,8 @@ struct token_plan : sized_slot_plan {
 /// Requires:   `g` has no violation, and `lives` are of it.
 /// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
 ///             largest buffer. An input gives and takes nothing; nor does a buffer of several begins take
-///             anything. 0 bytes have `no_slot`. Of those that begin at one position the lower index is first.
+///             anything. 0 bytes have `no_slot`. Of those that begin at one position the lower index is
+///             first.
 /// Complexity: O(positions + edges + sum over edges of the ranges of their ends) for the tokens, and
 ///             O(log slots + ends x log ranges) for each test of a slot. Few tests fail where branches are
 ///             numbered one after the other.
@@ -88,7 +89,7 @@ template <std::same_as<dependence_graph> G, size_function Sizes>
         if (beginning[at].empty()) continue;
         if (at != lives.positions) {
             tokens.advance_to(at);
-            // Who waits for the token of this position waits for those behind it.
+            // Not who waits for the token of this very position: those who are awake have ended before it.
             std::uint32_t const own = tokens.token_of(at);
             for (token_range r : tokens.tokens()) {
                 bool const has_own = r.first <= own && own < r.last;
@@ -98,7 +99,7 @@ template <std::same_as<dependence_graph> G, size_function Sizes>
         }
         auto may_follow = [&](buffer_id u) {
             for (step_id end : lives.ends[u]) {
-                if (end < at && tokens.before(end, at)) continue;
+                if (tokens.before(end, at)) continue;
                 if (tokens.forgotten() == 0 || patience[u]-- != 0) sleep(u, end);
                 else ++plan.undecided;
                 return no_step;
