@@ -5,6 +5,7 @@
 #include "dice.hpp"
 #include "network.hpp"
 #include "random_tasks.hpp"
+#include "task_families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -78,6 +79,39 @@ TEST_CASE("what a step touches that takes no part keeps a slot of its own")
     auto const plan = share_by_tokens(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 3; }});
     // 2 is read by 3, and 3 made there: the others share
     CHECK(plan.slot_of == slots{0, 1, 2, 3, 0, 1});
+}
+
+TEST_CASE("an operand of a phi is touched by the last step of the predecessor")
+{
+    std::vector<std::vector<int>> const next{{1}, {}};
+    auto const p = flow(
+        2, 3, [&](auto n) -> auto& { return next[n]; },
+        [](auto n, effect_sink& sink) {
+            if (n == 0) {
+                sink.def(0);
+                sink.next_step();
+                sink.def(1);
+            } else {
+                sink.use_at_end_of(0, 0);
+                sink.def(2);
+            }
+        });
+    CHECK(share_by_tokens(p, {.bytes = 8}).slot_of == slots{0, 1, 0});
+    CHECK(share_by_tokens(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 1; }}).slots == 3);
+}
+
+TEST_CASE("the rule of choice and the limit of ranges are passed on, and an input needs no touch")
+{
+    auto const p = program_of({{}, {0}, {1}});
+    auto const sizes = std::vector<byte_count>{8, 8, 16};
+    CHECK(share_by_tokens(p, {.bytes = sizes}).slots == 2);
+    CHECK(share_by_tokens(p, {.bytes = sizes}, {.choice = slot_choice::smallest_sufficient}).slots == 3);
+    CHECK(share_by_tokens(draw_family("nested", 300).program(), {.bytes = 8}, {.most_ranges = 1}).undecided !=
+          0);
+    auto const idle = sequence(1, 2, [](step_id, effect_sink& sink) { sink.def(0); });
+    CHECK(share_by_tokens(idle, {.bytes = 8}).slot_of == slots{0, no_slot});
+    CHECK(share_by_tokens(idle, {.bytes = 8, .role = std::vector{value_role::output, value_role::input}})
+              .slot_of == slots{0, 1});
 }
 
 TEST_CASE("a program that is written twice has no plan but a reason")
