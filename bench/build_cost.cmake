@@ -67,8 +67,12 @@ function(budget_of header result)
     set(${result} 60 PARENT_SCOPE)
   elseif(header MATCHES "^(planner|reporting/(dot|why_peak))[.]hpp$") # these read a program and write names
     set(${result} 250 PARENT_SCOPE)
-  elseif(header MATCHES "^(sublet|execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
+  elseif(header MATCHES "^(execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
+  elseif(header MATCHES "^(concurrent|handoff)_planner[.]hpp$") # all that shares under every schedule
+    set(${result} 450 PARENT_SCOPE)
+  elseif(header STREQUAL sublet.hpp)
+    set(${result} 550 PARENT_SCOPE)
   elseif(header MATCHES "^adapt/") # nearly all of it is Boost's
     set(${result} 650 PARENT_SCOPE)
   else()
