@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/versions.hpp>
 
+#include "../archetype.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
@@ -93,6 +94,8 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
         }
     }
     CHECK(versions(snapshot{}).program == snapshot{});
+    archetype::program const poorest(3);
+    CHECK(versions(poorest).program == snapshot(poorest));
 }
 
 TEST_CASE("what one step writes twice is one version")

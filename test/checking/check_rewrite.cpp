@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_rewrite.hpp>
 
+#include "../archetype.hpp"
 #include "../random_names.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -495,6 +496,14 @@ TEST_CASE("what is no renaming at all is found")
             });
     };
     CHECK(check_rewrite(uses_at_end(0), uses_at_end(1), {.role = value_role::input}) == rewrite_fault{});
+}
+
+TEST_CASE("any two programs will do")
+{
+    archetype::program const poorest(3);
+    CHECK(!check_rewrite(poorest, poorest));
+    CHECK(!check_rewrite(poorest, snapshot(poorest)));
+    CHECK(check_rewrite(snapshot(poorest), archetype::program(2)));
 }
 
 TEST_CASE("both programs are read in the order that is given")

@@ -7,6 +7,7 @@
 #include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/concurrent_planner.hpp>
+#include <sublet/handoff_planner.hpp>
 #include <sublet/ordering/clock_lives.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/placement/place.hpp>
@@ -257,6 +258,21 @@ memory_plan front_door_to_slots(seen_tasks const& seen)
     return plan_concurrent(seen.program, options, {.strategy = concurrent_strategy::slots}).plan;
 }
 
+/// Those wait who save anything by it.
+memory_plan lowered_by_waiting(seen_tasks const& seen)
+{
+    plan_options options = seen.tasks.options();
+    options.check = false;
+    return plan_with_handoffs(seen.program, options, {.trifle = 0}).plan;
+}
+
+memory_plan wherever_a_clock_allows(seen_tasks const& seen)
+{
+    plan_options options = seen.tasks.options();
+    options.check = false;
+    return plan_with_handoffs(seen.program, options, {.workers = 2, .two_level = false, .trifle = 0}).plan;
+}
+
 constexpr method methods[] = {{"own storage", own_storage},
                               {"greedy", greedy},
                               {"tokens", by_tokens},
@@ -267,7 +283,9 @@ constexpr method methods[] = {{"own storage", own_storage},
                               {"fewest slots", covered_by_chains},
                               {"offsets", at_offsets},
                               {"hand-offs of steps in a row", listed_with_handoffs},
-                              {"hand-offs in a clock", clocked_with_handoffs}};
+                              {"hand-offs in a clock", clocked_with_handoffs},
+                              {"plan_with_handoffs", lowered_by_waiting},
+                              {"plan_with_handoffs, one level", wherever_a_clock_allows}};
 
 // --- what is true ----------------------------------------------------------------------------------------
 

@@ -87,8 +87,8 @@ public:
 
     std::optional<rewrite_fault> changed_shape() const
     {
-        bool same = before_.graph() == after_.graph() && before_.steps() == after_.steps() &&
-                    before_.edge_uses().size() == after_.edge_uses().size();
+        bool same =
+            before_.graph() == after_.graph() && before_.edge_uses().size() == after_.edge_uses().size();
         for (node_id n = 0; same && n != before_.nodes(); ++n)
             same = before_.steps_of(n) == after_.steps_of(n);
         for (std::size_t i = 0; same && i != before_.edge_uses().size(); ++i) {

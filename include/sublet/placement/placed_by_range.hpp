@@ -54,8 +54,8 @@ public:
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
     /// What lies on others is allowed.
-    template <class Index>
-    void insert(Index b, byte_count begin, byte_count end)
+    template <class = void>
+    void insert(buffer_id b, byte_count begin, byte_count end)
     {
         visits_ += 16; // what one costs whatever is found
         for_each_node_of_ranges(b, [&](std::size_t node) { unite(stacks_[2 * node], begin, end); });
@@ -63,8 +63,8 @@ public:
     }
 
     /// The bytes from `begin` to `end` are free for b.
-    template <class Index>
-    [[nodiscard]] bool is_free(Index b, byte_count begin, byte_count end) const
+    template <class = void>
+    [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const
     {
         bool is_free = true;
         for_each_stack_in_the_way(b, [&](stack s) {
@@ -78,8 +78,8 @@ public:
     /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
     /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
     /// all.
-    template <class Index>
-    [[nodiscard]] byte_count lowest_gap(Index b, byte_count size, byte_count alignment, byte_count ceiling,
+    template <class = void>
+    [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment, byte_count ceiling,
                                         bool in_haste = false)
     {
         if (size > ceiling) return no_offset;
@@ -113,8 +113,8 @@ public:
 
 private:
     /// The end of the highest that is in the way of b.
-    template <class Index>
-    byte_count top(Index b)
+    template <class = void>
+    byte_count top(buffer_id b)
     {
         byte_count end = 0;
         for_each_stack_in_the_way(b, [&](stack s) {
