@@ -76,7 +76,7 @@ TEST_CASE("a step that takes no time is refused")
 
 TEST_CASE("the empty program takes no time")
 {
-    for (std::size_t workers : {0, 1, 2})
+    for (std::size_t workers : {0u, 1u, 2u})
         CHECK(parallel_clock(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("what is used where a node ends keeps its reader waiting")
         });
     dependence_graph const g = dependences(p, {.role = {value_role::intermediate, value_role::input}});
     REQUIRE(!g.violation);
-    for (std::size_t workers : {0, 1, 2})
+    for (std::size_t workers : {0u, 1u, 2u})
         for (clock_side side : {clock_side::earliest, clock_side::latest})
             CHECK(by_step(g, parallel_clock(g, tick_count{2}, {workers, side}).start) ==
                   std::vector<tick_count>{2, 4, 0});

@@ -284,7 +284,7 @@ TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fel
     CHECK(grown.total_bytes == 9);
     // sizes beyond 32 bits share as others do
     byte_count const large = byte_count{1} << 33;
-    CHECK(share_by_tokens(g, lives, [large](buffer_id) { return large; }).total_bytes == 2 * large);
+    CHECK(share_by_tokens(g, lives, [](buffer_id) { return large; }).total_bytes == 2 * large);
 }
 
 TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies among the free ones")

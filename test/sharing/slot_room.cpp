@@ -98,5 +98,5 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     CHECK(room.find(319) == 0);
     room.insert(320, slot_id{127}); // in that of slot 0, which was of no use since
     CHECK(room.find(319) == no_slot);
-    for (buffer_id b : {1, 299, 300, 301}) CHECK(room.find(b) == 127); // none of its tenants is left
+    for (buffer_id b : {1u, 299u, 300u, 301u}) CHECK(room.find(b) == 127); // none of its tenants is left
 }
