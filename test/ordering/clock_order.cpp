@@ -51,9 +51,9 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         auto is_early = [](dependence_graph const& in, step_id at) {
             return in.position_of[in.step_at[at]] != at;
         };
-        auto number_of = [&, &graph = graph](step_id at) { // the position of the same part of the same step
+        auto number_of = [&, &its = graph](step_id at) { // the position of the same part of the same step
             step_id to = 0;
-            while (graph.step_at[to] != g.step_at[at] || is_early(graph, to) != is_early(g, at)) ++to;
+            while (its.step_at[to] != g.step_at[at] || is_early(its, to) != is_early(g, at)) ++to;
             return to;
         };
         for (step_id at = 0; at != g.positions(); ++at) {
