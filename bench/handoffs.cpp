@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// handoffs [--smoke] [--tasks N] [--family NAME] [FILE.onnx ...]: what it saves if steps may wait for memory,
+// and what it costs. On graphs of nine families (test/task_families.hpp has pictures), or on the networks of
+// files; every step takes one unit of time. For each graph the bytes of the plan that holds for every
+// schedule without waiting, and a line for each makespan that is accepted, that of 1, 2, 3, 4, 8 workers or
+// of one for every step:
+//
+//     makespan  how many times as long as the critical path
+//     path      what the critical path grows to with the hand-offs, never beyond the makespan
+//     bytes     of the arena, and how much of the plan without waiting that is
+//     waits     hand-offs, if whatever the clock allows is shared; and
+//     few       if nobody waits but for more than a trifle: the plan of the other columns
+//     ms        processor time, with the check
+
+#include "../test/task_families.hpp"
+#include "measure.hpp"
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/handoff_planner.hpp>
+
+#ifdef SUBLET_BENCH_READS_ONNX
+#include "../examples/plan_model/network.hpp"
+#include "../examples/plan_model/read_onnx.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+struct subject {
+    std::string name;
+    snapshot program;
+    plan_options options;
+    std::vector<handoff> handoffs = {};
+};
+
+void run(subject const& s)
+{
+    bool is_first = true;
+    for (std::size_t const workers : {1u, 2u, 3u, 4u, 8u, 0u}) {
+        handoff_options wanted{.workers = workers, .handoffs = s.handoffs};
+        auto const few = plan_with_handoffs(s.program, s.options, wanted);
+        wanted.two_level = false;
+        auto const all = plan_with_handoffs(s.program, s.options, wanted);
+        if (!few.is_sound() || !all.is_sound()) throw std::runtime_error(s.name + ": there is no plan");
+        if (std::exchange(is_first, false)) {
+            std::printf("\n%s: %zu steps, %llu bytes without waiting\n", s.name.c_str(), s.program.steps(),
+                        static_cast<unsigned long long>(few.bytes_without));
+            std::printf("%8s %9s %9s %16s %7s %9s %9s %9s\n", "workers", "makespan", "path", "bytes", "",
+                        "waits", "few", "ms");
+        }
+        auto times = [&few](tick_count t) {
+            return few.critical_path == 0 ? 1
+                                          : static_cast<double>(t) / static_cast<double>(few.critical_path);
+        };
+        std::printf("%8s %9.3f %9.3f %16llu %7.3f %9zu %9zu %9.1f\n",
+                    workers == 0 ? "all" : std::to_string(workers).c_str(), times(few.makespan),
+                    times(few.critical_path_with), static_cast<unsigned long long>(few.report.arena_bytes),
+                    static_cast<double>(few.report.arena_bytes) / static_cast<double>(few.bytes_without),
+                    all.plan.handoffs.size() - s.handoffs.size(),
+                    few.plan.handoffs.size() - s.handoffs.size(), 1000 * few.report.seconds);
+    }
+}
+
+subject read_network([[maybe_unused]] std::string const& file)
+{
+#ifdef SUBLET_BENCH_READS_ONNX
+    plan_model::network const net = plan_model::read_onnx(file);
+    plan_options options = plan_model::as_options(net);
+    auto const versioned = versions(plan_model::as_program(net), versions_for(options));
+    options = with_versions(options, versioned);
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    return {file, versioned.program, options, versioned.handoffs};
+#else
+    throw std::runtime_error("this program was built without ONNX and reads no files");
+#endif
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        std::size_t tasks = 2000;
+        std::string family;
+        std::vector<std::string> files;
+        for (int i = 1; i != count; ++i) {
+            std::string const word = words[i];
+            auto operand = [&] {
+                if (++i == count) throw std::runtime_error(word + " needs an operand");
+                return std::string(words[i]);
+            };
+            if (word == "--smoke") tasks = 150;
+            else if (word == "--tasks") tasks = bench::number_in(operand());
+            else if (word == "--family") family = operand();
+            else if (word[0] != '-') files.push_back(word);
+            else throw std::runtime_error("usage: handoffs [--smoke] [--tasks N] [--family NAME] [FILE ...]");
+        }
+        for (std::string const& file : files) run(read_network(file));
+        if (!files.empty()) return 0;
+        if (!family.empty() &&
+            std::find(std::begin(family_names), std::end(family_names), family) == std::end(family_names))
+            throw std::runtime_error("there is no family '" + family + "'");
+        for (std::string_view const name : family_names) {
+            if (!family.empty() && name != family) continue;
+            task_family drawn = draw_family(name, tasks);
+            run({std::string(name), drawn.program(), {.bytes = std::move(drawn.bytes)}});
+        }
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "handoffs: %s\n", e.what());
+        return 2;
+    }
+}
