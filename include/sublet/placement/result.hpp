@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_RESULT_HPP
+#define SUBLET_PLACEMENT_RESULT_HPP
+
+/// What a placement is returned as: offsets, heights, and for each pool a proof of how low it cannot be.
+///
+///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
+///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
+///     infeasible   the proof needs more than the pool has: nothing fits
+///     limit        does not fit, and the search was over before anything was proved
+///
+/// Whoever doubts it asks checking/check_placement.hpp, which shares no code with what places.
+
+#include <sublet/units.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+enum class placement_status : std::uint8_t { optimal, feasible, infeasible, limit };
+
+/// Why no placement of a pool is lower than `bytes`.
+enum class proof_kind : std::uint8_t {
+    nothing,        ///< 0 bytes need no reason
+    live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
+    top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
+    exhausted,      ///< search: no stacking of `buffers` is lower
+    pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
+    pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
+    parts_clash     ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
+};
+
+struct placement_proof {
+    proof_kind kind = proof_kind::nothing;
+    byte_count bytes = 0; ///< `no_limit`: at no height
+    step_id position = 0;
+    std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
+};
+
+struct placed_pool {
+    byte_count height = 0;
+    byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
+    step_id peak_position = 0;  ///< the first with the most bytes alive
+    std::uint32_t packings = 0; ///< orders tried
+    std::uint64_t nodes = 0;    ///< of the search
+    placement_proof proof;
+};
+
+struct placement {
+    std::vector<byte_count> offset; ///< by buffer; `no_offset` for one that needs no bytes, or has no place
+    std::vector<placed_pool> pools; ///< by pool
+    std::vector<pool_id> pool_of = {}; ///< by buffer, if there were choices; else it is in its own
+    placement_status status = placement_status::optimal; ///< of all pools the worst
+    pool_id pool = 0;                                    ///< the first with that status
+    byte_count cost = 0;                                 ///< of the pools chosen
+    byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
+    bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
+};
+
+} // namespace sublet
+
+#endif
