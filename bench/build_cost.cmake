@@ -291,8 +291,13 @@ cost(placement/concurrent_orders.hpp "
 auto o = sublet::order_by(sublet::concurrent_order::size, sublet::order_keys{});")
 cost(placement/fit_concurrently.hpp "${buffers}
 auto call(sublet::placed_by_range& all) { return sublet::fit_concurrently(buffers, {0}, all, 8); }")
-cost(placement/place_concurrently.hpp "#include <sublet/analysis/concurrent_lifetimes.hpp>
-auto p = sublet::place_concurrently(sublet::placement_problem{}, sublet::concurrent_lives{}, {});")
+cost(placement/place_concurrently.hpp "
+struct any_lives { // what making them costs stands at analysis/concurrent_lifetimes.hpp
+    std::vector<std::span<sublet::step_id>> begins, ends;
+    sublet::step_id positions, first(sublet::buffer_id) const;
+    std::size_t buffers() const;
+};
+auto call(any_lives const& l) { return sublet::place_concurrently(sublet::placement_problem{}, l, {}); }")
 
 cost(checking/witness.hpp "${text}void call(text& out) { out << sublet::witness{}; }")
 cost(checking/demands.hpp "${program}auto d = sublet::demands(p, sublet::plan_options{.bytes = 4096});")

@@ -286,4 +286,5 @@ TEST_CASE("a bound that is met ends the search, and stands beside the height")
     CHECK(p.pools[0].packings == 1);
     CHECK(p.pools[0].lower_bound == 18);
     CHECK(place_concurrently(problem, row.lives, row.conflicts).pools[0].packings > 1);
+    CHECK(place_concurrently(problem, row.lives, row.conflicts, {.bounds = {7}}).pools[0].lower_bound == 8);
 }

@@ -103,6 +103,28 @@ TEST_CASE("who is in haste finds a gap that is near, and otherwise goes on top o
     CHECK(placed.visits() - before < 500);
 }
 
+TEST_CASE("buffers that lie next to each other are walked past as one")
+{
+    placement_conflicts c;
+    c.begin = {0, 0, 0, 0};
+    c.first_begin = {0, 1, 2, 3, 4};
+    c.ranges = {interval_method::from_liveness, 1, {0, 1, 2, 3, 4}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}};
+    placed_by_range placed(c);
+    auto visits = [&placed] {
+        auto const before = placed.visits();
+        (void)placed.lowest_gap(3, 8, 1, 100);
+        return placed.visits() - before;
+    };
+    placed.insert(0, 0, 8);
+    auto const of_one = visits();
+    placed.insert(1, 8, 16);
+    CHECK(visits() == of_one);
+    placed.insert(2, 20, 24);
+    CHECK(visits() > of_one);
+    placed.insert(2, 15, 20);
+    CHECK(visits() == of_one);
+}
+
 TEST_CASE("what is cleared is as new")
 {
     dice roll{std::mt19937(7)};
