@@ -35,6 +35,7 @@
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_buffers.hpp>
@@ -98,7 +99,7 @@ plan_in_clock place_in_clock(S const& p, dependence_graph const& g, placement_pr
         next.in_clock = clock_lives(next.lives, next.timed.clock);
         for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
         next.placed = place(problem, {.visits = wanted.visits});
-        next.bytes = next.placed.status == placement_status::placed ? 0 : no_limit - 1;
+        next.bytes = next.placed.status <= placement_status::feasible ? 0 : no_limit - 1;
         for (placed_pool const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
             else next.bytes = no_limit - 1;
@@ -122,7 +123,7 @@ void lower_by_waiting(Plan const& clock, placement_problem const& problem, place
         now = place_concurrently(problem, clock.lives,
                                  clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
                                  {.bounds = limits, .visits = wanted.visits / 16});
-        bool low = now.status == placement_status::placed;
+        bool low = now.status <= placement_status::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
             now.pools[i].lower_bound = clock.placed.pools[i].lower_bound; // not the limit
@@ -200,7 +201,7 @@ template <std::same_as<snapshot> S>
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
         now.offset.push_back(b.offset);
     }
-    for (pool_report const& pool : result.report.pools) now.pools.push_back({pool.arena_bytes, 0, 0, 0});
+    for (pool_report const& pool : result.report.pools) now.pools.push_back({.height = pool.arena_bytes});
     for (std::size_t v = 0; v != p.values(); ++v)
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
@@ -217,7 +218,7 @@ template <std::same_as<snapshot> S>
         limits.push_back(smaller(capacity, sum_fits(height, trifle) ? height + trifle : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
     }
-    if (clock.placed.status == placement_status::placed && (waits || !is_placed)) {
+    if (clock.placed.status <= placement_status::feasible && (waits || !is_placed)) {
         placement placed = clock.placed;
         if (wanted.two_level && is_placed)
             detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);

@@ -9,8 +9,8 @@
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/placement/place.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -56,32 +56,30 @@ template <std::same_as<placement> Placement>
 std::optional<witness> objection(Placement const& placed, placement_problem const& problem,
                                  memory_plan const& plan)
 {
+    if (placed.status <= placement_status::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
-    switch (placed.status) {
-    case placement_status::placed: return std::nullopt;
-    case placement_status::over_capacity:
-        w.what = fault::over_capacity;
-        w.end = placed.pools[placed.pool].height;
-        w.needed = problem.pools[placed.pool].capacity;
-        break;
-    case placement_status::pin_misaligned:
+    placed_pool const& pool = placed.pools[placed.pool];
+    if (pool.proof.kind == proof_kind::pin_misaligned) {
+        buffer_id const b = pool.proof.buffers[0];
         w.what = fault::misaligned;
-        w.value = plan.buffers[placed.buffer].root;
-        w.begin = problem.buffers[placed.buffer].pinned;
-        w.needed = plan.buffers[placed.buffer].alignment;
+        w.value = plan.buffers[b].root;
+        w.begin = problem.buffers[b].pinned;
+        w.needed = plan.buffers[b].alignment;
         if (placed.pool < problem.pools.size())
             w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
-        break;
-    case placement_status::pins_clash: {
-        placement_buffer const &a = problem.buffers[placed.buffer], &b = problem.buffers[placed.other];
+    } else if (pool.proof.kind == proof_kind::pins_clash) {
+        buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
+        placement_buffer const &a = problem.buffers[first], &b = problem.buffers[second];
         w.what = fault::clash;
-        w.value = plan.buffers[placed.buffer].root;
-        w.other = plan.buffers[placed.other].root;
+        w.value = plan.buffers[first].root;
+        w.other = plan.buffers[second].root;
         w.position = larger(a.life.first, b.life.first);
         w.begin = larger(a.pinned, b.pinned);
         w.end = smaller(a.pinned + a.size, b.pinned + b.size);
-        break;
-    }
+    } else {
+        w.what = fault::over_capacity;
+        w.end = pool.height;
+        w.needed = problem.pools[placed.pool].capacity;
     }
     return w;
 }

@@ -103,6 +103,7 @@
 
 // At which address.
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/placed.hpp>

@@ -12,7 +12,7 @@ using buffers = std::vector<placement_buffer>;
 TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
 {
     auto p = place(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status == placement_status::optimal);
     CHECK(p.pools[0].height == 96);
     CHECK(p.pools[0].lower_bound == 96);
     CHECK(p.pools[0].peak_position == 1);
@@ -45,30 +45,32 @@ TEST_CASE("every pool is an arena of its own, with an alignment of its own")
 TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
 {
     auto p = place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{19, 1}}});
-    CHECK(p.status == placement_status::over_capacity);
+    CHECK(p.status == placement_status::infeasible);
     CHECK(p.pool == 0);
     CHECK(p.pools[0].height == 20);
+    CHECK(p.pools[0].proof.kind == proof_kind::live_bytes);
     CHECK(place(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
-          placement_status::placed);
+          placement_status::optimal);
 }
 
 TEST_CASE("pins are kept, and who is not pinned goes round them")
 {
     auto p =
         place(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0, 5});
 }
 
 TEST_CASE("pins that clash are named, pins that are misaligned too")
 {
     auto clash = place(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
-    CHECK(clash.status == placement_status::pins_clash);
-    CHECK(clash.buffer == 0);
-    CHECK(clash.other == 1);
+    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.pools[0].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
     auto misaligned = place(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
-    CHECK(misaligned.status == placement_status::pin_misaligned);
-    CHECK(misaligned.buffer == 0);
+    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.pools[0].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
 }
 
 TEST_CASE("a failure is named by its pool and by the buffer's own number, the first pool's first")
@@ -82,29 +84,30 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
                                {{0, 1}, 8}},
                               {{}, {}, {}, {7, 1}}};
     auto misaligned = place(problem);
-    CHECK(misaligned.status == placement_status::pin_misaligned);
+    CHECK(misaligned.status == placement_status::infeasible);
     CHECK(misaligned.pool == 1);
-    CHECK(misaligned.buffer == 3);
-    CHECK(misaligned.other == no_buffer);
+    CHECK(misaligned.pools[1].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
+    CHECK(misaligned.pools[2].status == placement_status::infeasible);
     CHECK(misaligned.offset[5] == 0);
     CHECK(misaligned.offset[0] == 0); // placed all the same, beyond the capacity
     CHECK(misaligned.offset[4] == no_offset);
     problem.buffers[3].pinned = 4;
     auto clash = place(problem);
-    CHECK(clash.status == placement_status::pins_clash);
+    CHECK(clash.status == placement_status::infeasible);
     CHECK(clash.pool == 2);
-    CHECK(clash.buffer == 1);
-    CHECK(clash.other == 2);
+    CHECK(clash.pools[2].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[2].proof.buffers == std::vector<buffer_id>{1, 2});
     problem.buffers[1].pinned = 8;
     auto over = place(problem);
-    CHECK(over.status == placement_status::over_capacity);
+    CHECK(over.status == placement_status::infeasible);
     CHECK(over.pool == 3);
 }
 
 TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alignment nor its overlap")
 {
     auto p = place(placement_problem{{{{0, 2}, 0, 4, 0, 6}, {{1, 1}, 8, 4, 0, 6}, {{0, 2}, 8, 1, 0, 5}}});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
     CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset, 5});
 }
 
@@ -186,7 +189,7 @@ TEST_CASE("sizes near 64 bits are placed as long as there is a way")
     byte_count const quarter = byte_count{1} << 62;
     auto p = place(placement_problem{
         {{{0, 2}, 2 * quarter}, {{1, 3}, quarter}, {{2, 4}, 2 * quarter}, {{1, 4}, quarter - 2}}});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
     CHECK(p.pools[0].height == no_size - 1);
 }
 
@@ -201,7 +204,7 @@ TEST_CASE("a budget of nothing still places everything, once")
 {
     auto p = place(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},
                    {.visits = 0});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
     CHECK(p.pools[0].packings == 1);
 }
 
@@ -241,10 +244,12 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
             for (auto const& b : problem.buffers)
                 if (&a < &b && a.pinned != no_offset && b.pinned != no_offset && a.size != 0 && b.size != 0)
                     pins_clash = pins_clash || meet(a, a.pinned, b, b.pinned);
-        CHECK((p.status == placement_status::pins_clash) == pins_clash);
+        CHECK((p.status == placement_status::infeasible) == pins_clash);
         clashes += pins_clash;
         if (pins_clash) {
-            auto const &a = problem.buffers[p.buffer], &b = problem.buffers[p.other];
+            placement_proof const& proof = p.pools[p.pool].proof;
+            REQUIRE(proof.kind == proof_kind::pins_clash);
+            auto const &a = problem.buffers[proof.buffers[0]], &b = problem.buffers[proof.buffers[1]];
             CHECK(meet(a, a.pinned, b, b.pinned));
             continue;
         }

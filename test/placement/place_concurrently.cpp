@@ -134,7 +134,7 @@ TEST_CASE("buffers that all give to each other lie on each other, those that do 
 {
     CHECK(place_all({{{}, 8}, {{}, 4}, {{}, 6}}, false).pools[0].height == 8);
     auto const apart = place_all({{{}, 8}, {{}, 4}, {{}, 6}});
-    CHECK(apart.status == placement_status::placed);
+    CHECK(apart.status <= placement_status::feasible);
     CHECK(apart.pools[0].height == 18);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes"
     auto const p = place_all({{{}, 0}, {{}, 0, 4, 0, 6}});
     CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset});
     CHECK(p.pools[0].height == 0);
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
 }
 
 TEST_CASE("every pool is an arena of its own, with an alignment and a capacity of its own")
@@ -154,14 +154,14 @@ TEST_CASE("every pool is an arena of its own, with an alignment and a capacity o
     CHECK(p.pools[1].height == 22);
     CHECK(p.offset[2] % 12 == 0);
     CHECK(p.offset[3] % 4 == 0);
-    CHECK(p.status == placement_status::over_capacity);
+    CHECK(p.status == placement_status::limit);
     CHECK(p.pool == 1);
 }
 
 TEST_CASE("pins are kept, and who is not pinned goes round them")
 {
     auto const p = place_all({{{}, 10, 1, 0, 5}, {{}, 10}, {{}, 5}});
-    CHECK(p.status == placement_status::placed);
+    CHECK(p.status <= placement_status::feasible);
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0});
     CHECK(p.pools[0].height == 25);
     auto const high = place_all({{{}, 10, 1, 0, 100}});
@@ -172,20 +172,22 @@ TEST_CASE("pins are kept, and who is not pinned goes round them")
 TEST_CASE("pins that clash are named, pins that are misaligned too, the first pool's first")
 {
     auto const clash = place_all({{{}, 10, 1, 0, 40}, {{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}, {{}, 9}});
-    CHECK(clash.status == placement_status::pins_clash);
-    CHECK(clash.buffer == 1);
-    CHECK(clash.other == 2);
+    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.pools[0].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{1, 2});
     CHECK(clash.offset == std::vector<byte_count>(4, no_offset));
-    CHECK(place_all({{{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}}, false).status == placement_status::placed);
+    CHECK(place_all({{{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}}, false).status <= placement_status::feasible);
     auto const misaligned = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}}, true, {{1, 1}});
-    CHECK(misaligned.status == placement_status::over_capacity);
+    CHECK(misaligned.status == placement_status::infeasible);
     CHECK(misaligned.pool == 0);
+    CHECK(misaligned.pools[0].proof.kind == proof_kind::top_of_pin);
+    CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{2});
     CHECK(misaligned.offset[0] == no_offset);
     auto const only = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}});
-    CHECK(only.status == placement_status::pin_misaligned);
+    CHECK(only.status == placement_status::infeasible);
     CHECK(only.pool == 1);
-    CHECK(only.buffer == 1);
-    CHECK(only.other == no_buffer);
+    CHECK(only.pools[1].proof.kind == proof_kind::pin_misaligned);
+    CHECK(only.pools[1].proof.buffers == std::vector<buffer_id>{1});
     CHECK(only.offset[2] == 3);
 }
 
@@ -214,7 +216,7 @@ TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent
         sharing_rule const rule(tasks);
         std::uint64_t const visits = roll.below(2) == 0 ? roll.below(3000) : 100000;
         auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, {.visits = visits});
-        REQUIRE(p.status == placement_status::placed);
+        REQUIRE(p.status <= placement_status::feasible);
         REQUIRE(is_valid(drawn, rule, p));
         for (std::size_t b = 0; b != p.offset.size(); ++b)
             if (drawn.problem.buffers[b].pinned != no_offset && drawn.problem.buffers[b].size != 0)

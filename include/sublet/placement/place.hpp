@@ -18,6 +18,7 @@
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
@@ -30,29 +31,6 @@
 #include <vector>
 
 namespace sublet {
-
-enum class placement_status : std::uint8_t {
-    placed,        ///< every buffer has its place
-    over_capacity, ///< placed, but higher than the capacity of `pool`
-    pins_clash,    ///< `buffer` and `other` are pinned onto each other: nothing is placed in `pool`
-    pin_misaligned ///< `buffer` is pinned where its alignment forbids: nothing is placed in `pool`
-};
-
-struct placed_pool {
-    byte_count height = 0;
-    byte_count lower_bound = 0;
-    step_id peak_position = 0; ///< where the bound is reached by live bytes, if it is
-    std::uint32_t packings = 0;
-};
-
-struct placement {
-    std::vector<byte_count> offset; ///< by buffer; `no_offset` for one of 0 bytes or an empty life
-    std::vector<placed_pool> pools; ///< by pool
-    placement_status status = placement_status::placed;
-    pool_id pool = 0;
-    buffer_id buffer = no_buffer;
-    buffer_id other = no_buffer;
-};
 
 struct place_options {
     /// No further order is begun once this many buffers have been looked at, to put them in order or because
@@ -168,7 +146,7 @@ packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& 
 
 } // namespace detail
 
-/// Ensures:    where `status` is placed: buffers of one pool whose lives overlap do not overlap in bytes,
+/// Ensures:    buffers of one pool whose lives overlap do not overlap in bytes,
 ///             offsets are aligned and pins kept. Same problem and options, same placement.
 /// Complexity: O(n log n) and at most two packings (fit.hpp) an order, n = buffers; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if the buffers alive at one
@@ -187,13 +165,6 @@ template <std::same_as<placement_problem> Problem>
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
     result.pools = std::vector<placed_pool>(pools);
-    auto fails = [&](placement_status status, std::size_t pool, buffer_id buffer, buffer_id other) {
-        if (result.status != placement_status::placed) return;
-        result.status = status;
-        result.pool = static_cast<pool_id>(pool);
-        result.buffer = buffer;
-        result.other = other;
-    };
     std::size_t next = 0;
     for (std::size_t pool = 0; pool != pools; ++pool) {
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
@@ -213,26 +184,34 @@ template <std::same_as<placement_problem> Problem>
         placement_bound const bound = lower_bound(buffers);
         out.lower_bound = bound.bytes;
         out.peak_position = positions.empty() ? 0 : positions[bound.peak_position];
-        bool sound = true;
+        out.proof = {proof_kind::live_bytes, bound.bytes, out.peak_position};
+        for (std::size_t i = 0; i != buffers.size(); ++i) {
+            placement_buffer const& b = buffers[i];
+            if (b.pinned == no_offset || b.size == 0 || is_empty(b.life)) continue;
+            if (bound.bytes != bound.live_bytes[bound.peak_position] && b.pinned + b.size == bound.bytes)
+                out.proof = {proof_kind::top_of_pin, bound.bytes, 0, {mine[i].who}};
+        }
         for (std::size_t i = 0; i != buffers.size(); ++i) {
             placement_buffer const& b = buffers[i];
             if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
                 continue;
-            fails(placement_status::pin_misaligned, pool, mine[i].who, no_buffer);
-            sound = false;
+            out.proof = {proof_kind::pin_misaligned, no_limit, 0, {mine[i].who}};
+            break;
         }
-        if (auto const [a, b] = detail::clashing_pins(buffers); sound && a != no_buffer) {
-            fails(placement_status::pins_clash, pool, mine[a].who, mine[b].who);
-            sound = false;
+        if (auto const [a, b] = detail::clashing_pins(buffers); out.proof.bytes != no_limit && a != no_buffer)
+            out.proof = {proof_kind::pins_clash, no_limit, 0, {mine[a].who, mine[b].who}};
+        if (out.proof.bytes == no_limit) {
+            out.status = placement_status::infeasible;
+            continue;
         }
-        if (!sound) continue;
 
         packing const best = detail::best_packing(buffers, bound, options.visits, out.packings);
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
         for (std::size_t i = 0; i != buffers.size(); ++i) result.offset[mine[i].who] = best.offset[i];
-        if (best.height > limits.capacity) fails(placement_status::over_capacity, pool, no_buffer, no_buffer);
+        out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
+    detail::sum_up(result);
     return result;
 }
 

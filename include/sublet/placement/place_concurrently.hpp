@@ -24,9 +24,9 @@
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/fit_concurrently.hpp>
-#include <sublet/placement/place.hpp>
 #include <sublet/placement/placed_by_range.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
@@ -47,20 +47,17 @@ struct place_concurrently_options {
 
 namespace detail {
 
-struct pin_fault {
-    placement_status what = placement_status::placed;
-    std::uint32_t who = no_buffer, other = no_buffer;
-};
-
-/// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it.
+/// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it:
+/// then `bytes` is `no_limit`, and `buffers` are indexes of these.
 template <class Buffer>
-pin_fault fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                        placed_by_range& placed)
+placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+                              placed_by_range& placed)
 {
     std::vector<std::uint32_t> pinned;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         if (buffers[i].pinned == no_offset) continue;
-        if (buffers[i].pinned % buffers[i].alignment != 0) return {placement_status::pin_misaligned, i};
+        if (buffers[i].pinned % buffers[i].alignment != 0)
+            return {proof_kind::pin_misaligned, no_limit, 0, {i}};
         pinned.push_back(i);
     }
     for (std::uint32_t j : pinned) {
@@ -72,7 +69,7 @@ pin_fault fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts 
         for (std::uint32_t i : pinned)
             if (buffers[i].pinned < end && begin < buffers[i].pinned + buffers[i].size &&
                 conflicts.conflict(i, j))
-                return {placement_status::pins_clash, i, j};
+                return {proof_kind::pins_clash, no_limit, 0, {i, j}};
     }
     return {};
 }
@@ -126,9 +123,9 @@ void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
 
 /// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/later_conflicts.hpp);
 ///             where `fallback` is given, it is valid. The lives in the problem are not looked at.
-/// Ensures:    where `status` is placed: buffers of one pool of which neither gives to the other do not
-///             overlap in bytes, offsets are aligned and pins kept. No pool is higher than by the fallback.
-///             Same problem and options, same placement.
+/// Ensures:    buffers of one pool of which neither gives to the other do not overlap in bytes, offsets are
+///             aligned and pins kept. No pool is higher than by the fallback. Same problem and options, same
+///             placement.
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
@@ -154,13 +151,6 @@ template <std::same_as<placement_problem> Problem, class Lives>
         if (buffer.size != 0) members.push_back({buffer.pool, lives.first(id), id});
     }
     sort_keyed(members);
-    auto fails = [&](placement_status status, std::size_t pool, buffer_id buffer, buffer_id other) {
-        if (result.status != placement_status::placed) return;
-        result.status = status;
-        result.pool = static_cast<pool_id>(pool);
-        result.buffer = buffer;
-        result.other = other;
-    };
 
     std::size_t next = 0;
     for (std::size_t pool = 0; pool != pools; ++pool) {
@@ -174,20 +164,23 @@ template <std::same_as<placement_problem> Problem, class Lives>
             mine.push_back(members[next].who);
             placement_buffer buffer = problem.buffers[mine.back()];
             buffer.alignment = combine_alignment(buffer.alignment, limits.alignment);
-            out.lower_bound =
-                larger(out.lower_bound,
-                       buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size));
+            byte_count const top =
+                buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
+            if (top > out.proof.bytes) out.proof = {proof_kind::top_of_pin, top, 0, {mine.back()}};
             buffers.push_back(buffer);
             is_in_antichain.push_back(marked[mine.back()]);
         }
-        if (pool < options.bounds.size()) out.lower_bound = larger(out.lower_bound, options.bounds[pool]);
+        if (pool < options.bounds.size() && options.bounds[pool] > out.proof.bytes)
+            out.proof = {proof_kind::given, options.bounds[pool]};
+        out.lower_bound = out.proof.bytes;
         if (mine.empty()) continue;
         placement_conflicts const among = conflicts_among(mine, lives, conflicts);
 
         placed_by_range placed(among);
-        if (auto const [status, a, b] = detail::fault_of_pins(buffers, among, placed);
-            status != placement_status::placed) {
-            fails(status, pool, mine[a], b == no_buffer ? b : mine[b]);
+        if (placement_proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
+            for (buffer_id& b : fault.buffers) b = mine[b];
+            out.proof = std::move(fault);
+            out.status = placement_status::infeasible;
             continue;
         }
 
@@ -205,8 +198,9 @@ template <std::same_as<placement_problem> Problem, class Lives>
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
         for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.offset[i];
-        if (best.height > limits.capacity) fails(placement_status::over_capacity, pool, no_buffer, no_buffer);
+        out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
+    detail::sum_up(result);
     return result;
 }
 

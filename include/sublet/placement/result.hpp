@@ -6,19 +6,24 @@
 ///
 ///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
 ///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
-///     infeasible   the proof needs more than the pool has: nothing fits
 ///     limit        does not fit, and the search was over before anything was proved
+///     infeasible   the proof needs more than the pool has: nothing fits
 ///
-/// Whoever doubts it asks checking/check_placement.hpp, which shares no code with what places.
+/// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
+/// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
+/// with what places.
 
 #include <sublet/units.hpp>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace sublet {
 
-enum class placement_status : std::uint8_t { optimal, feasible, infeasible, limit };
+/// From good to bad.
+enum class placement_status : std::uint8_t { optimal, feasible, limit, infeasible };
 
 /// Why no placement of a pool is lower than `bytes`.
 enum class proof_kind : std::uint8_t {
@@ -26,6 +31,7 @@ enum class proof_kind : std::uint8_t {
     live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
     top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
     exhausted,      ///< search: no stacking of `buffers` is lower
+    given,          ///< who asked for a placement knew
     pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
     pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
     parts_clash     ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
@@ -44,19 +50,46 @@ struct placed_pool {
     step_id peak_position = 0;  ///< the first with the most bytes alive
     std::uint32_t packings = 0; ///< orders tried
     std::uint64_t nodes = 0;    ///< of the search
-    placement_proof proof;
+    placement_proof proof = {};
+    placement_status status = placement_status::optimal;
 };
 
 struct placement {
-    std::vector<byte_count> offset; ///< by buffer; `no_offset` for one that needs no bytes, or has no place
-    std::vector<placed_pool> pools; ///< by pool
-    std::vector<pool_id> pool_of = {}; ///< by buffer, if there were choices; else it is in its own
+    std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
+    std::vector<placed_pool> pools = {}; ///< by pool
+    std::vector<pool_id> pool_of = {};   ///< by buffer, if there were choices; else it is in its own
     placement_status status = placement_status::optimal; ///< of all pools the worst
     pool_id pool = 0;                                    ///< the first with that status
     byte_count cost = 0;                                 ///< of the pools chosen
     byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
     bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
 };
+
+namespace detail {
+
+/// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
+[[nodiscard]] constexpr placement_status status_of(byte_count height, byte_count bound,
+                                                   byte_count capacity) noexcept
+{
+    if (bound > capacity || bound == no_limit) return placement_status::infeasible;
+    if (height > capacity) return placement_status::limit;
+    return height == bound ? placement_status::optimal : placement_status::feasible;
+}
+
+/// The worst of all pools, and the first that has it.
+template <std::same_as<placement> Placement>
+void sum_up(Placement& all)
+{
+    all.status = placement_status::optimal;
+    all.pool = 0;
+    for (std::size_t pool = 0; pool != all.pools.size(); ++pool)
+        if (all.pools[pool].status > all.status) {
+            all.status = all.pools[pool].status;
+            all.pool = static_cast<pool_id>(pool);
+        }
+}
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -14,8 +14,8 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
-#include <sublet/placement/place.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
@@ -52,8 +52,6 @@ template <std::same_as<placement_problem> Problem>
     placement result;
     result.offset.assign(buffers, no_offset);
     result.pools = std::vector<placed_pool>(pool_count(problem));
-    for (std::size_t pool = 0; pool != result.pools.size() && pool != bounds.size(); ++pool)
-        result.pools[pool].lower_bound = bounds[pool];
     std::vector<keyed> coarsest_first;
     for (slot_id s = 0; s != slots.slots; ++s) coarsest_first.push_back({falling(alignment[s]), 0, s});
     sort_keyed(coarsest_first);
@@ -67,11 +65,12 @@ template <std::same_as<placement_problem> Problem>
     for (std::size_t b = 0; b != buffers; ++b)
         if (slots.slot_of[b] != no_slot) result.offset[b] = begin[slots.slot_of[b]];
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
-        if (result.pools[pool].height <= limits_of(pool).capacity) continue;
-        result.status = placement_status::over_capacity;
-        result.pool = static_cast<pool_id>(pool);
-        break;
+        placed_pool& out = result.pools[pool];
+        if (pool < bounds.size() && bounds[pool] != 0) out.proof = {proof_kind::given, bounds[pool]};
+        out.lower_bound = out.proof.bytes;
+        out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
     }
+    detail::sum_up(result);
     return result;
 }
 
