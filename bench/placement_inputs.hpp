@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_PLACEMENT_INPUTS_HPP
+#define SUBLET_BENCH_PLACEMENT_INPUTS_HPP
+
+/// Placement problems: of any size, drawn, or made of a given one.
+///
+///     dissection      a rectangle cut without       nested     +-----------------+   what the first half
+///     +-------+---+   waste: at a position some     +-------+  |   +---------+   |   makes the second half
+///     +--+----+   |   neighbours end, and others    |       |  |   |  +---+  |   |   needs again
+///     |  |    |---|   begin in their place          +-------+  +---+--+---+--+---+
+///
+/// The same numbers give the same problem everywhere. Files have no gaps, pins and pools, and these functions
+/// know of none.
+
+#include "../test/dice.hpp"
+
+#include <sublet/live_range.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+using sublet::byte_count;
+using sublet::placement_buffer;
+using sublet::placement_problem;
+using sublet::step_id;
+
+inline void shuffle(std::vector<placement_buffer>& buffers, dice& roll)
+{
+    for (std::size_t i = buffers.size(); i > 1; --i)
+        std::swap(buffers[i - 1], buffers[roll.below(static_cast<std::uint32_t>(i))]);
+}
+
+/// `n` buffers that fill `positions` times `bytes` without a gap, in an order that says nothing; about as
+/// many are alive at once as one lives positions, were both measured in as many parts. Throws:
+/// std::runtime_error if there is no room for so many.
+inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step_id positions = 100,
+                                         byte_count bytes = 1024)
+{
+    struct tile {
+        step_id birth;
+        byte_count begin, end;
+    };
+    dice roll{std::mt19937(seed)};
+    placement_problem result;
+    std::vector<tile> alive{{0, 0, bytes}}; // from the lowest up
+    std::size_t born = 0, usual = 1;
+    while (usual * usual < n) ++usual;
+    // Let `ends` tiles from `at` on end, and `begins` begin in their place.
+    auto replace = [&](std::size_t at, std::size_t ends, std::size_t begins, step_id now) {
+        auto const first = alive.begin() + static_cast<std::ptrdiff_t>(at);
+        auto const last = first + static_cast<std::ptrdiff_t>(ends);
+        byte_count const begin = first->begin, end = (last - 1)->end;
+        for (auto t = first; t != last; ++t)
+            if (t->birth != now) result.buffers.push_back({{t->birth, now}, t->end - t->begin});
+        std::vector<byte_count> cuts{begin, end};
+        for (std::size_t more = std::min<byte_count>(begins, end - begin) - 1; more != 0;) {
+            byte_count const cut = begin + roll.below(static_cast<std::uint32_t>(end - begin));
+            if (std::find(cuts.begin(), cuts.end(), cut) != cuts.end()) continue;
+            cuts.push_back(cut);
+            --more;
+        }
+        std::sort(cuts.begin(), cuts.end());
+        std::vector<tile> fresh;
+        for (std::size_t i = 0; i + 1 != cuts.size(); ++i) fresh.push_back({now, cuts[i], cuts[i + 1]});
+        born += fresh.size();
+        alive.insert(alive.erase(first, last), fresh.begin(), fresh.end());
+    };
+    replace(0, 1, std::min(usual, n), 0);
+    std::size_t const first_born = born;
+    while (born < n) {
+        step_id const now =
+            1 + static_cast<step_id>((positions - 1) * (born - first_born) / (n - first_born));
+        std::size_t ends = 1 + roll.below(3), begins = 1 + roll.below(3);
+        if (ends == 1 && begins == 1) begins = 2; // or a tile would be replaced by its like
+        if (alive.size() < usual ? begins < ends : begins > ends) std::swap(begins, ends);
+        ends = std::min(ends, alive.size());
+        begins = std::min(begins, n - born);
+        std::vector<std::size_t> places; // of which all could end now
+        for (; places.empty() && ends != 0; ends -= places.empty())
+            for (std::size_t at = 0, old = 0; at != alive.size(); ++at) {
+                old = alive[at].birth < now ? old + 1 : 0;
+                if (old >= ends) places.push_back(at + 1 - ends);
+            }
+        if (places.empty()) throw std::runtime_error("a dissection has no room for so many buffers");
+        byte_count const drawn =
+            roll.below(static_cast<std::uint32_t>(bytes)); // so that wide ones are cut first
+        auto at = places.begin();
+        while (at + 1 != places.end() && alive[*at + ends - 1].end <= drawn) ++at;
+        replace(*at, ends, begins, now);
+    }
+    for (tile const& t : alive) result.buffers.push_back({{t.birth, positions}, t.end - t.begin});
+    shuffle(result.buffers, roll);
+    return result;
+}
+
+/// The same in another order; of an odd number, backwards in time, too.
+inline placement_problem variant(placement_problem const& original, std::uint32_t number)
+{
+    dice roll{std::mt19937(number)};
+    placement_problem result = original;
+    shuffle(result.buffers, roll);
+    step_id end = 0;
+    for (placement_buffer const& b : result.buffers) end = std::max(end, b.life.last);
+    if (number % 2 == 1)
+        for (placement_buffer& b : result.buffers) b.life = {end - b.life.last, end - b.life.first};
+    return result;
+}
+
+/// Without 5 % of the buffers, and with each distinct size multiplied by a number between 0.7 and 1.3: what
+/// is good only on the very file is luck.
+inline placement_problem perturbed(placement_problem const& original, std::uint32_t seed)
+{
+    dice roll{std::mt19937(seed)};
+    std::map<byte_count, byte_count> rescaled;
+    for (placement_buffer const& b : original.buffers) rescaled[b.size] = 0;
+    for (auto& [size, other] : rescaled)
+        other = std::max<byte_count>(1, size * (7'000 + roll.below(6'001)) / 10'000);
+    placement_problem result;
+    for (placement_buffer b : original.buffers) {
+        if (roll.below(20) == 0) continue;
+        b.size = rescaled[b.size];
+        result.buffers.push_back(b);
+    }
+    return result;
+}
+
+/// `n` buffers: the block again and again, each time after the last; one in 20 lives on into the next block.
+inline placement_problem repeated(placement_problem const& block, std::size_t n)
+{
+    std::vector<step_id> cuts; // ranks, for so many blocks of large positions would be too long
+    for (placement_buffer const& b : block.buffers) cuts.insert(cuts.end(), {b.life.first, b.life.last});
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    auto rank = [&](step_id at) {
+        return static_cast<step_id>(std::lower_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
+    };
+    dice roll{std::mt19937(1)};
+    placement_problem result;
+    auto const span = static_cast<step_id>(cuts.size());
+    for (step_id start = 0; result.buffers.size() < n && !block.buffers.empty(); start += span)
+        for (placement_buffer b : block.buffers) {
+            b.life = {start + rank(b.life.first), start + rank(b.life.last)};
+            if (roll.below(20) == 0) b.life.last += span / 2;
+            if (result.buffers.size() < n) result.buffers.push_back(b);
+        }
+    return result;
+}
+
+inline constexpr std::string_view placement_families[] = {"random", "nested", "together"};
+
+/// `n` buffers of 4 KiB to 16 MiB, small ones as frequent as large ones. Random: short lives, and 5 % of up
+/// to a hundred times the length. Nested: every other life of the first half spans what lies between it and
+/// its mirror image, as in training. Together: they are all alive at one position.
+inline placement_problem draw_placement(std::string_view family, std::size_t n, std::uint32_t seed = 1)
+{
+    dice roll{std::mt19937(seed)};
+    placement_problem result;
+    auto const count = static_cast<step_id>(n);
+    for (step_id i = 0; i != count; ++i) {
+        step_id first = i, last = i + 2 + roll.below(4);
+        if (family == "random") {
+            first = roll.below(count);
+            step_id const longest = roll.below(20) == 0 ? 3900 : 39;
+            last = first + 1 + roll.below(longest);
+        } else if (family == "nested") {
+            if (i < count / 2 && roll.below(2) == 0) last = count - i;
+        } else if (family == "together") {
+            first = roll.below(count);
+            last = count + 1 + roll.below(count);
+        } else {
+            throw std::runtime_error("there is no such family of placement problems");
+        }
+        byte_count const mantissa = 64 + roll.below(64);
+        result.buffers.push_back({{first, last}, mantissa << (6 + roll.below(12))});
+    }
+    return result;
+}
+
+} // namespace bench
+
+#endif
