@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PACK_READ_LIFETIMES_HPP
+#define SUBLET_EXAMPLES_PACK_READ_LIFETIMES_HPP
+
+/// Buffers with fixed lifetimes from a table, as MiniMalloc reads it; offsets into a copy of that table.
+///
+///     id,lower,upper,size,alignment,gaps        columns in any order; the first four are needed
+///     conv1,0,9,4096,64,                        alive in [0, 9), at a multiple of 64
+///     relu1,3,8,4096,,4-6 6-7@0:9               nothing of it matters in [4, 6), 9 bytes in [6, 7)
+///
+///     id      also buffer, buffer_id      any text
+///     lower   also begin, start           the first position of its life
+///     upper                               one more than the last; in a column `end`: the last, in gaps too
+///     offset                              where it must lie; empty: anywhere
+///     hint                                where it should lie if that costs nothing; not if below 0
+///
+/// Other columns are kept and say nothing. An empty alignment is 1. What MiniMalloc reads and what is refused
+/// here: positions and offsets below 0 (hints apart), positions beyond 32 bits, sizes beyond 62; rows after
+/// an empty line, where MiniMalloc stops without a word.
+///
+/// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
+/// ASPLOS 2023.
+
+#include "csv_rows.hpp"
+
+#include <sublet/live_range.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace pack {
+
+struct lifetimes {
+    struct row {
+        text_span all, id, offset; ///< in `text`; `offset` is empty where there is no such column
+    };
+    sublet::placement_problem problem; ///< one buffer a row, all in pool 0
+    std::string text;
+    text_span header;
+    std::vector<row> rows;
+    std::vector<std::string> unused; ///< columns that say nothing
+    bool has_offsets = false;        ///< a column of them
+
+    std::string id_of(sublet::buffer_id b) const { return unquoted(rows[b].id.of(text)); }
+};
+
+/// The most that a number may be.
+inline constexpr std::uint64_t last_position = sublet::no_step - 1;
+inline constexpr std::uint64_t most_bytes = (std::uint64_t{1} << 62) - 1;
+
+/// A field, and how to complain of it.
+struct table_cell {
+    std::string_view text; ///< without spaces around it
+    std::string_view column;
+    std::size_t line;
+
+    [[noreturn]] void fail(std::string const& why) const
+    {
+        throw input_error("line " + std::to_string(line) + ", column " + in_quotes(column) + ": " + why);
+    }
+
+    /// Throws: input_error if it is no whole number from 0 to `most`.
+    std::uint64_t number(std::string_view part, std::uint64_t most) const
+    {
+        if (part.empty()) fail(text.empty() ? "it is empty" : in_quotes(text) + " lacks a number");
+        std::uint64_t read = 0;
+        bool const negative = part[0] == '-';
+        char const* const end = part.data() + part.size();
+        auto const [stop, error] = std::from_chars(part.data() + negative, end, read);
+        if (stop != end || error == std::errc::invalid_argument)
+            fail(in_quotes(part) + " is not a whole number");
+        if (negative && (read != 0 || error != std::errc{})) fail(in_quotes(part) + " is negative");
+        if (error == std::errc::result_out_of_range || read > most)
+            fail(in_quotes(part) + " is more than " + std::to_string(most));
+        return read;
+    }
+    std::uint64_t number(std::uint64_t most) const { return number(text, most); }
+};
+
+namespace detail {
+
+inline std::string_view trimmed(std::string_view text)
+{
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+enum column : std::size_t { id, lower, upper, size, alignment, gaps, offset, hint, columns };
+
+struct column_name {
+    std::string_view name;
+    column what;
+};
+
+inline constexpr column_name column_names[] = {
+    {"id", id},       {"lower", lower},   {"upper", upper}, {"size", size}, {"alignment", alignment},
+    {"gaps", gaps},   {"offset", offset}, {"hint", hint},   {"buffer", id}, {"buffer_id", id},
+    {"begin", lower}, {"start", lower},   {"end", upper}};
+
+/// Which field is which.
+struct column_places {
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::size_t count = 0; ///< of fields
+    std::size_t field[columns] = {none, none, none, none, none, none, none, none};
+    std::string_view name[columns] = {};
+    std::uint64_t beyond_last = 0; ///< what makes an end exclusive
+
+    bool has(column what) const { return field[what] != none; }
+};
+
+inline column_places read_header(csv_rows const& header, lifetimes& into)
+{
+    column_places places{.count = header.fields.size()};
+    for (std::size_t f = 0; f != places.count; ++f) {
+        std::string const name = unquoted(trimmed(header.fields[f].of(header.text)));
+        auto const* const known = std::find_if(std::begin(column_names), std::end(column_names),
+                                               [&](column_name const& c) { return c.name == name; });
+        bool const twice = known != std::end(column_names)
+                               ? places.has(known->what)
+                               : std::find(into.unused.begin(), into.unused.end(), name) != into.unused.end();
+        if (twice)
+            throw input_error("line 1, column " + in_quotes(name) + ": there is another that says this");
+        if (known == std::end(column_names)) {
+            into.unused.push_back(name);
+        } else {
+            places.field[known->what] = f;
+            places.name[known->what] = known->name;
+        }
+    }
+    for (column needed : {id, lower, upper, size})
+        if (!places.has(needed))
+            throw input_error("line 1: there is no column " + in_quotes(column_names[needed].name));
+    places.beyond_last = places.name[upper] == "end" ? 1 : 0;
+    return places;
+}
+
+/// Half-open; `cell` is what holds the second number.
+inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, std::uint64_t last)
+{
+    if (last < first) cell.fail(in_quotes(cell.text) + " ends before it begins");
+    return {static_cast<sublet::step_id>(first), static_cast<sublet::step_id>(last)};
+}
+
+/// The two numbers around `separator`.
+inline std::pair<std::string_view, std::string_view> halves(table_cell const& cell, std::string_view text,
+                                                            char separator)
+{
+    std::size_t const cut = text.find(separator, 1); // a minus may stand in front
+    if (cut == text.npos)
+        cell.fail(in_quotes(text) + " is no " + (separator == '-' ? "gap a-b" : "window a:b"));
+    return {text.substr(0, cut), text.substr(cut + 1)};
+}
+
+/// Gaps a-b or a-b@w0:w1 between spaces. Empty ones say nothing.
+inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::byte_count bytes,
+                      std::uint64_t beyond_last, std::vector<sublet::buffer_gap>& into)
+{
+    std::size_t const first_gap = into.size();
+    for (std::string_view rest = cell.text; !rest.empty();) {
+        std::size_t const length = std::min(rest.find(' '), rest.size());
+        std::string_view const text = rest.substr(0, length);
+        rest = trimmed(rest.substr(length));
+        std::size_t const at = std::min(text.find('@'), text.size());
+        auto const [from, to] = halves(cell, text.substr(0, at), '-');
+        std::uint64_t const first = cell.number(from, last_position);
+        std::uint64_t const last = cell.number(to, last_position - beyond_last) + beyond_last;
+        sublet::buffer_gap gap{.buffer = buffer, .when = range_of(cell, first, last)};
+        if (at != text.size()) {
+            auto const [low, high] = halves(cell, text.substr(at + 1), ':');
+            gap.begin = cell.number(low, bytes);
+            gap.end = cell.number(high, bytes);
+            if (gap.end < gap.begin) cell.fail(in_quotes(text) + " has a window that ends before it begins");
+        }
+        if (!sublet::is_empty(gap.when)) into.push_back(gap);
+    }
+    auto const own = into.begin() + static_cast<std::ptrdiff_t>(first_gap);
+    std::sort(own, into.end(), [](auto const& a, auto const& b) { return a.when.first < b.when.first; });
+    for (std::size_t g = first_gap + 1; g < into.size(); ++g)
+        if (into[g].when.first < into[g - 1].when.last)
+            cell.fail("two gaps meet at position " + std::to_string(into[g].when.first));
+}
+
+inline void read_row(csv_rows const& row, column_places const& places, lifetimes& into)
+{
+    if (row.fields.size() != places.count)
+        throw input_error("line " + std::to_string(row.line) + ": " + std::to_string(row.fields.size()) +
+                          " fields, and the header has " + std::to_string(places.count));
+    auto cell = [&](column what) {
+        auto text = places.has(what) ? row.fields[places.field[what]].of(row.text) : std::string_view{};
+        if (text.starts_with('"')) text = text.substr(1, text.size() - 2);
+        return table_cell{trimmed(text), places.name[what], row.line};
+    };
+    auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
+    sublet::placement_buffer b;
+    std::uint64_t const first = cell(lower).number(last_position);
+    std::uint64_t const last = cell(upper).number(last_position - places.beyond_last) + places.beyond_last;
+    b.life = range_of(cell(upper), first, last);
+    b.size = cell(size).number(most_bytes);
+    if (auto const c = cell(alignment); !c.text.empty()) {
+        b.alignment = c.number(most_bytes);
+        if (b.alignment == 0) c.fail("an alignment is at least 1");
+    }
+    if (auto const c = cell(offset); !c.text.empty()) b.pinned = c.number(most_bytes - b.size);
+    if (auto const c = cell(hint); !c.text.empty()) {
+        bool const nowhere = c.text[0] == '-';
+        sublet::byte_count const at = c.number(c.text.substr(nowhere), most_bytes);
+        if (!nowhere) b.preferred = at;
+    }
+    read_gaps(cell(gaps), buffer, b.size, places.beyond_last, into.problem.gaps);
+    into.problem.buffers.push_back(b);
+    into.rows.push_back({row.row, row.fields[places.field[id]],
+                         places.has(offset) ? row.fields[places.field[offset]] : text_span{}});
+}
+
+} // namespace detail
+
+/// Ensures: buffer i of the problem is row i, whatever its lines; what the problem asks for is not
+///          contradictory but for pins, which may clash.
+/// Throws:  input_error, naming line and column.
+inline lifetimes parse_lifetimes(std::string text)
+{
+    lifetimes read;
+    read.text = std::move(text);
+    if (read.text.starts_with("\xEF\xBB\xBF")) read.text.erase(0, 3); // as spreadsheets begin UTF-8
+    csv_rows rows{read.text};
+    if (!rows.next()) throw input_error("it is empty");
+    read.header = rows.row;
+    detail::column_places const places = detail::read_header(rows, read);
+    read.has_offsets = places.has(detail::offset);
+    bool is_over = false;
+    while (rows.next()) {
+        bool const empty = rows.row.begin == rows.row.end;
+        if (is_over && !empty)
+            throw input_error("line " + std::to_string(rows.line) + ": a row after an empty line");
+        is_over = is_over || empty;
+        if (!empty) detail::read_row(rows, places, read);
+    }
+    return read;
+}
+
+/// Throws: input_error, naming file, line and column.
+inline lifetimes read_lifetimes(std::string const& file)
+{
+    std::error_code none;
+    if (std::filesystem::is_directory(file, none)) throw input_error(file + ": is a directory, not a table");
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw input_error(file + ": cannot be read, or does not exist");
+    std::string text;
+    char block[4096];
+    while (in.read(block, sizeof block), in.gcount() != 0)
+        text.append(block, static_cast<std::size_t>(in.gcount()));
+    if (in.bad()) throw input_error(file + ": cannot be read to its end");
+    try {
+        return parse_lifetimes(std::move(text));
+    } catch (input_error const& e) {
+        throw input_error(file + ": " + e.what());
+    }
+}
+
+/// The rows as they were, with an offset each: in its column if there is one, else behind. Whoever needs no
+/// bytes has none, and gets his pin or 0, so that the table can be read again.
+inline void write_lifetimes(std::ostream& out, lifetimes const& table,
+                            std::vector<sublet::byte_count> const& offset)
+{
+    std::string_view const text = table.text;
+    char const* const line_end = text.substr(table.header.end, 2) == "\r\n" ? "\r\n" : "\n";
+    out << table.header.of(text) << (table.has_offsets ? "" : ",offset") << line_end;
+    for (std::size_t b = 0; b != table.rows.size(); ++b) {
+        lifetimes::row const& row = table.rows[b];
+        sublet::byte_count at = offset[b];
+        if (at == sublet::no_offset) at = table.problem.buffers[b].pinned;
+        if (at == sublet::no_offset) at = 0;
+        if (table.has_offsets)
+            out << text.substr(row.all.begin, row.offset.begin - row.all.begin) << at
+                << text.substr(row.offset.end, row.all.end - row.offset.end) << line_end;
+        else out << row.all.of(text) << ',' << at << line_end;
+    }
+}
+
+} // namespace pack
+
+#endif
