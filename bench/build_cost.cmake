@@ -279,6 +279,8 @@ auto p = sublet::share_by_columns(sublet::dependence_graph(), {}, sizes);")
 cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
 cost(placement/result.hpp "void call(sublet::placement& p) { sublet::detail::sum_up(p); }")
 cost(placement/shapes.hpp "${buffers}auto s = sublet::shapes_of(sublet::placement_problem{buffers}, {0});")
+cost(placement/subset.hpp "auto s = sublet::subset_of(sublet::placement_shapes{}, {});")
+cost(placement/clashing_pins.hpp "auto c = sublet::clashing_pins(sublet::placement_shapes{});")
 cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")
 cost(placement/placed.hpp "void call(sublet::placed_by_column& all) { all.insert(sublet::placed{}); }")
 cost(placement/fit.hpp "${buffers}
