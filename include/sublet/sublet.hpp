@@ -105,6 +105,7 @@
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
 #include <sublet/placement/shapes.hpp>
+#include <sublet/placement/driver.hpp>
 #include <sublet/placement/subset.hpp>
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/orders.hpp>

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placement/driver.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace sublet;
+
+TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
+{
+    steady driver;
+    std::vector<std::size_t> ran;
+    driver.run(4, [&](std::size_t i) { ran.push_back(i); });
+    CHECK(ran == std::vector<std::size_t>{0, 1, 2, 3});
+    driver.run(0, [&](std::size_t i) { ran.push_back(i); });
+    CHECK(ran.size() == 4);
+    CHECK_FALSE(driver.stop(0, no_limit, ~std::uint64_t{0}));
+}
+
+TEST_CASE("of the numbers offered the lowest is kept")
+{
+    steady::lowest first;
+    CHECK(first.get() == ~std::uint32_t{0});
+    first.offer(5);
+    first.offer(7);
+    CHECK(first.get() == 5);
+    first.offer(0);
+    CHECK(first.get() == 0);
+}
+
+namespace {
+
+struct silent {
+    using lowest = steady::lowest;
+    void run(std::size_t, void (*)(std::size_t)) {}
+};
+
+} // namespace
+
+static_assert(!search_driver<silent>, "who cannot be asked to stop drives nothing");
