@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "../bench/placement_inputs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+using namespace bench;
+
+namespace {
+
+std::vector<byte_count> live_bytes(placement_problem const& problem)
+{
+    std::vector<byte_count> load;
+    for (placement_buffer const& b : problem.buffers) {
+        if (load.size() < b.life.last) load.resize(b.life.last);
+        for (step_id at = b.life.first; at < b.life.last; ++at) load[at] += b.size;
+    }
+    return load;
+}
+
+std::vector<std::tuple<step_id, step_id, byte_count>> sorted(placement_problem const& problem)
+{
+    std::vector<std::tuple<step_id, step_id, byte_count>> rows;
+    for (placement_buffer const& b : problem.buffers) rows.push_back({b.life.first, b.life.last, b.size});
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+} // namespace
+
+TEST_CASE("a dissection has as many buffers as asked for, and fills every byte at every position")
+{
+    for (std::size_t n : {1u, 2u, 3u, 10u, 100u, 400u})
+        for (std::uint32_t seed = 1; seed != 20; ++seed) {
+            CAPTURE(n);
+            CAPTURE(seed);
+            placement_problem const drawn = draw_dissection(n, seed);
+            CHECK(drawn.buffers.size() == n);
+            CHECK(live_bytes(drawn) == std::vector<byte_count>(100, 1024));
+            for (placement_buffer const& b : drawn.buffers) CHECK((b.size != 0 && !is_empty(b.life)));
+        }
+    CHECK(sorted(draw_dissection(50, 1)) != sorted(draw_dissection(50, 2)));
+    CHECK(sorted(draw_dissection(50, 1)) == sorted(draw_dissection(50, 1)));
+}
+
+TEST_CASE("a dissection without room for its buffers is none") { CHECK_THROWS(draw_dissection(7, 1, 1, 2)); }
+
+TEST_CASE("a variant is the same problem in another order, an odd one backwards in time")
+{
+    placement_problem const original = draw_dissection(30, 1);
+    CHECK(sorted(variant(original, 2)) == sorted(original));
+    CHECK(variant(original, 2).buffers[0].life.first != original.buffers[0].life.first);
+    CHECK(sorted(variant(original, 3)) != sorted(original));
+    CHECK(sorted(variant(variant(original, 3), 5)) == sorted(original));
+}
+
+TEST_CASE("in a perturbed copy what had one size still has one, not far from the old")
+{
+    placement_problem original = draw_placement("random", 2000);
+    placement_problem const copy = perturbed(original, 1);
+    CHECK(copy.buffers.size() > 1800);
+    CHECK(copy.buffers.size() < 1950);
+    std::map<step_id, std::vector<byte_count>> born;
+    for (placement_buffer const& b : original.buffers) born[b.life.first].push_back(b.size);
+    for (placement_buffer const& b : copy.buffers)
+        CHECK(std::any_of(born[b.life.first].begin(), born[b.life.first].end(), [&](byte_count size) {
+            return 7 * size / 10 <= b.size && b.size <= 13 * size / 10;
+        }));
+    for (placement_buffer& b : original.buffers) b.size = 1000;
+    for (placement_buffer const& b : perturbed(original, 2).buffers)
+        CHECK(b.size == perturbed(original, 2).buffers[0].size);
+}
+
+TEST_CASE("repeated blocks come one after the other, and some buffers live on into the next")
+{
+    placement_problem const block{{{{10, 30}, 1}, {{20, 1'000'000}, 2}}}; // four positions
+    placement_problem const many = repeated(block, 1001);
+    REQUIRE(many.buffers.size() == 1001);
+    CHECK(many.buffers[1000].life.first == 2000);
+    std::size_t long_ones = 0;
+    for (std::size_t i = 0; i != many.buffers.size(); ++i) {
+        step_id const start = static_cast<step_id>(i / 2 * 4 + i % 2), length = 2;
+        CHECK(many.buffers[i].life.first == start);
+        CHECK(many.buffers[i].size == 1 + i % 2);
+        bool const lives_on = many.buffers[i].life.last != start + length;
+        if (lives_on) CHECK(many.buffers[i].life.last == start + length + 2);
+        long_ones += lives_on;
+    }
+    CHECK(long_ones > 20);
+    CHECK(long_ones < 100);
+}
+
+TEST_CASE("families have their shapes")
+{
+    for (auto family : placement_families) {
+        CAPTURE(family);
+        CHECK(draw_placement(family, 1000).buffers.size() == 1000);
+    }
+    CHECK_THROWS(draw_placement("other", 10));
+    for (placement_buffer const& b : draw_placement("together", 1000).buffers)
+        CHECK((b.life.first < 1000 && 1000 < b.life.last));
+    for (placement_buffer const& b : draw_placement("nested", 1000).buffers)
+        CHECK((b.life.last - b.life.first <= 5 || b.life.first + b.life.last == 1000));
+}
