@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PACK_ARGUMENTS_HPP
+#define SUBLET_EXAMPLES_PACK_ARGUMENTS_HPP
+
+#include "csv_rows.hpp"
+
+#include <sublet/units.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace pack {
+
+inline constexpr char usage[] =
+    "usage: pack --capacity=BYTES|--minimize --input=FILE.csv [--output=FILE.csv] [--time-limit=SECONDS]\n"
+    "            [--threads=N] [--seed=N] [--svg=FILE] [--quiet]\n"
+    "\n"
+    "Finds an offset for each of many buffers whose lifetimes are known, so that no two that are alive\n"
+    "together overlap. Options and tables are MiniMalloc's, and some more.\n"
+    "\n"
+    "  --capacity=BYTES   no buffer may end above this\n"
+    "  --minimize         as few bytes as possible\n"
+    "  --input=FILE       a table with the columns id, lower, upper, size and, if need be, alignment, gaps,\n"
+    "                     offset (prescribed), hint (preferred); upper is exclusive, but inclusive if the\n"
+    "                     column is called end; gaps are a-b or, if the bytes [v, w) matter then, a-b@v:w\n"
+    "  --output=FILE      write the table with the offsets found\n"
+    "  --time-limit=TIME  stop after so many seconds; 500ms, 10s and 5m are understood too (also: "
+    "--timeout)\n"
+    "  --threads=N        search with so many threads (1); they change the time and not the answer\n"
+    "  --seed=N           search in another order (0)\n"
+    "  --svg=FILE         draw what was found: time from left to right, addresses upwards\n"
+    "  --quiet            print nothing but errors\n"
+    "  --validate         says nothing here: what is found is always checked\n"
+    "\n"
+    "Exit status: 0 solved: it fits, or nothing lower is possible; 1 proved that nothing fits; 2 bad input "
+    "or\n"
+    "usage; 3 a limit was reached: the best that was found is written.\n";
+
+struct arguments {
+    std::string input, output, svg; ///< files; empty: not asked for
+    sublet::byte_count capacity = sublet::no_limit;
+    bool minimize = false;
+    double time_limit = 0; ///< in seconds; 0: none
+    unsigned threads = 1;
+    std::uint64_t seed = 0;
+    bool quiet = false, help = false;
+};
+
+/// Throws: input_error.
+inline std::uint64_t read_count(std::string const& option, std::string const& text, std::uint64_t least,
+                                std::uint64_t most)
+{
+    std::uint64_t read = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (error != std::errc{} || end != text.data() + text.size() || read < least || read > most)
+        throw input_error("option " + option + " is a number from " + std::to_string(least) + " to " +
+                          std::to_string(most) + ", not " + in_quotes(text));
+    return read;
+}
+
+/// In seconds; 0 for a limit that never strikes.
+/// Throws: input_error.
+inline double read_time(std::string const& option, std::string const& text)
+{
+    char* end = nullptr;
+    double const number = std::strtod(text.c_str(), &end);
+    std::string_view const unit = end;
+    double const scale = unit.empty() || unit == "s" ? 1 : unit == "ms" ? 0.001 : unit == "m" ? 60 : 0;
+    if (end == text.c_str() || !(number > 0) || scale == 0)
+        throw input_error("option " + option + " is a time, like 0.5, 500ms, 10s or 5m, not " +
+                          in_quotes(text));
+    return number * scale < 1e9 ? number * scale : 0;
+}
+
+/// Throws: input_error.
+inline arguments read_arguments(int count, char const* const* words)
+{
+    constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+    arguments asked;
+    bool has_capacity = false;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        std::size_t const cut = word.find('=');
+        std::string const name = word.substr(0, cut);
+        bool is_taken = cut == word.npos; // what stands behind =
+        auto operand = [&] {
+            is_taken = true;
+            std::string const text = cut != word.npos ? word.substr(cut + 1) : ++i < count ? words[i] : "";
+            if (text.empty()) throw input_error("option " + name + " needs an operand (see --help)");
+            return text;
+        };
+        if (name == "--input") asked.input = operand();
+        else if (name == "--output") asked.output = operand();
+        else if (name == "--svg") asked.svg = operand();
+        else if (name == "--minimize") asked.minimize = true;
+        else if (name == "--time-limit" || name == "--timeout") asked.time_limit = read_time(name, operand());
+        else if (name == "--seed") asked.seed = read_count(name, operand(), 0, any);
+        else if (name == "--quiet") asked.quiet = true;
+        else if (name == "--help" || name == "-h") asked.help = true;
+        else if (name == "--threads") {
+            asked.threads = static_cast<unsigned>(read_count(name, operand(), 1, 1024));
+        } else if (name == "--capacity") {
+            asked.capacity = read_count(name, operand(), 0, sublet::no_limit - 1);
+            has_capacity = true;
+        } else if (name != "--validate") {
+            throw input_error((word[0] == '-' ? "unknown option " : "not an option: ") + in_quotes(name) +
+                              " (see --help)");
+        }
+        if (!is_taken) throw input_error("option " + name + " takes no operand");
+    }
+    if (asked.help) return asked;
+    if (has_capacity == asked.minimize)
+        throw input_error("one of --capacity and --minimize is needed (see --help)");
+    if (asked.input.empty()) throw input_error("no --input is given (see --help)");
+    return asked;
+}
+
+} // namespace pack
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PACK_DRAW_PLACEMENT_HPP
+#define SUBLET_EXAMPLES_PACK_DRAW_PLACEMENT_HPP
+
+#include "read_lifetimes.hpp"
+
+#include <sublet/live_range.hpp>
+#include <sublet/placement/result.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/reporting/svg.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <ostream>
+#include <string>
+
+namespace pack {
+
+/// What is solid of each buffer: a rectangle between two gaps, and one for each window. As a plan, so that
+/// it can be drawn like one.
+inline sublet::memory_plan solid_parts(sublet::placement_problem const& problem,
+                                       sublet::placement const& placed)
+{
+    sublet::memory_plan plan;
+    plan.arena_bytes = {placed.pools[0].height};
+    auto gap = problem.gaps.begin(); // by buffer, then by time, as they were read
+    for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        sublet::live_range rest = problem.buffers[b].life;
+        auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {
+            if (placed.offset[b] == sublet::no_offset || sublet::is_empty(when) || begin == end) return;
+            plan.buffers.push_back(
+                {.root = b, .life = when, .size = end - begin, .offset = placed.offset[b] + begin});
+        };
+        for (; gap != problem.gaps.end() && gap->buffer == b; ++gap) {
+            sublet::live_range const when{std::max(gap->when.first, rest.first),
+                                          std::min(gap->when.last, rest.last)};
+            if (sublet::is_empty(when)) continue;
+            add({rest.first, when.first}, 0, problem.buffers[b].size);
+            add(when, gap->begin, gap->end);
+            rest.first = when.last;
+        }
+        add(rest, 0, problem.buffers[b].size);
+    }
+    return plan;
+}
+
+inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
+                           std::string const& title)
+{
+    sublet::write_svg(out, solid_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
+                      {.title = title});
+}
+
+} // namespace pack
+
+#endif

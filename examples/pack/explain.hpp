@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PACK_EXPLAIN_HPP
+#define SUBLET_EXAMPLES_PACK_EXPLAIN_HPP
+
+#include "read_lifetimes.hpp"
+
+#include <sublet/placement/result.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace pack {
+
+inline char const* word_of(sublet::placement_status status)
+{
+    switch (status) {
+    case sublet::placement_status::optimal: return "optimal";
+    case sublet::placement_status::feasible: return "feasible";
+    case sublet::placement_status::limit: return "limit";
+    default: return "infeasible";
+    }
+}
+
+/// Why nothing is lower than the proof says, in the words of the table.
+inline std::string explain(sublet::placement_proof const& proof, lifetimes const& table)
+{
+    auto name = [&](std::size_t i) {
+        sublet::buffer_id const b = proof.buffers[i];
+        return in_quotes(table.id_of(b)) + " (row " + std::to_string(b + 1) + ')';
+    };
+    std::string const bytes = std::to_string(proof.bytes) + " bytes";
+    switch (proof.kind) {
+    case sublet::proof_kind::live_bytes:
+        return bytes + " are alive at position " + std::to_string(proof.position);
+    case sublet::proof_kind::top_of_pin: return name(0) + " ends at " + bytes + " wherever it may lie";
+    case sublet::proof_kind::pin_misaligned: return name(0) + " is pinned where its alignment forbids";
+    case sublet::proof_kind::pins_clash: return name(0) + " and " + name(1) + " are pinned onto each other";
+    case sublet::proof_kind::exhausted: {
+        std::size_t const shown = proof.buffers.size() < 8 ? proof.buffers.size() : 8;
+        std::string text = "stacked in any order these need " + bytes + ": ";
+        for (std::size_t i = 0; i != shown; ++i) text += (i == 0 ? "" : ", ") + name(i);
+        if (std::size_t const more = proof.buffers.size() - shown; more != 0)
+            text += " and " + std::to_string(more) + " more";
+        return text;
+    }
+    default: return "nothing is known";
+    }
+}
+
+} // namespace pack
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// pack --capacity=BYTES|--minimize --input=FILE.csv: where do buffers with fixed lifetimes lie?
+// Reads the table, searches, prints how good the answer is and how that is known, and writes the table with
+// its offsets.
+
+#include "arguments.hpp"
+#include "draw_placement.hpp"
+#include "explain.hpp"
+#include "read_lifetimes.hpp"
+
+#include <sublet/placement/place.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+namespace {
+
+using namespace pack;
+
+double seconds_since(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class Write>
+void write_file(std::string const& file, Write write)
+{
+    if (file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    if (out) write(out);
+    out.close();
+    if (!out) throw input_error(file + ": cannot be written");
+}
+
+int run(arguments const& asked)
+{
+    lifetimes table = read_lifetimes(asked.input);
+    auto say = [&](std::string const& what) {
+        if (!asked.quiet) std::cerr << "pack: " << asked.input << ": " << what << '\n';
+    };
+    for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
+    table.problem.pools = {{.capacity = asked.capacity}};
+
+    auto const start = std::chrono::steady_clock::now();
+    sublet::placement const placed = sublet::place(table.problem);
+    double const seconds = seconds_since(start);
+
+    sublet::placed_pool const& pool = placed.pools[0];
+    bool const is_infeasible = placed.status == sublet::placement_status::infeasible;
+    bool const is_solved = placed.status == sublet::placement_status::optimal ||
+                           (placed.status == sublet::placement_status::feasible && !asked.minimize);
+    if (is_infeasible) {
+        say("nothing fits: " + explain(pool.proof, table));
+    } else {
+        write_file(asked.output, [&](auto& out) { write_lifetimes(out, table, placed.offset); });
+        std::string const title = std::filesystem::path(asked.input).filename().string();
+        write_file(asked.svg, [&](auto& out) { draw_placement(out, table, placed, title); });
+    }
+    if (!asked.quiet)
+        std::printf("buffers: %zu\nlower_bound: %llu\nheight: %llu\nstatus: %s\nseconds: %.6f\nnodes: %llu\n",
+                    table.rows.size(), static_cast<unsigned long long>(pool.lower_bound),
+                    static_cast<unsigned long long>(pool.height), word_of(placed.status), seconds,
+                    static_cast<unsigned long long>(pool.nodes));
+    if (std::fflush(stdout) != 0) throw input_error("standard output cannot be written");
+    return is_solved ? 0 : is_infeasible ? 1 : 3;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    std::string about;
+    try {
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) {
+            std::fputs(usage, stdout);
+            return 0;
+        }
+        about = asked.input + ": ";
+        return run(asked);
+    } catch (input_error const& e) {
+        std::cerr << "pack: " << e.what() << '\n';
+    } catch (std::exception const& e) { // sizes beyond 64 bits together, too little memory
+        std::cerr << "pack: " << about << e.what() << '\n';
+    }
+    return 2;
+}
