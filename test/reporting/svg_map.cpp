@@ -54,6 +54,17 @@ TEST_CASE("colours in turn differ between neighbours of the list, kinds have one
     CHECK(count(kinds, "<rect class=\"B ") == 2);
 }
 
+TEST_CASE("what has one root is one buffer in parts: of one colour, and counted once")
+{
+    auto plan = plan_of({placed(0, 2, 8, 0), placed(3, 4, 8, 0), placed(4, 5, 4, 0), placed(0, 5, 8, 8)});
+    plan.buffers[1].root = plan.buffers[2].root = plan.buffers[0].root;
+    auto const text = svg(plan);
+    CHECK(count(text, "<rect class=\"A ") == 3);
+    CHECK(count(text, "<rect class=\"B ") == 1);
+    CHECK(count(text, ">2 buffers in 16 B") == 1);
+    CHECK(count(text, "<desc>2 buffers over 5 positions") == 1);
+}
+
 TEST_CASE("who points at a buffer reads its kind too")
 {
     auto const text = svg(five_buffers(), sublet::detail::own_id{}, [](auto v) {

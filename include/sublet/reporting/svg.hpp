@@ -95,8 +95,8 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     text << "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" << options.width
          << "\" height=\"" << all << "\" viewBox=\"0 0 " << options.width << ' ' << all << "\">\n<title>";
     write_escaped(text, title);
-    text << "</title>\n<desc>" << drawn.size() << " buffers over " << (panels.empty() ? 0 : positions)
-         << " positions";
+    text << "</title>\n<desc>" << count_buffers(drawn, 0, drawn.size()) << " buffers over "
+         << (panels.empty() ? 0 : positions) << " positions";
     for (svg_panel const& panel : panels)
         text << "; pool " << panel.pool << ": arena of " << panel.arena << " bytes, peak of "
              << panel.live.peak << " bytes at position " << panel.live.peak_position;
@@ -126,7 +126,8 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 /// Draw the plan: a complete SVG document of its own.
 ///
 /// Requires:   options within the limits that `svg_options` states.
-/// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`. The peak of a
+/// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`; those in a row
+///             that have one root are parts of one buffer: of one colour, and counted once. The peak of a
 ///             pool is marked at the first position at which most bytes are alive. In names, kinds and title,
 ///             control characters are left out and bytes that are not UTF-8 become '?'. A plan that is not
 ///             sound is drawn as it is. Equal plans, names, kinds and options give equal bytes.

@@ -40,6 +40,16 @@ struct svg_panel {
     live_profile live = {};
 };
 
+/// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
+template <std::same_as<placed_buffer const*> Buffer>
+std::size_t count_buffers(std::vector<Buffer> const& drawn, std::size_t first, std::size_t last)
+{
+    std::size_t buffers = first == last ? 0 : 1;
+    for (std::size_t i = first + 1; i < last; ++i)
+        if (drawn[i]->root != drawn[i - 1]->root) ++buffers;
+    return buffers;
+}
+
 template <std::same_as<placed_buffer const*> Buffer>
 svg_panel panel_of(memory_plan const& plan, std::vector<Buffer> const& drawn, std::size_t first)
 {
@@ -84,7 +94,10 @@ struct svg_painter {
         }
         canvas.time_axis(bottom);
         out << "<g>\n";
-        for (std::size_t i = panel.first; i != panel.last; ++i) paint_buffer(i, map, mark_of(panel));
+        for (std::size_t i = panel.first, number = i; i != panel.last; ++i) {
+            if (i != panel.first && drawn[i]->root != drawn[i - 1]->root) ++number;
+            paint_buffer(i, number, map, mark_of(panel));
+        }
         out << "</g>\n";
         paint_limits(panel, map, bottom);
     }
@@ -99,7 +112,7 @@ private:
 
     void paint_heading(svg_panel const& panel, bool one_of_many, std::uint64_t y)
     {
-        std::size_t const buffers = panel.last - panel.first;
+        std::size_t const buffers = count_buffers(drawn, panel.first, panel.last);
         byte_count const arena = panel.arena, peak = panel.live.peak;
         out << "<text x=\"" << px{canvas.left} << "\" y=\"" << px{y} << "\">";
         if (one_of_many) out << "pool " << panel.pool << ": ";
@@ -115,7 +128,7 @@ private:
         out << "</text>\n";
     }
 
-    void paint_buffer(std::size_t i, svg_plot const& map, std::uint64_t mark)
+    void paint_buffer(std::size_t i, std::size_t number, svg_plot const& map, std::uint64_t mark)
     {
         // What is too small to see still has to be there to be pointed at in an enlargement.
         placed_buffer const& b = *drawn[i];
@@ -129,7 +142,7 @@ private:
         std::string_view const text(name.data(), name.size());
 
         bool const kindless = kinds.kinds.empty();
-        std::size_t const color = kindless ? i % svg_colors : kinds.kind_of[i];
+        std::size_t const color = kindless ? number % svg_colors : kinds.kind_of[i];
         out << "<rect class=\"" << (color < svg_colors ? static_cast<char>('A' + color) : 'O');
         std::uint64_t const thinner = smaller(w, h);
         if (thinner >= 100) out << (thinner >= 300 ? " s" : " t");
