@@ -74,6 +74,8 @@ TEST_CASE("in a perturbed copy what had one size still has one, not far from the
     for (placement_buffer& b : original.buffers) b.size = 1000;
     for (placement_buffer const& b : perturbed(original, 2).buffers)
         CHECK(b.size == perturbed(original, 2).buffers[0].size);
+    for (std::uint32_t seed = 0; seed != 10; ++seed)
+        CHECK(perturbed({{{{0, 1}, 1}, {{0, 1}, 1}, {{0, 1}, 1}}}, seed).buffers.back().size == 1);
 }
 
 TEST_CASE("repeated blocks come one after the other, and some buffers live on into the next")
