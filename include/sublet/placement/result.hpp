@@ -22,6 +22,11 @@
 
 namespace sublet {
 
+enum class placement_objective : std::uint8_t {
+    minimize, ///< as low as can be
+    fit       ///< within the capacities: whatever fits is optimal
+};
+
 /// From good to bad.
 enum class placement_status : std::uint8_t { optimal, feasible, limit, infeasible };
 
@@ -61,6 +66,7 @@ struct placement {
     placement_status status = placement_status::optimal; ///< of all pools the worst
     pool_id pool = 0;                                    ///< the first with that status
     byte_count cost = 0;                                 ///< of the pools chosen
+    byte_count cost_bound = 0;                           ///< if all were in their cheapest pools
     byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
     bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
 };
