@@ -102,7 +102,7 @@ TEST_CASE("alignments, pins and hints may be left empty, and a hint below 0 is n
 TEST_CASE("quotes, spaces, CR LF, a byte order mark, empty lines at the end and a missing last line end")
 {
     auto const table = parse_lifetimes("\xEF\xBB\xBFid,lower, upper ,size,note\r\n"
-                                       "\"a, \"\"b\"\"\nc\",0, 3 ,\"8\",\r\nd\"e,1,2,4,x\r\n\r\n\n");
+                                       "\"a, \"\"b\"\"\nc\",0, 3 ,\"8\",\r\nd\"e,\t1,2\t,4,x\r\n\r\n\n");
     REQUIRE(table.rows.size() == 2);
     CHECK(table.id_of(0) == "a, \"b\"\nc");
     CHECK(table.problem.buffers[0].life == live_range{0, 3});
@@ -176,6 +176,10 @@ TEST_CASE("what is wrong is named by line and column")
     CHECK(row("\"b\nc\",1,9,8,,,,\nd,2,1,8,,,,") == "line 5, column 'upper': '1' ends before it begins");
     CHECK(complaint("id,start,end,size\na,0,4294967294,1\n") ==
           "line 2, column 'end': '4294967294' is more than 4294967293");
+    CHECK(complaint("id,start,end,size,gaps\na,0,9,1,3-4294967294\n") ==
+          "line 2, column 'gaps': '4294967294' is more than 4294967293");
+    CHECK(complaint("id,lower,upper,size\na,0,9," + std::string(1000, 'x') + '\n') ==
+          "line 2, column 'size': '" + std::string(40, 'x') + "...' is not a whole number");
     CHECK(complaint("id,start,end,size\na,3,1,1\n") == "line 2, column 'end': '1' ends before it begins");
     CHECK(complaint("id,start,end,size\na,3,2,1\n") == "none"); // an empty life
     CHECK(complaint(std::string("id,lower,upper,size\na,0,1\0,1\n", 27)) ==
