@@ -260,6 +260,11 @@ cost(sharing/coloring_orders.hpp "${graph}auto o = sublet::smallest_last(g);")
 cost(sharing/cliques.hpp "${graph}auto b = sublet::find_cliques(g, {1, 1, 1});")
 cost(sharing/dsatur.hpp "${graph}auto s = sublet::color_by_saturation(g, {}, {});")
 cost(sharing/color_graph.hpp "${graph}auto c = sublet::color_graph(g, {.bytes = 4096});")
+cost(sharing/hosts.hpp "auto call(sublet::hosted_values<>& v) { v.find_hosts(); return v.parts(); }")
+cost(sharing/prefix_cliques.hpp "auto c = sublet::find_prefix_cliques(sublet::bit_rows(2, 2), 2, 8);")
+cost(sharing/stair_coloring.hpp "auto call(sublet::stair_coloring<>& c) { return c.color(0, {1}, 8); }")
+cost(sharing/staircases.hpp "auto s = sublet::find_staircase(sublet::bit_rows(2, 2), {2, 1}, 8);")
+cost(sharing/assign_exact.hpp "${graph}auto a = sublet::assign_exact(g, {.bytes = 4096});")
 cost(sharing/slot_set.hpp "auto call(sublet::detail::slot_set const& s) { return s.lowest_free(); }")
 cost(sharing/color_chordal.hpp "${program}auto c = sublet::color_chordal(p);")
 cost(sharing/takers.hpp "auto call(sublet::takers<> const& t) { t.for_each_range(0, [](auto) {}); }")
@@ -276,16 +281,26 @@ cost(sharing/chains.hpp "${lives}auto p = sublet::share_in_chains(sublet::concur
 cost(sharing/chains_by_columns.hpp "${lives}
 auto p = sublet::share_by_columns(sublet::dependence_graph(), {}, sizes);")
 
-cost(placement/problem.hpp "${buffers}auto b = sublet::lower_bound(buffers);")
+cost(placement/problem.hpp "${buffers}auto n = sublet::pool_count(sublet::placement_problem{buffers});")
 cost(placement/result.hpp "void call(sublet::placement& p) { sublet::detail::sum_up(p); }")
 cost(placement/shapes.hpp "${buffers}auto s = sublet::shapes_of(sublet::placement_problem{buffers}, {0});")
 cost(placement/driver.hpp "void call(sublet::steady& driver) { driver.run(1, [](std::size_t) {}); }")
+cost(placement/sections.hpp "
+    auto p = sublet::search_problem_of<std::int32_t>(sublet::scale_down(sublet::placement_shapes{}));")
+cost(placement/search_state.hpp "void call(sublet::search_state<std::int32_t>& s) { if (s.reset()) s.place(0, 1); }")
+cost(placement/search.hpp "
+    auto call(sublet::stacking_search<std::int32_t>& s) { return s.run(9, [](std::uint64_t) { return false; }); }")
+cost(placement/portfolio.hpp "
+    auto call(sublet::steady& driver) { return sublet::decide(sublet::placement_shapes{}, 64, {}, driver); }")
 cost(placement/subset.hpp "auto s = sublet::subset_of(sublet::placement_shapes{}, {});")
 cost(placement/clashing_pins.hpp "auto c = sublet::clashing_pins(sublet::placement_shapes{});")
-cost(placement/orders.hpp "${buffers}auto o = sublet::order_by(sublet::placement_order::size, buffers, {3});")
-cost(placement/placed.hpp "void call(sublet::placed_by_column& all) { all.insert(sublet::placed{}); }")
-cost(placement/fit.hpp "${buffers}
-auto f = sublet::fit(buffers, {0}, sublet::gap_choice::lowest, sublet::placed_by_column(2, 1));")
+cost(placement/bound.hpp "auto call(sublet::placement_shapes const& s) { return sublet::lower_bound(s); }")
+cost(placement/orders.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b)
+{ return sublet::order_by(sublet::placement_order::size, s, b); }")
+cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet::placed_pieces p(s); p.insert(s, 0, p.free_origin(s, 0, 0, 8)); }")
+cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
+cost(placement/best_packing.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b, unsigned& n)
+{ return sublet::best_packing(s, b, 1000, sublet::first_packing(s, b), n); }")
 cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
 cost(placement/stack_slots.hpp "${buffers}
 auto o = sublet::stack_slots(sublet::placement_problem{buffers}, sublet::sized_slot_plan{});")
@@ -321,6 +336,10 @@ auto call(sublet::step_order const& o, sublet::class_touches<> const& t)
 { return sublet::clash_schedule(o, t, {}, true, 0, 1); }")
 cost(checking/check_concurrent_plan.hpp "${program}
 auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
+cost(checking/placement_fault.hpp "${text}void call(text& out) { out << sublet::placement_fault{}; }")
+cost(checking/solid_parts.hpp "auto s = sublet::solid_parts_of(sublet::placement_problem{});")
+cost(checking/check_placement.hpp "auto f = sublet::check_placement(sublet::placement_problem{}, {});")
+cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_problem{}, {}, 0);")
 
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 

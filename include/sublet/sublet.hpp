@@ -90,6 +90,11 @@
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/dsatur.hpp>
 #include <sublet/sharing/color_graph.hpp>
+#include <sublet/sharing/hosts.hpp>
+#include <sublet/sharing/prefix_cliques.hpp>
+#include <sublet/sharing/stair_coloring.hpp>
+#include <sublet/sharing/staircases.hpp>
+#include <sublet/sharing/assign_exact.hpp>
 #include <sublet/sharing/slot_set.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 #include <sublet/sharing/takers.hpp>
@@ -106,11 +111,17 @@
 #include <sublet/placement/result.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/placement/driver.hpp>
+#include <sublet/placement/sections.hpp>
+#include <sublet/placement/search_state.hpp>
+#include <sublet/placement/search.hpp>
+#include <sublet/placement/portfolio.hpp>
 #include <sublet/placement/subset.hpp>
 #include <sublet/placement/clashing_pins.hpp>
+#include <sublet/placement/bound.hpp>
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/best_packing.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/stack_slots.hpp>
 #include <sublet/placement/conflicts.hpp>
@@ -133,6 +144,10 @@
 #include <sublet/checking/concurrent_witness.hpp>
 #include <sublet/checking/clash_schedule.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/placement_fault.hpp>
+#include <sublet/checking/solid_parts.hpp>
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 
 // Back into the user's program.
 #include <sublet/rewriting/handoffs.hpp>

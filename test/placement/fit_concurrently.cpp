@@ -17,11 +17,11 @@ namespace {
 packing fit_by_trial(buffers const& all, ids const& order, placement_conflicts const& c, byte_count ceiling)
 {
     packing p;
-    p.offset.assign(all.size(), no_offset);
+    p.origin.assign(all.size(), no_offset);
     auto is_free = [&](std::uint32_t i, byte_count at) {
         for (std::uint32_t j = 0; j != all.size(); ++j)
-            if (p.offset[j] != no_offset && c.conflict(i, j) && p.offset[j] < at + all[i].size &&
-                at < p.offset[j] + all[j].size)
+            if (p.origin[j] != no_offset && c.conflict(i, j) && p.origin[j] < at + all[i].size &&
+                at < p.origin[j] + all[j].size)
                 return false;
         return true;
     };
@@ -34,7 +34,7 @@ packing fit_by_trial(buffers const& all, ids const& order, placement_conflicts c
                 p.height = no_limit;
                 return p;
             }
-            p.offset[i] = at;
+            p.origin[i] = at;
             p.height = std::max(p.height, at + all[i].size);
         }
     return p;
@@ -43,10 +43,10 @@ packing fit_by_trial(buffers const& all, ids const& order, placement_conflicts c
 bool is_valid(buffers const& all, packing const& p, placement_conflicts const& c)
 {
     for (std::uint32_t i = 0; i != all.size(); ++i) {
-        if (p.offset[i] % all[i].alignment != 0 || p.offset[i] + all[i].size > p.height) return false;
+        if (p.origin[i] % all[i].alignment != 0 || p.origin[i] + all[i].size > p.height) return false;
         for (std::uint32_t j = 0; j != i; ++j)
-            if (c.conflict(i, j) && p.offset[i] < p.offset[j] + all[j].size &&
-                p.offset[j] < p.offset[i] + all[i].size)
+            if (c.conflict(i, j) && p.origin[i] < p.origin[j] + all[j].size &&
+                p.origin[j] < p.origin[i] + all[i].size)
                 return false;
     }
     return true;
@@ -86,7 +86,7 @@ TEST_CASE("the order decides")
     placed_by_range placed(c);
     buffers const all{{{}, 2}, {{}, 3}, {{}, 2}, {{}, 4}};
     CHECK(fit_concurrently(all, {0, 2, 1, 3}, placed, 100).height == 6);
-    CHECK(fit_concurrently(all, {0, 2, 1, 3}, placed, 100).offset == std::vector<byte_count>{0, 2, 0, 2});
+    CHECK(fit_concurrently(all, {0, 2, 1, 3}, placed, 100).origin == std::vector<byte_count>{0, 2, 0, 2});
     CHECK(fit_concurrently(all, {1, 0, 2, 3}, placed, 100).height == 9);
     CHECK(fit_concurrently(all, {1, 0, 2, 3}, placed, 8).height == no_limit);
     CHECK(fit_concurrently(all, {1, 0, 2, 3}, placed, 9).height == 9);
@@ -104,9 +104,9 @@ TEST_CASE("a random order is fitted as by trial of every offset, with pins, up t
         auto const found = fit_concurrently(drawn.all, drawn.order, placed, ceiling);
         auto const right = fit_by_trial(drawn.all, drawn.order, drawn.conflicts, ceiling);
         REQUIRE(found.height == right.height);
-        REQUIRE(found.offset == right.offset);
+        REQUIRE(found.origin == right.origin);
         auto const again = fit_concurrently(drawn.all, drawn.order, placed, ceiling);
-        REQUIRE(again.offset == found.offset);
+        REQUIRE(again.origin == found.origin);
         REQUIRE(again.visits == found.visits);
     }
 }
@@ -154,7 +154,7 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
         lower_by_reordering(drawn.all, drawn.conflicts, placed, 0, 1000000, drawn.order, after);
         REQUIRE(is_valid(drawn.all, after, drawn.conflicts));
         REQUIRE(after.height <= before.height);
-        if (drawn.all[0].pinned != no_offset) REQUIRE(after.offset[0] == drawn.all[0].pinned);
+        if (drawn.all[0].pinned != no_offset) REQUIRE(after.origin[0] == drawn.all[0].pinned);
         lower += after.height < before.height;
     }
     CHECK(lower > 100);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/orders.hpp>
 
+#include "../dice.hpp"
+
 #include <algorithm>
+#include <cstdlib>
 #include <doctest/doctest.h>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -11,9 +15,27 @@ using namespace sublet;
 using buffers = std::vector<placement_buffer>;
 using order = std::vector<std::uint32_t>;
 
+static placement_shapes shapes_of_all(buffers const& b)
+{
+    std::vector<buffer_id> members(b.size());
+    std::iota(members.begin(), members.end(), 0u);
+    return shapes_of(placement_problem{b}, members);
+}
+
+/// Here buffers are sorted by birth, so a shape has the number of its buffer.
 static order ordered(placement_order which, buffers const& b)
 {
-    return order_by(which, b, lower_bound(b).live_bytes);
+    auto const shapes = shapes_of_all(b);
+    return order_by(which, shapes, lower_bound(shapes));
+}
+
+/// Walk outwards, ring by ring.
+static int ring_by_hand(int distance, int steps)
+{
+    int ring = 0;
+    for (int begin = 1, width; begin + (width = std::max(1, begin / steps)) <= distance + 1; begin += width)
+        ++ring;
+    return ring;
 }
 
 //     position  0   1   2   3   4   5
@@ -37,26 +59,28 @@ TEST_CASE("each order is what its name says")
 
 //     position  0   1   2   3   4   5
 //     0: 10     [===============)
-//     1: 20         [=======)
-//     2: 30             [===============)
-//     3: 90     [===)                        the peak is at 2, with 60 bytes more than these
+//     1: 90     [===)                        the peak is at 2, with 60 bytes more than 0, 2 and 3
+//     2: 20         [=======)
+//     3: 30             [===============)
 //     4: 60             [===)
 //     5: 70                     [===)
-static buffers const pyramid{{{0, 4}, 10}, {{1, 3}, 20}, {{2, 5}, 30},
-                             {{0, 1}, 90}, {{2, 3}, 60}, {{3, 4}, 70}};
+static buffers const pyramid{{{0, 4}, 10}, {{0, 1}, 90}, {{1, 3}, 20},
+                             {{2, 5}, 30}, {{2, 3}, 60}, {{3, 4}, 70}};
 
-TEST_CASE("who is alive at the peak comes before all others, long lives or late deaths first")
+TEST_CASE("who is alive at the peak comes before all others, early births, long lives or late deaths first")
 {
-    CHECK(lower_bound(pyramid).peak_position == 2);
-    CHECK(ordered(placement_order::peak_length, pyramid) == order{0, 2, 1, 4, 3, 5});
-    CHECK(ordered(placement_order::peak_death, pyramid) == order{2, 0, 4, 1, 3, 5});
+    CHECK(lower_bound(shapes_of_all(pyramid)).peak_position == 2);
+    CHECK(ordered(placement_order::peak_birth, pyramid) == order{0, 2, 4, 3, 1, 5});
+    CHECK(ordered(placement_order::peak_length, pyramid) == order{0, 3, 2, 4, 1, 5});
+    CHECK(ordered(placement_order::peak_death, pyramid) == order{3, 0, 4, 2, 1, 5});
 }
 
 TEST_CASE("of two peaks the first counts")
 {
-    buffers const b{{{0, 1}, 8}, {{1, 3}, 8}, {{2, 3}, 2}, {{0, 1}, 2}};
-    CHECK(ordered(placement_order::peak_length, b) == order{0, 3, 1, 2});
-    CHECK(ordered(placement_order::peak_death, b) == order{0, 3, 1, 2});
+    buffers const b{{{0, 1}, 8}, {{0, 1}, 2}, {{1, 3}, 8}, {{2, 3}, 2}};
+    for (auto which : {placement_order::peak_birth, placement_order::peak_length, placement_order::peak_death,
+                       placement_order::rings})
+        CHECK(ordered(which, b) == order{0, 1, 2, 3});
 }
 
 TEST_CASE("random buffers: every order is the one that its keys say, by looking at each pair")
@@ -67,12 +91,14 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
         buffers b(pick() % 12);
         for (auto& x : b) {
             x.life.first = static_cast<step_id>(pick() % 8);
-            x.life.last = static_cast<step_id>(x.life.first + pick() % 5);
-            x.size = pick() % 40;
+            x.life.last = static_cast<step_id>(x.life.first + 1 + pick() % 5);
+            x.size = 1 + pick() % 40;
         }
         std::sort(b.begin(), b.end(),
                   [](auto const& x, auto const& y) { return x.life.first < y.life.first; });
-        auto const load = lower_bound(b).live_bytes;
+        auto const shapes = shapes_of_all(b);
+        for (std::size_t i = 0; i != b.size(); ++i) b[i].life = shapes.shapes[i].life; // in ranks
+        auto const load = lower_bound(shapes).live_bytes;
         step_id peak = 0;
         for (step_id p = 0; p < load.size(); ++p)
             if (load[p] > load[peak]) peak = p;
@@ -85,7 +111,7 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
             return count;
         };
         auto check_falling = [&](placement_order which, auto key) {
-            order const o = ordered(which, b);
+            order const o = order_by(which, shapes, lower_bound(shapes));
             order all = o;
             std::sort(all.begin(), all.end());
             for (std::uint32_t i = 0; i != b.size(); ++i) CHECK(all[i] == i);
@@ -101,6 +127,24 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
         check_falling(placement_order::area, [](auto const& x) { return x.size * length(x.life); });
         check_falling(placement_order::lifetime, [](auto const& x) { return length(x.life); });
         check_falling(placement_order::birth, [](auto const& x) { return -static_cast<int>(x.life.first); });
+        check_falling(placement_order::peak_birth, [&](auto const& x) {
+            return is_at_peak(x) ? 100 - static_cast<int>(x.life.first) : 0;
+        });
+        check_falling(placement_order::load, [&](auto const& x) {
+            return *std::max_element(load.begin() + x.life.first, load.begin() + x.life.last);
+        });
+        check_falling(placement_order::wide_rings, [&](auto const& x) {
+            int nearest = 100;
+            for (step_id p = x.life.first; p != x.life.last; ++p)
+                nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
+            return -ring_by_hand(nearest, 2);
+        });
+        check_falling(placement_order::rings, [&](auto const& x) {
+            int nearest = 100;
+            for (step_id p = x.life.first; p != x.life.last; ++p)
+                nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
+            return -ring_by_hand(nearest, 5);
+        });
         check_falling(placement_order::peak_length,
                       [&](auto const& x) { return is_at_peak(x) ? length(x.life) : 0; });
         check_falling(placement_order::peak_death,
@@ -126,15 +170,15 @@ TEST_CASE("of two equally full positions the first comes first, whoever is the l
 
 TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
 {
-    buffers const b{{{0, 4}, byte_count{1} << 62}, {{0, 2}, byte_count{1} << 63}, {{0, 1}, 5}};
-    auto const area = order_by(placement_order::area, b, {0, 0, 0, 0});
-    CHECK(area == order{1, 0, 2});
+    buffers b{{{0, 8}, byte_count{1} << 61}, {{0, 6}, (byte_count{1} << 62) - 1}, {{0, 1}, 5}};
+    for (step_id p = 1; p != 8; ++p) b.push_back({{p, p + 1}, p});
+    CHECK(ordered(placement_order::area, b) == order{1, 0, 9, 8, 2, 7, 6, 5, 4, 3});
 }
 
 TEST_CASE("no buffers have an order too")
 {
     for (auto which : {placement_order::size, placement_order::breadth, placement_order::load,
-                       placement_order::peak_length, placement_order::size_class})
+                       placement_order::peak_length, placement_order::size_class, placement_order::rings})
         CHECK(ordered(which, {}).empty());
 }
 
@@ -152,5 +196,23 @@ TEST_CASE("the largest of a range is the one that a look at all of it finds")
                 for (step_id x = a; x != b; ++x) expected = std::max(expected, table[x]);
                 CHECK(maximum.over({a, b}) == expected);
             }
+    }
+}
+
+TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
+{
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::vector<byte_count> key(roll.below(40));
+        bool const is_small = roll.below(2) == 0;
+        for (auto& k : key) k = is_small ? roll.below(4) : roll.wide();
+        std::vector<std::uint32_t> ids, expected;
+        for (std::uint32_t i = 0; i != key.size(); ++i)
+            if (roll.below(8) != 0) ids.insert(roll.below(2) == 0 ? ids.begin() : ids.end(), i);
+        expected = ids;
+        std::stable_sort(expected.begin(), expected.end(), [&](auto a, auto b) { return key[a] > key[b]; });
+        detail::sort_by_falling(ids, key);
+        CHECK(ids == expected);
     }
 }

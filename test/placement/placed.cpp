@@ -1,151 +1,168 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/placed.hpp>
 
+#include "../random_placements.hpp"
+
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <random>
-#include <utility>
 #include <vector>
-
-using namespace sublet;
 
 namespace {
 
-std::vector<byte_count> offsets_in_the_way(placed_by_column& all, live_range life,
-                                           std::size_t stop_after = ~std::size_t{0})
+using namespace sublet;
+
+placement_shapes shapes_of_all(placement_problem const& problem)
 {
-    std::vector<byte_count> offsets;
-    all.for_each_in_the_way(life, 0, [&](placed const& p) {
-        offsets.push_back(p.offset);
-        return offsets.size() < stop_after;
-    });
-    return offsets;
+    std::vector<buffer_id> members;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        if (problem.buffers[b].pool == 0) members.push_back(b);
+    return shapes_of(problem, members);
 }
+
+/// What was inserted, looked at one by one.
+struct pile {
+    placement_shapes const& all;
+    std::vector<std::pair<std::uint32_t, byte_count>> placed = {};
+
+    bool is_free(std::uint32_t s, byte_count origin) const
+    {
+        for (auto [t, at] : placed)
+            for (shape_piece const& mine : all.pieces_of(s))
+                for (shape_piece const& other : all.pieces_of(t))
+                    if (overlaps(mine.when, other.when) && origin + mine.begin < at + other.end &&
+                        at + other.begin < origin + mine.end)
+                        return false;
+        return true;
+    }
+    bool is_aligned(std::uint32_t s, byte_count origin) const
+    {
+        return origin % all.shapes[s].alignment == all.shapes[s].phase;
+    }
+    byte_count lowest(std::uint32_t s, byte_count from, byte_count highest) const
+    {
+        for (byte_count at = from; at <= highest; ++at)
+            if (is_aligned(s, at) && is_free(s, at)) return at;
+        return no_offset;
+    }
+    byte_count tightest(std::uint32_t s, byte_count highest, byte_count beyond) const
+    {
+        byte_count best = no_offset, least_room = no_offset;
+        for (byte_count at = 0; at <= highest; ++at) {
+            if (!is_aligned(s, at) || !is_free(s, at)) continue;
+            byte_count end = at;
+            while (end != beyond && is_free(s, end + 1)) ++end;
+            byte_count const room = end == beyond ? no_offset - 1 : end - at;
+            if (room < least_room) {
+                best = at;
+                least_room = room;
+            }
+            at = end;
+        }
+        return best;
+    }
+    byte_count top(std::uint32_t s, byte_count beyond) const
+    {
+        byte_count at = beyond;
+        while (at != 0 && is_free(s, at - 1)) --at;
+        while (!is_aligned(s, at)) ++at;
+        return at;
+    }
+};
 
 } // namespace
 
-TEST_CASE("who overlaps in time is shown from the bottom up, until the caller has seen enough")
+TEST_CASE("a shape goes into the lowest gap that it fits, or the tightest, or on top")
 {
-    for (step_id width : {1u, 2u, 4u}) {
-        CAPTURE(width);
-        placed_by_column all(4, width);
-        for (placed const& p : {placed{{0, 2}, 32, 64}, {{0, 3}, 0, 32}, {{1, 4}, 64, 96}, {{3, 4}, 0, 8}})
-            all.insert(p);
-        CHECK(offsets_in_the_way(all, {1, 3}) == std::vector<byte_count>{0, 32, 64});
-        CHECK(offsets_in_the_way(all, {1, 3}, 2) == std::vector<byte_count>{0, 32});
-        CHECK(offsets_in_the_way(all, {0, 1}) == std::vector<byte_count>{0, 32});
-        CHECK(offsets_in_the_way(all, {0, 4}) == std::vector<byte_count>{0, 0, 32, 64});
-    }
+    placement_problem const problem{{{{0, 2}, 8}, {{0, 2}, 8}, {{1, 3}, 8}, {{0, 3}, 4}}};
+    auto const shapes = shapes_of_all(problem);
+    placed_pieces all(shapes);
+    all.insert(shapes, 0, 12);
+    all.insert(shapes, 1, 24);
+    CHECK(all.free_origin(shapes, 2, 0, 100) == 0); // shapes go by birth: 2 is the one of 4 bytes
+    CHECK(shapes.shapes[2].size == 4);
+    CHECK(all.free_origin(shapes, 2, 0, 100, gap_choice::tightest) == 20);
+    CHECK(all.free_origin(shapes, 2, 10, 100) == 20);
+    CHECK(all.origin_on_top(shapes, 2, 100) == 32);
+    CHECK(all.free_origin(shapes, 3, 0, 100) == 0);
+    CHECK(all.free_origin(shapes, 3, 5, 100) == 32);
 }
 
-TEST_CASE("nobody placed, nobody in the way")
+TEST_CASE("of two equally tight gaps the lower is taken, and any before the one without end")
 {
-    placed_by_column all(9, 4), none(0, 1);
-    CHECK(offsets_in_the_way(all, {0, 9}).empty());
-    CHECK(offsets_in_the_way(none, {0, 1}).empty());
+    placement_problem const problem{{{{0, 2}, 4}, {{0, 2}, 4}, {{0, 2}, 8}}};
+    auto const shapes = shapes_of_all(problem);
+    placed_pieces all(shapes);
+    all.insert(shapes, 0, 12);
+    all.insert(shapes, 1, 28);
+    CHECK(all.free_origin(shapes, 2, 0, 100, gap_choice::tightest) == 0);
+    CHECK(all.free_origin(shapes, 2, 1, 100, gap_choice::tightest) == 1);
+    CHECK(all.free_origin(shapes, 2, 5, 100, gap_choice::tightest) == 16);
 }
 
-TEST_CASE("a column is a power of two wide")
+TEST_CASE("nobody placed, nobody in the way; and whoever is too large finds no place")
 {
-    CHECK_THROWS_AS(placed_by_column(9, 0), precondition_error);
-    CHECK_THROWS_AS(placed_by_column(9, 3), precondition_error);
+    auto const shapes = shapes_of_all({{{{0, 9}, 8, 16}}});
+    placed_pieces all(shapes);
+    CHECK(all.free_origin(shapes, 0, 0, 0) == 0);
+    CHECK(all.free_origin(shapes, 0, 1, 15) == no_offset);
+    CHECK(all.free_origin(shapes, 0, 1, 16) == 16);
+    CHECK(all.origin_on_top(shapes, 0, 0) == 0);
+    all.insert(shapes, 0, 0);
+    CHECK(all.free_origin(shapes, 0, 0, 15) == no_offset);
+    CHECK(all.origin_on_top(shapes, 0, 15) == no_offset);
+    all.clear();
+    CHECK(all.visits() == 0);
+    CHECK(all.free_origin(shapes, 0, 0, 15) == 0);
 }
 
-TEST_CASE("columns of any width show the same as a look at all, also when blocks are full and split")
+TEST_CASE("those that are packed well become one: nobody walks past them one by one")
 {
-    for (unsigned seed = 0; seed != 80; ++seed) {
+    placement_problem problem;
+    for (int i = 0; i != 1000; ++i) problem.buffers.push_back({{0, 2}, 8});
+    auto const shapes = shapes_of_all(problem);
+    placed_pieces all(shapes);
+    for (std::uint32_t s = 0; s != 999; ++s) all.insert(shapes, s, 8 * s);
+    std::uint64_t const before = all.visits();
+    CHECK(all.free_origin(shapes, 999, 0, no_limit / 2) == 8 * 999);
+    CHECK(all.visits() - before < 20);
+}
+
+TEST_CASE("random shapes with gaps, windows and alignments: every origin is the one that a scan finds")
+{
+    std::size_t gaps = 0, nowhere = 0;
+    for (unsigned seed = 0; seed != 1500; ++seed) {
         CAPTURE(seed);
-        std::mt19937 pick{seed};
-        std::size_t const n = seed < 60 ? 1 + pick() % 20 : 600 + pick() % 600;
-        step_id const width = step_id{1} << pick() % 8;
-        placed_by_column all(60, width);
-        std::vector<placed> inserted;
-        for (std::size_t i = 0; i != n; ++i) {
-            placed p{};
-            p.life.first = static_cast<step_id>(pick() % 40);
-            p.life.last = static_cast<step_id>(p.life.first + 1 + pick() % 20);
-            p.offset = pick() % (2 * n);
-            p.end = p.offset + 1 + pick() % 10;
-            all.insert(p);
-            inserted.push_back(p);
-            if (n > 100 && pick() % 50 != 0) continue;
-
-            auto const first = static_cast<step_id>(pick() % 40);
-            live_range const life{first, static_cast<step_id>(first + 1 + pick() % 20)};
-            std::vector<std::pair<byte_count, byte_count>> expected, shown;
-            for (placed const& q : inserted)
-                if (overlaps(q.life, life)) expected.emplace_back(q.offset, q.end);
-            bool is_ascending = true;
-            all.for_each_in_the_way(life, 0, [&](placed const& q) {
-                is_ascending = is_ascending && (shown.empty() || shown.back().first <= q.offset);
-                shown.emplace_back(q.offset, q.end);
-                return true;
-            });
-            CHECK(is_ascending);
-            std::sort(expected.begin(), expected.end());
-            std::sort(shown.begin(), shown.end());
-            CHECK(shown == expected);
+        dice roll{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(roll);
+        kind.scale = 1;
+        kind.pinned = kind.preferred = 0;
+        if (seed % 10 == 0) kind.buffers = 20 + roll.below(80), kind.positions = 10 + roll.below(90);
+        auto const problem = draw_placement(roll, kind);
+        CAPTURE(problem);
+        auto const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none) continue;
+        placed_pieces all(shapes);
+        pile one_by_one{shapes};
+        byte_count beyond = 0;
+        for (std::uint32_t s = 0; s != shapes.size(); ++s) {
+            byte_count const from = roll.below(3) == 0 ? roll.below(20) : 0;
+            byte_count const highest = roll.below(2) == 0 ? roll.below(30) : 2 * beyond + 1000;
+            byte_count const lowest = one_by_one.lowest(s, from, highest);
+            REQUIRE(all.free_origin(shapes, s, from, highest) == lowest);
+            nowhere += lowest == no_offset;
+            byte_count const top = one_by_one.top(s, beyond);
+            REQUIRE(all.origin_on_top(shapes, s, top) == top);
+            if (top != 0) REQUIRE(all.origin_on_top(shapes, s, top - 1) == no_offset);
+            byte_count const tight = one_by_one.tightest(s, highest, larger(highest, beyond) + 1);
+            REQUIRE(all.free_origin(shapes, s, 0, highest, gap_choice::tightest) == tight);
+            gaps += tight != one_by_one.lowest(s, 0, highest);
+            byte_count const at =
+                roll.below(2) == 0 ? roll.below(40) : one_by_one.lowest(s, 0, 2 * beyond + 1000);
+            all.insert(shapes, s, at); // on others, if it comes so
+            one_by_one.placed.emplace_back(s, at);
+            beyond = larger(beyond, at + shapes.shapes[s].size);
         }
     }
-}
-
-TEST_CASE("who has seen enough is not shown another block")
-{
-    placed_by_column all(2, 2);
-    for (byte_count i = 0; i != 1000; ++i) all.insert(placed{{0, 2}, 8 * i, 8 * i + 8});
-    std::size_t blocks = 0, until_enough = 0;
-    all.for_each_in_the_way({0, 1}, 1, [&](placed const&) { return ++blocks != 0; });
-    all.for_each_in_the_way({0, 1}, 1, [&](placed const&) { return ++until_enough < 2; });
-    CHECK(blocks > 2);
-    CHECK(blocks < 100);
-    CHECK(until_enough == 2);
-}
-
-TEST_CASE("those that leave no room between them may be shown as one: the gaps that are left are the same")
-{
-    std::size_t one_by_one = 0, together = 0;
-    for (unsigned seed = 0; seed != 60; ++seed) {
-        CAPTURE(seed);
-        std::mt19937 pick{seed};
-        bool const has_short_lives = seed % 3 == 0;
-        step_id const width = seed % 3 == 1 ? 8 : 64;
-        placed_by_column all(60, width);
-        std::size_t const n = 300 + pick() % 900;
-        for (std::size_t i = 0; i != n; ++i) {
-            auto const first = static_cast<step_id>(pick() % 20),
-                       last = static_cast<step_id>(22 + pick() % 30);
-            byte_count const offset = 8 * (pick() % n);
-            all.insert(placed{{first, has_short_lives && pick() % 9 == 0 ? first + 1 : last},
-                              offset,
-                              offset + 1 + pick() % 60});
-            if (i % 20 != 0) continue;
-
-            auto const from = static_cast<step_id>(10 + pick() % 15);
-            live_range const life{from, static_cast<step_id>(from + 1 + pick() % 20)};
-            struct gap {
-                byte_count begin, end;
-                bool operator==(gap const&) const = default;
-            };
-            auto gaps = [&](byte_count room, byte_count shown, std::size_t& visits) {
-                std::vector<gap> found;
-                byte_count top = 0;
-                all.for_each_in_the_way(life, shown, [&](placed const& p) {
-                    ++visits;
-                    if (p.offset >= top + room) found.push_back({top, p.offset});
-                    top = std::max(top, p.end);
-                    return true;
-                });
-                found.push_back({top, no_offset});
-                return found;
-            };
-            byte_count const room = 1 + pick() % 200;
-            std::size_t as_blocks = 0, each = 0;
-            CHECK(gaps(room, room, as_blocks) == gaps(room, 0, each));
-            CHECK(as_blocks <= each);
-            if (seed % 3 != 2) continue;
-            together += as_blocks;
-            one_by_one += each;
-        }
-    }
-    CHECK(together < one_by_one * 3 / 4); // in one column, where nobody is short-lived
+    CHECK(gaps > 100);
+    CHECK(nowhere > 100);
 }

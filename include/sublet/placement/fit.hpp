@@ -2,22 +2,20 @@
 #ifndef SUBLET_PLACEMENT_FIT_HPP
 #define SUBLET_PLACEMENT_FIT_HPP
 
-/// Place buffers one after the other, each into a gap that those before it have left.
+/// Place shapes one after the other, each into a gap that those before it have left.
 ///
 ///     gaps at the life of x, from below:   [12 bytes]  [8 bytes]  [no end]        x: 8 bytes
 ///     lowest      takes the first that is large enough (12)
 ///     tightest    takes the smallest that is large enough (8)
 ///
 /// How good the result is depends on the order alone; no order is best for all problems, which is why
-/// place.hpp tries several.
+/// best_packing.hpp tries several.
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
-/// inference", MLSys workshop 2020 (tightest gap), for any order, alignment and pins.
+/// inference", MLSys workshop 2020 (tightest gap), for any order, windows, alignment and pins.
 
-#include <sublet/contract.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/placement/placed.hpp>
-#include <sublet/placement/problem.hpp>
+#include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -26,78 +24,71 @@
 
 namespace sublet {
 
-enum class gap_choice : std::uint8_t { lowest, tightest };
-
 struct packing {
-    std::vector<byte_count> offset; ///< by buffer; `no_offset` for one of 0 bytes or an empty life
+    std::vector<byte_count> origin; ///< by shape; `no_offset` for one that has not been placed
     byte_count height = 0;          ///< `no_limit` if it was given up
-    std::uint64_t visits = 0;       ///< how many buffers in the way were looked at
+    std::uint64_t visits = 0;       ///< how often something in the way was looked at
 };
 
-/// The place for a buffer among those in its way; `no_offset` if it would reach beyond `ceiling`.
-template <class InTheWay>
-[[nodiscard]] byte_count find_gap(placement_buffer const& b, gap_choice choice, InTheWay& in_the_way,
-                                  byte_count ceiling, std::uint64_t& visits)
-{
-    byte_count top = 0; // of all that was visited
-    byte_count best = no_offset, best_gap = no_size;
-    if (b.size > ceiling) return no_offset;
-    byte_count const highest = ceiling - b.size;
-    in_the_way.for_each_in_the_way(b.life, b.size, [&](placed const& other) {
-        ++visits;
-        if (other.offset > top && other.offset - top >= b.size) {
-            byte_count const at = align_up(top, b.alignment); // a division, so only where there might be room
-            if (at < other.offset && b.size <= other.offset - at && other.offset - at < best_gap) {
-                best = at;
-                best_gap = other.offset - at;
-                if (choice == gap_choice::lowest || best_gap == b.size) return false;
-            }
-        }
-        if (other.end > top) top = other.end;
-        return top <= highest;
-    });
-    if (best != no_offset) return best;
-    top = align_up(top, b.alignment);
-    return top <= highest ? top : no_offset; // no_offset is above all ceilings
-}
+struct fit_limits {
+    byte_count ceiling = no_limit - 1; ///< give up what would end above it
+    byte_count expected = 0;           ///< the arena is so high in any case: preferred offsets below are free
+    std::uint64_t visits = no_limit;   ///< then look for no more gaps: all others go on top
+};
 
-/// Place `buffers`, all of one pool, in `order`; pinned ones first.
+/// Place the shapes of `order`, pinned ones first.
 ///
-/// Requires:   `buffers` are sorted by birth; `order` names each once; alignments are >= 1; pinned buffers
-///             do not overlap. `in_the_way` is an empty placed_by_column, of whatever width: the answer is
-///             the same.
-/// Ensures:    no two overlap in life and bytes; every offset is a multiple of its alignment or a pin. The
-///             placement is given up as soon as it is clear that it ends above `ceiling`.
-/// Complexity: n insertions and queries, n = buffers.
-template <class InTheWay, std::same_as<placement_buffer> Buffer>
-[[nodiscard]] packing fit(std::vector<Buffer> const& buffers, std::vector<std::uint32_t> const& order,
-                          gap_choice choice, InTheWay in_the_way, byte_count ceiling = no_limit - 1)
+/// Requires:   `order` names no shape twice; no two pins clash; `placed` is made of `all`.
+/// Ensures:    no two of them overlap in life and bytes; every origin is as its alignment asks, or a pin. A
+///             preferred origin is taken where it is free and nothing gets higher by it. The placement is
+///             given up as soon as it is clear that it ends above the ceiling.
+/// Complexity: an insertion and a question (placed.hpp) a shape.
+template <std::same_as<placement_shapes> Shapes>
+[[nodiscard]] packing fit(Shapes const& all, std::vector<std::uint32_t> const& order, gap_choice choice,
+                          fit_limits limits, placed_pieces& placed)
 {
     packing result;
-    result.offset.assign(buffers.size(), no_offset);
-    auto put = [&](std::uint32_t i, byte_count offset) {
-        Buffer const& b = buffers[i];
-        result.offset[i] = offset;
-        in_the_way.insert(placed{b.life, offset, offset + b.size});
-        if (offset + b.size > result.height) result.height = offset + b.size;
+    result.origin.assign(all.size(), no_offset);
+    placed.clear();
+    auto put = [&](std::uint32_t s, byte_count origin) {
+        result.origin[s] = origin;
+        result.height = larger(result.height, origin + all.shapes[s].size);
+        placed.insert(all, s, origin);
     };
-    auto needs_bytes = [&](std::uint32_t i) { return buffers[i].size != 0 && !is_empty(buffers[i].life); };
-    for (std::uint32_t i : order) {
-        if (!needs_bytes(i) || buffers[i].pinned == no_offset) continue;
-        SUBLET_EXPECTS(sum_fits(buffers[i].pinned, buffers[i].size),
-                       "sublet: a pinned buffer ends beyond 64 bits");
-        put(i, buffers[i].pinned);
-    }
-    for (std::uint32_t i : order) {
-        if (!needs_bytes(i) || buffers[i].pinned != no_offset) continue;
-        byte_count const offset = find_gap(buffers[i], choice, in_the_way, ceiling, result.visits);
-        if (offset == no_offset) {
-            result.height = no_limit;
-            return result;
+    for (std::uint32_t s : order)
+        if (all.shapes[s].pinned != no_offset) put(s, all.shapes[s].pinned);
+    for (std::uint32_t s : order) {
+        placement_shape const& shape = all.shapes[s];
+        if (shape.pinned != no_offset) continue;
+        byte_count at = no_offset;
+        if (shape.size <= limits.ceiling) {
+            byte_count const highest = limits.ceiling - shape.size;
+            at = placed.visits() >= limits.visits ? placed.origin_on_top(all, s, highest)
+                                                  : placed.free_origin(all, s, 0, highest, choice);
         }
-        put(i, offset);
+        if (at == no_offset) {
+            result.height = no_limit;
+            break;
+        }
+        if (shape.preferred != no_offset && shape.preferred != at) {
+            byte_count const top = larger(larger(result.height, limits.expected), at + shape.size);
+            if (shape.preferred <= top - shape.size &&
+                placed.free_origin(all, s, shape.preferred, shape.preferred) != no_offset)
+                at = shape.preferred;
+        }
+        put(s, at);
     }
+    result.visits = placed.visits();
+    if (result.height != no_limit && result.height > limits.ceiling) result.height = no_limit;
     return result;
+}
+
+template <std::same_as<placement_shapes> Shapes>
+[[nodiscard]] packing fit(Shapes const& all, std::vector<std::uint32_t> const& order,
+                          gap_choice choice = gap_choice::lowest, fit_limits limits = {})
+{
+    placed_pieces placed(all);
+    return fit(all, order, choice, limits, placed);
 }
 
 } // namespace sublet

@@ -43,11 +43,11 @@ template <std::same_as<placement_buffer> Buffer>
                                        byte_count ceiling, std::uint64_t limit = no_limit)
 {
     packing result;
-    result.offset.assign(buffers.size(), no_offset);
+    result.origin.assign(buffers.size(), no_offset);
     placed.clear();
     auto put = [&](std::uint32_t i, byte_count offset) {
         byte_count const end = offset + buffers[i].size;
-        result.offset[i] = offset;
+        result.origin[i] = offset;
         result.height = larger(result.height, end);
         placed.insert(i, offset, end);
     };
@@ -88,7 +88,7 @@ void lower_by_reordering(std::vector<Buffer> const& buffers, placement_conflicts
     for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
         too_high.clear();
         for (std::uint32_t i = 1; i < order.size(); ++i)
-            if (now.offset[order[i]] + buffers[order[i]].size > bound &&
+            if (now.origin[order[i]] + buffers[order[i]].size > bound &&
                 buffers[order[i]].pinned == no_offset)
                 too_high.push_back(i);
         if (too_high.empty()) return;

@@ -14,16 +14,16 @@
 #include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
+#include <sublet/placement/best_packing.hpp>
+#include <sublet/placement/bound.hpp>
 #include <sublet/placement/fit.hpp>
-#include <sublet/placement/orders.hpp>
-#include <sublet/placement/placed.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
+#include <sublet/placement/shapes.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -79,71 +79,6 @@ std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const&
     return {no_buffer, no_buffer};
 }
 
-/// Columns a few times as wide as lives are long on the average, so that most lie within one; a single one
-/// where it would be few, for merging costs more than walking past those that live elsewhere.
-template <class Buffer>
-step_id column_width(std::vector<Buffer> const& buffers, step_id positions)
-{
-    std::uint64_t sum = 0;
-    for (Buffer const& b : buffers) sum += length(b.life);
-    std::uint64_t const width = 4 * (sum / (buffers.size() + 1) + 1);
-    return std::bit_ceil(
-        static_cast<step_id>(width < positions / 4 ? width : smaller(positions, step_id{1} << 31)));
-}
-
-/// Replace positions by their ranks among all births and deaths, and return the positions by rank: what
-/// overlaps stays as it is, and no table is longer than twice the number of buffers.
-template <class Buffer>
-std::vector<step_id> rank_positions(std::vector<Buffer>& buffers)
-{
-    enum : unsigned { birth, death };
-    std::vector<keyed> events;
-    for (std::size_t i = 0; i != buffers.size(); ++i) {
-        live_range& life = buffers[i].life;
-        if (is_empty(life)) continue;
-        events.push_back({life.first, birth, static_cast<std::uint32_t>(i)});
-        events.push_back({life.last, death, static_cast<std::uint32_t>(i)});
-    }
-    sort_keyed(events);
-    std::vector<step_id> positions;
-    for (keyed const& e : events) {
-        if (positions.empty() || positions.back() != e.key) positions.push_back(static_cast<step_id>(e.key));
-        live_range& life = buffers[e.who].life;
-        (e.tie == birth ? life.first : life.last) = static_cast<step_id>(positions.size() - 1);
-    }
-    return positions;
-}
-
-/// The lowest of the portfolio's packings of one pool.
-template <class Buffer>
-packing best_packing(std::vector<Buffer> const& buffers, placement_bound const& bound, std::uint64_t visits,
-                     std::uint32_t& tried)
-{
-    // Those first that most often meet the bound on networks. Lowest fit usually beats tightest fit: they all
-    // have their turn with it before any has one with the other.
-    static constexpr placement_order portfolio[] = {
-        placement_order::size,    placement_order::peak_length, placement_order::peak_death,
-        placement_order::area,    placement_order::size_class,  placement_order::load,
-        placement_order::breadth, placement_order::birth,       placement_order::lifetime};
-    auto const positions = static_cast<step_id>(bound.live_bytes.size());
-    step_id const width = column_width(buffers, positions);
-    std::uint64_t const in_order = buffers.size() * static_cast<unsigned>(std::bit_width(buffers.size()));
-    packing best;
-    best.height = no_limit;
-    std::uint64_t spent = 0;
-    for (gap_choice choice : {gap_choice::lowest, gap_choice::tightest})
-        for (placement_order which : portfolio) {
-            if (best.height != no_limit && (best.height <= bound.bytes || spent >= visits)) return best;
-            // To be worth anything a packing must end below the best so far.
-            packing next = fit(buffers, order_by(which, buffers, bound.live_bytes), choice,
-                               placed_by_column(positions, width), best.height - 1);
-            ++tried;
-            spent += next.visits + in_order;
-            if (next.height < best.height) best = std::move(next);
-        }
-    return best;
-}
-
 } // namespace detail
 
 /// Ensures:    buffers of one pool whose lives overlap do not overlap in bytes,
@@ -180,17 +115,16 @@ template <std::same_as<placement_problem> Problem>
         }
 
         placed_pool& out = result.pools[pool];
-        std::vector<step_id> const positions = detail::rank_positions(buffers);
-        placement_bound const bound = lower_bound(buffers);
+        std::vector<buffer_id> ids;
+        for (std::size_t i = 0; i != buffers.size(); ++i) ids.push_back(mine[i].who);
+        placement_shapes const shapes = shapes_of(problem, ids, limits);
+        placement_bound const bound = lower_bound(shapes);
         out.lower_bound = bound.bytes;
-        out.peak_position = positions.empty() ? 0 : positions[bound.peak_position];
-        out.proof = {proof_kind::live_bytes, bound.bytes, out.peak_position};
-        for (std::size_t i = 0; i != buffers.size(); ++i) {
-            placement_buffer const& b = buffers[i];
-            if (b.pinned == no_offset || b.size == 0 || is_empty(b.life)) continue;
-            if (bound.bytes != bound.live_bytes[bound.peak_position] && b.pinned + b.size == bound.bytes)
-                out.proof = {proof_kind::top_of_pin, bound.bytes, 0, {mine[i].who}};
-        }
+        out.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
+        out.proof = {bound.kind, bound.bytes, out.peak_position};
+        if (bound.kind == proof_kind::top_of_pin)
+            for (shape_part const& p : shapes.parts)
+                if (p.shape == bound.shape) out.proof = {bound.kind, bound.bytes, 0, {p.buffer}};
         for (std::size_t i = 0; i != buffers.size(); ++i) {
             placement_buffer const& b = buffers[i];
             if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
@@ -205,10 +139,12 @@ template <std::same_as<placement_problem> Problem>
             continue;
         }
 
-        packing const best = detail::best_packing(buffers, bound, options.visits, out.packings);
+        packing best = first_packing(shapes, bound);
+        ++out.packings;
+        best = best_packing(shapes, bound, options.visits, std::move(best), out.packings);
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
-        for (std::size_t i = 0; i != buffers.size(); ++i) result.offset[mine[i].who] = best.offset[i];
+        for (shape_part const& p : shapes.parts) result.offset[p.buffer] = best.origin[p.shape] + p.distance;
         out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
     detail::sum_up(result);

@@ -102,7 +102,7 @@ void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         if (found.height < best.height) best = std::move(found);
     };
     // In the order of the offsets that it has, none is placed above its own.
-    if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.offset, keys));
+    if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.origin, keys));
     for (attempt now : portfolio) {
         if (best.height <= bound || (best.height != no_limit && spent >= visits)) return;
         std::vector<std::uint32_t> order = order_by(now.order, keys);
@@ -111,7 +111,7 @@ void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
             packing const levels = fit_concurrently(alike, order, placed, no_limit - 1, visits - spent);
             spent += levels.visits;
             if (spent >= visits) return;
-            order = order_by_levels(levels.offset, keys);
+            order = order_by_levels(levels.origin, keys);
         }
         try_order(std::move(order));
     }
@@ -189,15 +189,15 @@ template <std::same_as<placement_problem> Problem, class Lives>
         if (!options.fallback.empty()) {
             best.height = 0;
             for (std::size_t i = 0; i != mine.size(); ++i) {
-                best.offset.push_back(options.fallback[mine[i]]);
-                best.height = larger(best.height, best.offset[i] + buffers[i].size);
+                best.origin.push_back(options.fallback[mine[i]]);
+                best.height = larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
         detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound, options.visits,
                                   placed, best, out.packings);
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
-        for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.offset[i];
+        for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.origin[i];
         out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
     detail::sum_up(result);

@@ -2,231 +2,299 @@
 #ifndef SUBLET_PLACEMENT_PLACED_HPP
 #define SUBLET_PLACEMENT_PLACED_HPP
 
-/// What has been placed so far, asked one question: who lies in the way of this life, from the bottom up?
+/// What has been placed so far, asked one question: which origin is free for this shape?
 ///
-///     offset        column 0   |   column 1   |   column 2
-///       |      [====c====]     |        [===e=|=]
-///       |          [======d====|==]           |
-///       |        [=b=]         | [......]     |           in the way of [......]: d, for column 1 lists
-///       +----------------------+--------------+------     d and e by offset, and e is too late to matter
+///                  0 - 7                   Buckets of positions are the leaves of a tree. A node knows
+///             /             \              the bytes of those that are born under it, and of those that
+///          0 - 3           4 - 7           live all its time, but not all of its parent's.
+///         /     \         /     \          [....) meets those that are born under 2 - 3 or 4 - 5, and
+///      0 - 1   2 - 3   4 - 5   6 - 7       those that live all the time of 1, 0 - 1, 0 - 3 or 0 - 7;
+///      0   1   2   3   4   5   6   7       of those that are born or die in bucket 1 it looks at each.
+///          [...................)
 ///
-/// Positions are cut into columns of one width, and each lists those alive in it by ascending offset. A life
-/// within one column walks one list, and the caller stops it at the first gap; a longer one merges the lists
-/// of its columns. With columns no narrower than lives are long on the average, there are at most three
-/// entries a buffer on the average, whatever the number of pairs that overlap.
+/// The bytes of a node are a union in which neighbours grow together: those that are packed well become one
+/// stretch, and nobody walks past those in the way one by one, however many they are. A question goes from
+/// union to union, each of which lifts the origin above what it meets, until all of them agree. Rectangles of
+/// one shape are asked about at once: each brings its unions, and moves with the others.
 ///
-/// A list is cut into blocks. Where all of a block are in the way and leave no gap that is wide enough, the
-/// block is shown as one: where all live together, nobody walks past all of them one by one.
+/// A bucket is as many positions as have a few births and deaths among them; so the tree has few nodes a
+/// rectangle, and who is too short for a node is in two lists at most.
 
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
+#include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
 
-struct placed {
-    live_range life;
-    byte_count offset;
-    byte_count end;
-};
+enum class gap_choice : std::uint8_t { lowest, tightest };
 
-/// Complexity: insertion O(columns of its life * (block + entries of a column / block)); a query O(entries
-///             of the columns of its life that lie below where the caller stops), times the logarithm of
-///             the number of these columns.
-class placed_by_column {
+/// Complexity: a question walks the unions and buckets of its life from below up to the gap that is found,
+///             twice the logarithm of the number of positions of them; an insertion walks as many from where
+///             the last one went. `visits` counts their steps.
+class placed_pieces {
 public:
-    /// Requires: no life goes beyond `positions`.
-    /// Throws:   precondition_error unless `width` is a power of two.
-    placed_by_column(step_id positions, step_id width)
-        : shift_(doublings(width)), lowest_((std::size_t{positions} >> shift_) + 1, no_block)
+    /// Nothing is placed yet; later only shapes of `all` will be.
+    template <std::same_as<placement_shapes> Shapes>
+    explicit placed_pieces(Shapes const& all)
     {
+        std::vector<std::uint32_t> events(all.positions.size(), 0); // births and deaths
+        for (shape_piece const& p : all.pieces) {
+            ++events[p.when.first];
+            ++events[p.when.last];
+        }
+        bucket_of_.reserve(events.size());
+        std::uint32_t in_bucket = 0;
+        for (std::uint32_t n : events) {
+            bool const is_full = is_wide_.empty() || in_bucket + n > events_of_a_bucket;
+            if (is_full) is_wide_.push_back(0);
+            else is_wide_.back() = 1;
+            in_bucket = is_full ? n : in_bucket + n;
+            bucket_of_.push_back(static_cast<std::uint32_t>(is_wide_.size() - 1));
+        }
+        leaves_ = is_wide_.size();
+        clear();
     }
 
-    template <class Item>
-    void insert(Item const& item)
+    /// As if nothing had been placed.  O(buckets)
+    template <class = void>
+    void clear()
     {
-        for (step_id c = column_of(item.life.first), last = column_of(item.life.last - 1); c <= last; ++c)
-            insert(lowest_[c], item);
+        visits_ = 0;
+        born_.assign(2 * leaves_, {});
+        living_ = born_;
+        near_.resize(leaves_);
+        for (std::vector<shape_piece>& items : near_) items.clear();
+        stretches_.clear();
+        unused_ = none;
+    }
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }
+
+    /// What lies on others is allowed.
+    template <std::same_as<placement_shapes> Shapes>
+    void insert(Shapes const& all, std::uint32_t shape, byte_count origin)
+    {
+        for (shape_piece const& p : all.pieces_of(shape))
+            insert(shape_piece{p.when, origin + p.begin, origin + p.end});
     }
 
-    /// Calls `visit(placed const&)` for those that overlap `life`, by ascending offset until it says false;
-    /// once for several where no gap between them has `room` bytes.
+    /// The origin from `from` to `highest` that a shape may have, by its alignment and by all that is placed:
+    /// the lowest, or the lowest of those with the least room above; `no_offset` if there is none.
     ///
-    /// Requires: `life` is not empty.
-    template <class Visit>
-    void for_each_in_the_way(live_range life, byte_count room, Visit visit)
+    /// Requires: highest + the size of the shape is below 2^64 - 1.
+    template <std::same_as<placement_shapes> Shapes>
+    [[nodiscard]] byte_count free_origin(Shapes const& all, std::uint32_t shape, byte_count from,
+                                         byte_count highest, gap_choice choice = gap_choice::lowest)
     {
-        step_id const first = column_of(life.first), last = column_of(life.last - 1);
-        if (first == last) {
-            for (std::uint32_t i = lowest_[first]; i != no_block; i = blocks_[i].above) {
-                block& b = blocks_[i];
-                if (!meet(b.lives, life)) continue;
-                if (meet(b.common, life) && widest_gap(b) < room) {
-                    if (!visit(placed{life, b.items.front().offset, b.end})) return;
-                    continue;
-                }
-                for (placed const& p : b.items)
-                    if (meet(p.life, life) && !visit(p)) return;
+        gather(all, shape);
+        byte_count best = no_offset, least_room = no_offset;
+        byte_count at = lift(all.shapes[shape], align_up(from, all.shapes[shape]), highest);
+        if (choice == gap_choice::lowest) return at;
+        while (at != no_offset) {
+            byte_count const end = lowest_above(); // as far as the origin may rise
+            if (best == no_offset || (end != no_offset && end - at < least_room)) {
+                best = at;
+                least_room = end == no_offset ? no_offset : end - at;
             }
-            return;
+            if (end == no_offset || least_room == 0) break;
+            at = lift(all.shapes[shape], align_up(end + 1, all.shapes[shape]), highest);
         }
-        // A heap of cursors, one a column, the lowest offset on top.
-        cursors_.clear();
-        for (step_id c = first; c <= last; ++c) {
-            cursor fresh = bottom_of(lowest_[c], c);
-            if (advance(fresh, life, first)) cursors_.push_back(fresh);
+        return best;
+    }
+
+    /// As free_origin(), on top of all that is in the way: quick, whatever gaps there are.
+    template <std::same_as<placement_shapes> Shapes>
+    [[nodiscard]] byte_count origin_on_top(Shapes const& all, std::uint32_t shape, byte_count highest)
+    {
+        gather(all, shape);
+        byte_count top = 0;
+        auto rise = [&](byte_count end, shape_piece const& mine) {
+            if (end > mine.begin) top = larger(top, end - mine.begin);
+        };
+        for (near_cursor const& c : nearby_)
+            for (shape_piece const* p = c.at; p != c.stop; ++p)
+                if (meet(p->when, c.mine.when)) rise(p->end, c.mine);
+        for (union_cursor const& c : unions_) {
+            std::uint32_t at = c.recent;
+            for (; stretches_[at].above != none; ++visits_) at = stretches_[at].above;
+            rise(stretches_[at].end, c.mine);
         }
-        for (std::size_t hole = cursors_.size() / 2; hole-- != 0;) sink(hole, cursors_[hole]);
-        while (!cursors_.empty()) {
-            if (!visit(*cursors_.front().at)) return;
-            cursor top = cursors_.front();
-            ++top.at;
-            if (!advance(top, life, first)) {
-                top = cursors_.back();
-                cursors_.pop_back();
-                if (cursors_.empty()) return;
-            }
-            sink(std::size_t{0}, top);
-        }
+        top = align_up(top, all.shapes[shape]);
+        return top <= highest ? top : no_offset;
     }
 
 private:
-    // A column is a linked list of blocks: an insertion moves the entries of one, and a query passes over
-    // those whose lives it does not meet. All blocks lie in one table, for a table a column would cost
-    // compile time.
-    static constexpr std::size_t most = 256;
-    static constexpr std::uint32_t no_block = ~std::uint32_t{0};
-    struct block {
-        std::vector<placed> items;
-        std::uint32_t above = no_block;
-        live_range lives;  // the hull of theirs
-        live_range common; // the last birth and the first death: may be the wrong way round
-        bool is_measured = false;
-        byte_count gap = 0; // the widest between them
-        byte_count end = 0; // of the highest
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t events_of_a_bucket = 32;
+    struct stretch {
+        byte_count begin, end;
+        std::uint32_t below, above;
     };
-    struct cursor {
-        block const* in; // null beyond the last
-        placed const* at;
-        step_id column;
+    struct bytes {                                  // a union: stretches that do not touch
+        std::uint32_t lowest = none, recent = none; // `recent` is where the last one went
     };
-
-    static step_id doublings(step_id width)
-    {
-        SUBLET_EXPECTS(std::has_single_bit(width), "sublet: the width of a column is a power of two");
-        return static_cast<step_id>(std::countr_zero(width));
-    }
-    [[nodiscard]] step_id column_of(step_id position) const { return position >> shift_; }
+    struct union_cursor {
+        stretch next;
+        std::uint32_t recent;
+        shape_piece mine; // the rectangle that asks
+    };
+    struct near_cursor {
+        shape_piece const* at;
+        shape_piece const* stop;
+        shape_piece mine;
+    };
 
     /// As `overlaps`, for ranges that are known not to be empty.
     static bool meet(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
 
-    /// Measured when it is first asked for, for most blocks are never wholly in the way of anybody.
-    template <class Block>
-    static byte_count widest_gap(Block& b)
+    /// All that a shape must keep clear of, from below.
+    template <class Shapes>
+    void gather(Shapes const& all, std::uint32_t shape)
     {
-        if (b.is_measured) return b.gap;
-        b.is_measured = true;
-        b.gap = 0;
-        b.end = b.items.front().end;
-        for (placed const& p : b.items) {
-            if (p.offset > b.end) b.gap = larger(b.gap, p.offset - b.end);
-            b.end = larger(b.end, p.end);
+        unions_.clear();
+        nearby_.clear();
+        for (shape_piece const& p : all.pieces_of(shape)) {
+            std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
+            auto ask = [&](bytes const& u) {
+                if (u.lowest != none) unions_.push_back({stretches_[u.lowest], u.recent, p});
+            };
+            auto look = [&](std::uint32_t bucket) {
+                auto const& items = near_[bucket];
+                if (!items.empty()) nearby_.push_back({items.data(), items.data() + items.size(), p});
+            };
+            look(first);
+            if (first != last) look(last);
+            // Who is born in the first bucket is in its list, or lives all its time.
+            for (std::size_t node = first + leaves_; node != 0; node /= 2) ask(living_[node]);
+            std::size_t i = first + leaves_ + 1, j = last + leaves_ + 1 - is_wide_[last];
+            for (; i < j; i /= 2, j /= 2) {
+                if (i % 2 == 1) ask(born_[i++]);
+                if (j % 2 == 1) ask(born_[--j]);
+            }
         }
-        return b.gap;
+        visits_ += 4 + unions_.size() + nearby_.size();
     }
 
-    /// Put a cursor into the heap where a hole is, or below.
-    template <class Index>
-    void sink(Index hole, cursor const c)
+    /// From `at` upwards, the lowest origin that nothing is in the way of.
+    template <std::same_as<placement_shape> Shape>
+    byte_count lift(Shape const& shape, byte_count at, byte_count highest)
     {
-        std::size_t const size = cursors_.size();
-        for (Index child; (child = 2 * hole + 1) < size; hole = child) {
-            if (child + 1 < size && cursors_[child + 1].at->offset < cursors_[child].at->offset) ++child;
-            if (c.at->offset <= cursors_[child].at->offset) break;
-            cursors_[hole] = cursors_[child];
+        for (byte_count before = no_offset; at != before;) {
+            if (at > highest) return no_offset;
+            before = at;
+            for (near_cursor& c : nearby_)
+                for (; c.at != c.stop && c.at->begin < at + c.mine.end; ++c.at, ++visits_)
+                    if (c.at->end > at + c.mine.begin && meet(c.at->when, c.mine.when)) {
+                        at = align_up(c.at->end - c.mine.begin, shape);
+                        if (at > highest) return no_offset;
+                    }
+            for (union_cursor& c : unions_)
+                for (; c.next.begin < at + c.mine.end; ++visits_) {
+                    if (c.next.end > at + c.mine.begin) {
+                        at = align_up(c.next.end - c.mine.begin, shape);
+                        if (at > highest) return no_offset;
+                    }
+                    if (c.next.above == none) c.next.begin = no_offset;
+                    else c.next = stretches_[c.next.above];
+                }
         }
-        cursors_[hole] = c;
+        return at;
     }
 
-    /// At the first entry of a block.
-    cursor bottom_of(std::uint32_t which, step_id column) const
+    /// How high an origin that was lifted may rise until it meets something; `no_offset`: as high as it
+    /// likes.
+    template <class = void>
+    byte_count lowest_above()
     {
-        if (which == no_block) return {nullptr, nullptr, column};
-        return {&blocks_[which], blocks_[which].items.data(), column};
-    }
-
-    /// Move to the next that overlaps `life` and has not been in an earlier column from `first` on.
-    bool advance(cursor& c, live_range life, step_id first) const
-    {
-        for (; c.in != nullptr; c = bottom_of(c.in->above, c.column)) {
-            placed const* const end = c.in->items.data() + c.in->items.size();
-            if (meet(c.in->lives, life))
-                for (; c.at != end; ++c.at)
-                    if (meet(c.at->life, life) && larger(column_of(c.at->life.first), first) == c.column)
-                        return true;
+        byte_count end = no_offset;
+        for (near_cursor& c : nearby_) {
+            while (c.at != c.stop && !meet(c.at->when, c.mine.when)) ++c.at, ++visits_;
+            if (c.at != c.stop) end = smaller(end, c.at->begin - c.mine.end);
         }
-        return false;
+        for (union_cursor const& c : unions_)
+            if (c.next.begin != no_offset) end = smaller(end, c.next.begin - c.mine.end);
+        return end;
     }
 
-    template <class Block>
-    static void cover(Block& b, live_range life)
+    template <std::same_as<shape_piece> Piece>
+    void insert(Piece const& p)
     {
-        if (is_empty(b.lives)) b.common = life;
-        b.common = {larger(b.common.first, life.first), smaller(b.common.last, life.last)};
-        b.lives = hull(b.lives, life);
-        b.is_measured = false;
+        std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
+        if (is_wide_[first] != 0) list(near_[first], p);
+        if (is_wide_[last] != 0 && last != first) list(near_[last], p);
+        std::size_t i = first + leaves_ + is_wide_[first], j = last + leaves_ + 1 - is_wide_[last];
+        for (; i < j; i /= 2, j /= 2) {
+            if (i % 2 == 1) unite(living_[i++], p.begin, p.end);
+            if (j % 2 == 1) unite(living_[--j], p.begin, p.end);
+        }
+        for (std::size_t node = first + leaves_; node != 0; node /= 2) unite(born_[node], p.begin, p.end);
     }
 
-    /// Into the first block that reaches as high, or the last; before its equals.
-    template <class Item>
-    void insert(std::uint32_t& lowest, Item const& item)
+    /// By ascending begin; behind its equals.
+    template <class Piece>
+    void list(std::vector<Piece>& items, Piece const& p)
     {
-        if (lowest == no_block) lowest = append(block{});
-        std::uint32_t which = lowest;
-        while (blocks_[which].above != no_block && blocks_[which].items.back().offset < item.offset)
-            which = blocks_[which].above;
-        std::vector<placed>& items = blocks_[which].items;
-        items.push_back(item);
+        items.push_back(p);
         std::size_t at = items.size() - 1;
-        for (; at != 0 && items[at - 1].offset >= item.offset; --at) items[at] = items[at - 1];
-        items[at] = item;
-        cover(blocks_[which], item.life);
-        if (items.size() > most) split(which);
+        for (; at != 0 && items[at - 1].begin > p.begin; --at) items[at] = items[at - 1];
+        items[at] = p;
     }
 
-    template <class Index>
-    void split(Index which)
+    /// From where the last one went, for neighbours in an order lie near each other as a rule.
+    template <class Bytes>
+    void unite(Bytes& all, byte_count begin, byte_count end)
     {
-        block lower, upper;
-        std::vector<placed> const& items = blocks_[which].items;
-        for (std::size_t i = 0; i != items.size(); ++i) {
-            block& half = i < most / 2 ? lower : upper;
-            half.items.push_back(items[i]);
-            cover(half, items[i].life);
+        ++visits_;
+        std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
+        if (at != none && stretches_[at].begin <= end) {
+            for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++visits_)
+                at = above;
+        } else {
+            for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++visits_) above = at;
         }
-        upper.above = blocks_[which].above;
-        lower.above = append(std::move(upper));
-        blocks_[which] = std::move(lower);
+        if (at == none || stretches_[at].end < begin) {
+            std::uint32_t fresh = unused_;
+            stretch const item{begin, end, at, above};
+            if (fresh == none) {
+                fresh = static_cast<std::uint32_t>(stretches_.size());
+                stretches_.push_back(item);
+            } else {
+                unused_ = stretches_[fresh].below;
+                stretches_[fresh] = item;
+            }
+            if (above != none) stretches_[above].below = fresh;
+            (at == none ? all.lowest : stretches_[at].above) = fresh;
+            all.recent = fresh;
+            return;
+        }
+        stretch& grown = stretches_[at];
+        grown.begin = smaller(grown.begin, begin);
+        grown.end = larger(grown.end, end);
+        while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
+            std::uint32_t const swallowed = grown.below;
+            grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
+            grown.below = stretches_[swallowed].below;
+            stretches_[swallowed].below = unused_;
+            unused_ = swallowed;
+        }
+        (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
+        all.recent = at;
     }
 
-    template <class Block>
-    std::uint32_t append(Block&& fresh)
-    {
-        blocks_.push_back(std::move(fresh));
-        return static_cast<std::uint32_t>(blocks_.size() - 1);
-    }
-
-    step_id shift_;
-    std::vector<std::uint32_t> lowest_; // by column: its first block
-    std::vector<block> blocks_;
-    std::vector<cursor> cursors_;
+    std::size_t leaves_ = 0;
+    std::vector<std::uint32_t> bucket_of_;       // by position
+    std::vector<unsigned char> is_wide_;         // by bucket: it has several positions
+    std::vector<bytes> born_, living_;           // by node
+    std::vector<std::vector<shape_piece>> near_; // by wide bucket: who is born or dies in it
+    std::vector<stretch> stretches_;
+    std::vector<union_cursor> unions_;
+    std::vector<near_cursor> nearby_;
+    std::uint32_t unused_ = none; // the first of a list of stretches
+    std::uint64_t visits_ = 0;
 };
 
 } // namespace sublet

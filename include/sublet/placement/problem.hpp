@@ -22,7 +22,6 @@
 /// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
 /// position are a lower bound, and often reached.
 
-#include <sublet/analysis/pressure.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan_options.hpp>
@@ -31,7 +30,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -91,36 +89,6 @@ template <std::same_as<placement_problem> Problem>
         pools = std::size_t{b.pool} + 1;
     }
     return pools;
-}
-
-/// What no placement goes below, and where.
-struct placement_bound {
-    byte_count bytes = 0; ///< the most bytes alive at one position, or the top of the highest pin
-    std::vector<byte_count> live_bytes; ///< by position
-    step_id peak_position = 0;          ///< the first with the most bytes alive
-};
-
-/// The lower bound for buffers of one pool; alignment is ignored.
-///
-/// Complexity: O(buffers + positions).
-/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once, or a pin leads beyond that.
-template <std::same_as<placement_buffer> Buffer>
-[[nodiscard]] placement_bound lower_bound(std::vector<Buffer> const& buffers)
-{
-    step_id positions = 0;
-    byte_count highest_pin = 0;
-    for (Buffer const& b : buffers) {
-        if (is_empty(b.life)) continue;
-        if (b.life.last > positions) positions = b.life.last;
-        if (b.pinned == no_offset || b.size == 0) continue;
-        byte_count const top = checked_add(b.pinned, b.size);
-        if (top > highest_pin) highest_pin = top;
-    }
-    memory_pressure load = pressure(
-        buffers.size(), [&](std::uint32_t i) { return buffers[i].life; },
-        [&](std::uint32_t i) { return buffers[i].size; }, positions);
-    return {load.peak > highest_pin ? load.peak : highest_pin, std::move(load.live_bytes),
-            load.peak_position};
 }
 
 } // namespace sublet
