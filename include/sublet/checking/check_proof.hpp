@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_CHECK_PROOF_HPP
+#define SUBLET_CHECKING_CHECK_PROOF_HPP
+
+/// Is nothing lower than it is said? Looks again at what a placement names as the reason.
+///
+///     "96 bytes are alive at position 4"      add up what is solid there
+///     "buffer 3 ends at 128"                  put it as low as its pin, its alignment and its ties allow
+///     "these five have no stacking below 80"  try all orders of them, each as low as those before it allow
+///
+/// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
+/// that they cannot be checked.
+
+#include <sublet/checking/solid_parts.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+enum class proof_verdict : std::uint8_t {
+    proved,
+    refuted,      ///< it is as `found` says
+    wrong_peak,   ///< the first position with the most bytes alive is `found`, and another is given
+    not_checkable ///< too many buffers, or somebody's word
+};
+
+struct proof_finding {
+    proof_verdict verdict = proof_verdict::proved;
+    proof_kind kind = proof_kind::nothing;
+    pool_id pool = 0;
+    byte_count bytes = 0; ///< below which nothing is, as the proof says
+    byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack
+    friend bool operator==(proof_finding const&, proof_finding const&) = default;
+};
+
+/// A sentence, to any stream that takes text and integers.
+template <class Stream>
+    requires requires(Stream& out, byte_count number) { out << "text" << number; }
+Stream& operator<<(Stream& out, proof_finding const& f)
+{
+    out << "the proof of pool " << f.pool << ", of " << f.bytes << " bytes, ";
+    if (f.verdict == proof_verdict::proved) out << "holds";
+    else if (f.verdict == proof_verdict::not_checkable) out << "is beyond what can be checked";
+    else if (f.verdict == proof_verdict::wrong_peak) out << "gives another peak than position " << f.found;
+    else if (f.kind == proof_kind::live_bytes) out << "is wrong: " << f.found << " are alive there";
+    else if (f.kind == proof_kind::top_of_pin) out << "is wrong: its buffer may end at " << f.found;
+    else if (f.kind == proof_kind::exhausted)
+        out << "is wrong: its buffers can be stacked within " << f.found;
+    else out << "is wrong: there is no such contradiction";
+    return out;
+}
+
+namespace detail {
+
+template <std::same_as<placement_problem> Problem>
+class proof_opponent {
+public:
+    proof_opponent(Problem const& problem, placement const& placed, pool_id pool)
+        : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
+          limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
+          solid_(solid_parts_of(problem))
+    {
+    }
+
+    proof_finding finding()
+    {
+        result_.kind = proof_.kind;
+        result_.pool = pool_;
+        result_.bytes = proof_.bytes;
+        add_up();
+        if (proof_.kind == proof_kind::given) result_.verdict = proof_verdict::not_checkable;
+        else if (!names_enough() || !holds()) result_.verdict = proof_verdict::refuted;
+        else if (result_.verdict == proof_verdict::proved && !is_never() &&
+                 placed_.pools[pool_].peak_position != peak_) {
+            result_.verdict = proof_verdict::wrong_peak;
+            result_.found = peak_;
+        }
+        return result_;
+    }
+
+private:
+    static constexpr std::size_t most_groups = 8;
+    static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
+
+    bool is_never() const
+    {
+        return proof_.kind == proof_kind::pin_misaligned || proof_.kind == proof_kind::pins_clash ||
+               proof_.kind == proof_kind::parts_clash;
+    }
+    pool_id pool_of(buffer_id b) const
+    {
+        return placed_.pool_of.empty() ? problem_.buffers[b].pool : placed_.pool_of[b];
+    }
+
+    /// Whether the proof names as many buffers as it speaks of, of this pool, that need a place.
+    bool names_enough() const
+    {
+        std::size_t least = 0;
+        if (proof_.kind == proof_kind::top_of_pin || proof_.kind == proof_kind::pin_misaligned) least = 1;
+        if (proof_.kind == proof_kind::pins_clash || proof_.kind == proof_kind::parts_clash) least = 2;
+        if (proof_.buffers.size() < least) return false;
+        for (buffer_id b : proof_.buffers)
+            if (b >= problem_.buffers.size() || pool_of(b) != pool_ || !solid_.needs_place[b]) return false;
+        return !is_never() || proof_.bytes == no_limit;
+    }
+
+    bool holds()
+    {
+        switch (proof_.kind) {
+        case proof_kind::nothing: return proof_.bytes == 0;
+        case proof_kind::live_bytes: result_.found = live_bytes_; return live_bytes_ == proof_.bytes;
+        case proof_kind::top_of_pin: return ends_there();
+        case proof_kind::exhausted: return has_no_stacking();
+        case proof_kind::given: return true;
+        case proof_kind::pin_misaligned: return is_misaligned(proof_.buffers[0]);
+        case proof_kind::pins_clash: return are_pinned_together();
+        case proof_kind::parts_clash: return cannot_both_be(proof_.buffers[0], proof_.buffers[1]);
+        }
+        return false;
+    }
+
+    /// The bytes alive at the position of the proof, and where most are.
+    void add_up()
+    {
+        enum : unsigned { dies, is_born };
+        std::vector<keyed> events;
+        for (std::size_t i = 0; i != solid_.parts.size(); ++i) {
+            solid_part const& p = solid_.parts[i];
+            if (pool_of(p.buffer) != pool_) continue;
+            events.push_back({p.when.last, dies, static_cast<std::uint32_t>(i)});
+            events.push_back({p.when.first, is_born, static_cast<std::uint32_t>(i)});
+        }
+        sort_keyed(events);
+        byte_count live = 0, most = 0;
+        for (std::size_t i = 0; i != events.size(); ++i) {
+            solid_part const& p = solid_.parts[events[i].who];
+            live = events[i].tie == dies ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
+            if (i + 1 != events.size() && events[i + 1].key == events[i].key) continue;
+            if (events[i].key <= proof_.position) live_bytes_ = live;
+            if (live <= most) continue;
+            most = live;
+            peak_ = static_cast<step_id>(events[i].key);
+        }
+    }
+
+    // --- one buffer, or two ------------------------------------------------------------------------------
+
+    bool is_misaligned(buffer_id b) const
+    {
+        byte_count const pin = problem_.buffers[b].pinned;
+        return pin != no_offset && (pin % problem_.buffers[b].alignment != 0 || pin % limits_.alignment != 0);
+    }
+    bool ends_there()
+    {
+        buffer_id const b = proof_.buffers[0];
+        group const mine = group_of(solid_.root[b]);
+        std::int64_t const origin = least_origin(mine, 0);
+        if (is_too_long_) result_.verdict = proof_verdict::not_checkable;
+        if (origin == nowhere) return is_too_long_; // else it has no place at all: that is another proof
+        result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
+        return result_.found == proof_.bytes;
+    }
+    bool are_pinned_together() const
+    {
+        group const a = group_of(solid_.root[proof_.buffers[0]]),
+                    b = group_of(solid_.root[proof_.buffers[1]]);
+        if (a.root == b.root || a.pin == nowhere || b.pin == nowhere) return false;
+        bool meet = false;
+        for_common(a, b, [&](solid_part const& x, solid_part const& y) {
+            meet = meet || (up(a.pin, x.begin) < up(b.pin, y.end) && up(b.pin, y.begin) < up(a.pin, x.end));
+        });
+        return meet;
+    }
+    /// Two of one group: by their distances, their pins, or their alignments.
+    bool cannot_both_be(buffer_id x, buffer_id y) const
+    {
+        if (x == y || solid_.root[x] != solid_.root[y]) return false;
+        if (solid_.contradicts[solid_.root[x]] != 0) return true;
+        std::int64_t const from_x = static_cast<std::int64_t>(solid_.above[y] - solid_.above[x]);
+        auto forbids = [&](buffer_id pinned, buffer_id other, std::int64_t distance) {
+            byte_count const pin = problem_.buffers[pinned].pinned;
+            if (pin == no_offset) return false;
+            std::int64_t const at = static_cast<std::int64_t>(pin) + distance;
+            byte_count const also = problem_.buffers[other].pinned;
+            return at < 0 || (also != no_offset && also != static_cast<byte_count>(at)) ||
+                   static_cast<byte_count>(at) % problem_.buffers[other].alignment != 0 ||
+                   static_cast<byte_count>(at) % limits_.alignment != 0;
+        };
+        if (forbids(x, y, from_x) || forbids(y, x, -from_x)) return true;
+        // One at a multiple of a, the other at a multiple of b: their distance is one of the common divisor.
+        byte_count a = combine_alignment(problem_.buffers[x].alignment, limits_.alignment);
+        byte_count b = combine_alignment(problem_.buffers[y].alignment, limits_.alignment);
+        while (b != 0) {
+            byte_count const rest = a % b;
+            a = b;
+            b = rest;
+        }
+        return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
+    }
+
+    // --- all orders of a few -----------------------------------------------------------------------------
+
+    struct group {
+        buffer_id root = no_buffer;
+        std::vector<solid_part> parts;
+        std::vector<buffer_id> members;
+        std::int64_t size = 0;
+        std::int64_t pin = nowhere; ///< of its origin
+    };
+    static std::int64_t up(std::int64_t at, byte_count distance)
+    {
+        return at + static_cast<std::int64_t>(distance);
+    }
+
+    group group_of(buffer_id root) const
+    {
+        group found;
+        found.root = root;
+        for (solid_part const& p : solid_.parts)
+            if (solid_.root[p.buffer] == root) found.parts.push_back(p);
+        for (buffer_id b = 0; b != solid_.root.size(); ++b) {
+            if (solid_.root[b] != root || !solid_.needs_place[b]) continue;
+            found.members.push_back(b);
+            found.size = larger(found.size, up(0, solid_.above[b] + problem_.buffers[b].size));
+            if (problem_.buffers[b].pinned != no_offset)
+                found.pin = static_cast<std::int64_t>(problem_.buffers[b].pinned - solid_.above[b]);
+        }
+        return found;
+    }
+
+    bool is_allowed(group const& g, std::int64_t origin) const
+    {
+        for (buffer_id b : g.members) {
+            placement_buffer const& wanted = problem_.buffers[b];
+            byte_count const at = static_cast<byte_count>(origin) + solid_.above[b];
+            if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
+            if (wanted.pinned != no_offset && wanted.pinned != at) return false;
+        }
+        return solid_.contradicts[g.root] == 0;
+    }
+
+    /// From one multiple of the largest alignment to the next.
+    std::int64_t least_origin(group const& g, std::int64_t least)
+    {
+        if (g.pin != nowhere) return g.pin >= least && is_allowed(g, g.pin) ? g.pin : nowhere;
+        byte_count period = limits_.alignment;
+        byte_count step = 1;
+        buffer_id coarsest = g.members.front();
+        for (buffer_id b : g.members) {
+            byte_count const a = problem_.buffers[b].alignment;
+            period = combine_alignment(period, a);
+            if (combine_alignment(a, limits_.alignment) > step) {
+                step = combine_alignment(a, limits_.alignment);
+                coarsest = b;
+            }
+        }
+        byte_count const first = align_up(static_cast<byte_count>(least) + solid_.above[coarsest], step);
+        for (std::uint64_t tried = 0; tried != period / step; ++tried) {
+            if (tried == 100'000) is_too_long_ = true;
+            if (is_too_long_) break;
+            byte_count const at = first + tried * step;
+            if (at >= solid_.above[coarsest] &&
+                is_allowed(g, static_cast<std::int64_t>(at - solid_.above[coarsest])))
+                return static_cast<std::int64_t>(at - solid_.above[coarsest]);
+        }
+        return nowhere;
+    }
+
+    template <class Use>
+    static void for_common(group const& a, group const& b, Use use)
+    {
+        for (solid_part const& x : a.parts)
+            for (solid_part const& y : b.parts)
+                if (overlaps(x.when, y.when)) use(x, y);
+    }
+
+    /// False as soon as one stacking of the named groups is lower than the proof says.
+    bool has_no_stacking()
+    {
+        std::vector<group> groups;
+        for (buffer_id b : proof_.buffers) {
+            bool is_new = true;
+            for (group const& g : groups) is_new = is_new && g.root != solid_.root[b];
+            if (!is_new) continue;
+            if (groups.size() == most_groups) is_too_long_ = true;
+            if (is_too_long_) break;
+            groups.push_back(group_of(solid_.root[b]));
+        }
+        std::int64_t lowest = nowhere;
+        if (!is_too_long_) {
+            std::vector<std::int64_t> origin(groups.size(), nowhere);
+            std::int64_t const claimed =
+                proof_.bytes < byte_count{1} << 62 ? static_cast<std::int64_t>(proof_.bytes) : nowhere;
+            lowest = stack(groups, origin, 0, claimed);
+        }
+        result_.found = static_cast<byte_count>(lowest);
+        if (lowest != nowhere) return false;
+        if (is_too_long_) result_.verdict = proof_verdict::not_checkable;
+        return true;
+    }
+
+    /// The height of a stacking below `claimed` that goes on with what has no place yet, or `nowhere`.
+    /// It calls itself as many times as there are groups, which are few.
+    std::int64_t stack(std::vector<group> const& groups, std::vector<std::int64_t>& origin,
+                       std::int64_t height, std::int64_t claimed)
+    {
+        bool is_complete = true;
+        for (std::size_t g = 0; g != groups.size(); ++g) {
+            if (origin[g] != nowhere) continue;
+            is_complete = false;
+            std::int64_t least = 0;
+            for (std::size_t below = 0; below != groups.size(); ++below)
+                if (origin[below] != nowhere)
+                    for_common(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
+                        least = larger(least, up(origin[below], x.end) - up(0, y.begin));
+                    });
+            std::int64_t const at = least_origin(groups[g], least);
+            if (at == nowhere || at + groups[g].size >= claimed) continue;
+            origin[g] = at;
+            std::int64_t const top = stack(groups, origin, larger(height, at + groups[g].size), claimed);
+            origin[g] = nowhere;
+            if (top != nowhere) return top;
+        }
+        return is_complete && height < claimed ? height : nowhere;
+    }
+
+    Problem const& problem_;
+    placement const& placed_;
+    pool_id const pool_;
+    placement_proof const& proof_;
+    pool_limits const limits_;
+    solid_parts const solid_;
+    proof_finding result_;
+    byte_count live_bytes_ = 0; // at the position of the proof
+    step_id peak_ = 0;
+    bool is_too_long_ = false;
+};
+
+} // namespace detail
+
+/// Look again at why no placement of `pool` is lower than its lower bound.
+///
+/// Requires:   `pool` is one of the placement's; the requirements of check_placement.
+/// Ensures:    where the verdict is `proved`, no stacking of the pool is lower. A bound by live bytes or by
+/// the
+///             top of a buffer holds for any placement at all; and both are to be exact.
+/// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations; what a search exhausted,
+/// up
+///             to 8 pieces of storage, factorial in their number.
+/// Throws:     precondition_error if sums exceed 64 bits.
+template <std::same_as<placement_problem> Problem>
+[[nodiscard]] proof_finding check_proof(Problem const& problem, placement const& placed, pool_id pool)
+{
+    SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is asked of a pool that is not placed");
+    return detail::proof_opponent<Problem>(problem, placed, pool).finding();
+}
+
+} // namespace sublet
+
+#endif

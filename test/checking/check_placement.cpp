@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_placement.hpp>
+
+#include "../placement_oracle.hpp"
+#include "../random_placements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+/// Heights, bounds and status as the offsets ask for, whether these are right or not.
+placement described(placement_problem const& problem, std::vector<byte_count> offset,
+                    std::vector<pool_id> pool_of = {})
+{
+    placement result;
+    result.offset = std::move(offset);
+    result.pool_of = std::move(pool_of);
+    result.pools.resize(std::max<std::size_t>(problem.pools.size(), 1));
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        if (result.offset[b] == no_offset) continue;
+        placed_pool& pool =
+            result.pools[result.pool_of.empty() ? problem.buffers[b].pool : result.pool_of[b]];
+        pool.height = std::max(pool.height, result.offset[b] + problem.buffers[b].size);
+    }
+    for (std::size_t p = 0; p != result.pools.size(); ++p) {
+        placed_pool& pool = result.pools[p];
+        byte_count const capacity = p < problem.pools.size() ? problem.pools[p].capacity : no_limit;
+        pool.status = pool.height > capacity ? placement_status::limit
+                      : pool.height == 0     ? placement_status::optimal
+                                             : placement_status::feasible;
+        if (pool.status > result.status) result.pool = static_cast<pool_id>(p);
+        result.status = std::max(result.status, pool.status);
+    }
+    return result;
+}
+
+/// Two buffers, one upon the other from position 2 to 4, and one for later.
+struct three_buffers {
+    placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16, 4}, {{6, 8}, 24}}, {{}}};
+    placement placed = described(problem, {0, 8, 0});
+
+    std::optional<placement_fault> check(placement_question const& question = {}) const
+    {
+        return check_placement(problem, placed, question);
+    }
+    misplacement what(placement_question const& question = {}) const
+    {
+        auto const found = check(question);
+        REQUIRE(found);
+        return found->what;
+    }
+};
+
+} // namespace
+
+TEST_CASE("two that are alive at a position and share bytes are named, and where")
+{
+    three_buffers t;
+    CHECK(!t.check());
+    t.placed = described(t.problem, {0, 4, 0});
+    CHECK(t.check() == placement_fault{.buffer = 0, .other = 1, .position = 2, .begin = 4, .end = 8});
+    t.problem.gaps = {{0, {2, 4}}};
+    CHECK(!t.check());
+    t.problem.gaps = {{0, {2, 4}, 0, 5}};
+    CHECK(t.check() == placement_fault{.buffer = 0, .other = 1, .position = 2, .begin = 4, .end = 5});
+    t.problem.gaps = {{0, {2, 3}}};
+    CHECK(t.check()->position == 3);
+    t.problem.gaps = {{1, {2, 3}}, {1, {3, 4}, 4, 9}};
+    CHECK(!t.check());
+}
+
+TEST_CASE("the same bytes of two pools are two things")
+{
+    three_buffers t;
+    t.problem.buffers[1].pool = 1;
+    t.problem.pools.resize(2);
+    t.placed = described(t.problem, {0, 0, 0});
+    CHECK(!t.check());
+    t.placed.pools.resize(1);
+    CHECK(t.what() == misplacement::foreign);
+}
+
+TEST_CASE("a place is where alignment, pool and pin ask for")
+{
+    three_buffers t;
+    t.placed = described(t.problem, {0, 10, 0});
+    CHECK(t.check() ==
+          placement_fault{.what = misplacement::misaligned, .buffer = 1, .begin = 10, .needed = 4});
+    t.placed = described(t.problem, {0, 12, 0});
+    t.problem.pools[0].alignment = 8;
+    CHECK(t.check() ==
+          placement_fault{.what = misplacement::misaligned, .buffer = 1, .begin = 12, .needed = 8});
+    t.problem.pools[0].alignment = 1;
+    t.problem.buffers[1].pinned = 8;
+    CHECK(t.check() == placement_fault{.what = misplacement::off_pin, .buffer = 1, .begin = 12, .needed = 8});
+    t.problem.buffers[1].pinned = 12;
+    CHECK(!t.check());
+}
+
+TEST_CASE("who needs bytes has a place, and nobody else has one")
+{
+    three_buffers t;
+    t.placed.offset[1] = no_offset;
+    CHECK(t.check() == placement_fault{.what = misplacement::unplaced, .buffer = 1, .begin = no_offset});
+    t.problem.buffers[1].size = 0;
+    CHECK(!t.check());
+    t.placed.offset[1] = 0;
+    CHECK(t.what() == misplacement::needless);
+    t.problem.buffers[1] = {{3, 3}, 16};
+    CHECK(t.what() == misplacement::needless);
+    t.problem.buffers[1] = {{2, 6}, 16};
+    t.problem.gaps = {{1, {0, 9}}};
+    CHECK(t.what() == misplacement::needless);
+    t.placed.offset[1] = no_offset;
+    CHECK(!t.check());
+    t.placed.offset.pop_back();
+    CHECK(t.what() == misplacement::foreign);
+}
+
+TEST_CASE("a pool that cannot be filled may be left empty, but not half of it")
+{
+    three_buffers t;
+    t.placed.offset.assign(3, no_offset);
+    CHECK(t.what() == misplacement::unplaced);
+    t.placed.pools[0].status = t.placed.status = placement_status::infeasible;
+    t.placed.pools[0].proof.bytes = no_limit;
+    CHECK(!t.check());
+    t.placed.pools[0].proof.bytes = 0;
+    CHECK(t.what() == misplacement::wrong_status);
+    t.placed.pools[0].status = t.placed.status = placement_status::limit;
+    CHECK(!t.check());
+    t.placed.offset[0] = 0;
+    CHECK(t.what() == misplacement::unplaced);
+}
+
+TEST_CASE("colocated buffers keep their distance and are in one pool")
+{
+    three_buffers t;
+    t.problem.colocated = {{1, 0, 8}};
+    CHECK(!t.check());
+    t.placed = described(t.problem, {0, 12, 0});
+    CHECK(t.check() ==
+          placement_fault{.what = misplacement::torn, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
+    t.problem.colocated.push_back({1, 0, 12});
+    CHECK(t.what() == misplacement::torn);
+    t.problem.colocated = {{1, 0, 8}};
+    t.problem.pools.resize(2);
+    t.placed = described(t.problem, {0, 8, 0}, {0, 1, 0});
+    CHECK(t.what() == misplacement::wrong_pool);
+}
+
+TEST_CASE("who may choose is in a pool of its choice, and pays for it")
+{
+    three_buffers t;
+    t.problem.pools.resize(3);
+    t.placed = described(t.problem, {0, 0, 0}, {0, 1, 0});
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_pool, .buffer = 1, .pool = 1});
+    t.problem.choices = {{1, 2, 1}, {1, 1, 7}, {2, 0, 5}};
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_cost, .end = 12, .needed = 0});
+    t.placed.cost = 12;
+    CHECK(!t.check());
+    t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own is not among them
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_pool, .buffer = 1, .pool = 0});
+    t.problem.colocated = {{1, 0, 8}}; // who is anchored has no choice
+    t.placed.cost = 5;
+    CHECK(!t.check());
+}
+
+TEST_CASE("a height is where the highest ends, and a bound is not above it")
+{
+    three_buffers t;
+    for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
+        t.placed.pools[0].height = wrong;
+        CHECK(t.check() == placement_fault{.what = misplacement::wrong_height, .end = 24, .needed = wrong});
+    }
+    t.placed.pools[0].height = 24;
+    t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = 25;
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_bound, .end = 24, .needed = 25});
+    t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = 23;
+    CHECK(!t.check());
+    t.placed.pools[0].proof.bytes = 22;
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_bound, .end = 22, .needed = 23});
+    t.placed.offset[2] = no_offset - 8;
+    CHECK(t.check()->end == no_offset);
+}
+
+TEST_CASE("a status is what height, bound and capacity say, of each pool and of all")
+{
+    three_buffers t;
+    auto set = [&t](placement_status status) { t.placed.pools[0].status = t.placed.status = status; };
+    using enum placement_status;
+    struct expected {
+        byte_count bound, capacity;
+        placement_status status;
+    };
+    for (expected e : {expected{24, no_limit, optimal},
+                       {23, no_limit, feasible},
+                       {24, 24, optimal},
+                       {8, 24, feasible},
+                       {8, 23, limit},
+                       {24, 23, infeasible}}) {
+        t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = e.bound;
+        t.problem.pools[0].capacity = e.capacity;
+        for (placement_status said : {optimal, feasible, limit, infeasible}) {
+            set(said);
+            CHECK(!t.check() == (said == e.status));
+            if (e.status == feasible) CHECK(!t.check({.lowest = false}) == (said == optimal));
+        }
+    }
+    set(infeasible);
+    t.placed.status = limit;
+    CHECK(t.what() == misplacement::wrong_status);
+    set(infeasible);
+    t.placed.pool = 1;
+    CHECK(t.what() == misplacement::wrong_status);
+}
+
+TEST_CASE("bytes have moved if they had a place and have another")
+{
+    three_buffers t;
+    std::vector<byte_count> const previous{4, 0, no_offset};
+    t.placed.moved_bytes = 24;
+    CHECK(!t.check({.previous = previous}));
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_movement, .end = 0, .needed = 24});
+    std::vector<byte_count> const first_only{4};
+    CHECK(t.check({.previous = first_only}) ==
+          placement_fault{.what = misplacement::wrong_movement, .end = 8, .needed = 24});
+    t.placed.moved_bytes = 0;
+    CHECK(!t.check({.previous = t.placed.offset}));
+}
+
+TEST_CASE("on random problems, right and damaged placements are told apart as by definition")
+{
+    unsigned right = 0, wrong = 0;
+    for (unsigned seed = 0; seed != 20'000; ++seed) {
+        dice roll{std::mt19937{seed}};
+        placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
+        placement_oracle const oracle(problem);
+        std::vector<std::size_t> order;
+        for (std::size_t g = 0; g != oracle.groups.size(); ++g)
+            order.insert(order.begin() + roll.below(static_cast<unsigned>(g) + 1), g);
+        auto const origin = oracle.stacked(order);
+        std::vector<byte_count> offset(problem.buffers.size(), no_offset);
+        if (origin.size() != order.size()) continue;
+        for (std::size_t g = 0; g != oracle.groups.size(); ++g)
+            for (auto const& p : oracle.groups[g].parts)
+                offset[p.buffer] = static_cast<byte_count>(origin[g] + p.distance);
+
+        std::ostringstream out;
+        out << problem;
+        std::string const literal = out.str();
+        CAPTURE(seed);
+        CAPTURE(literal);
+        auto agree = [&] {
+            auto const verdict = check_placement(problem, described(problem, offset));
+            bool const is_right = oracle.is_valid(offset, no_limit);
+            CHECK(!verdict == is_right);
+            ++(is_right ? right : wrong);
+            if (!verdict || verdict->what != misplacement::clash) return;
+            // The witness is one that anyone can look up.
+            std::size_t const a = oracle.group_of[verdict->buffer], b = oracle.group_of[verdict->other];
+            REQUIRE((a != oracle.none && b != oracle.none && a != b));
+            auto solid = [&](buffer_id who, std::size_t g) {
+                auto const& group = oracle.groups[g];
+                auto part = group.parts.begin();
+                while (part->buffer != who) ++part;
+                auto const at = static_cast<std::int64_t>(offset[who]) - part->distance;
+                auto const extent = group.solid[verdict->position];
+                return std::pair{at + extent.begin, at + extent.end};
+            };
+            auto const x = solid(verdict->buffer, a), y = solid(verdict->other, b);
+            CHECK(std::max(x.first, y.first) == static_cast<std::int64_t>(verdict->begin));
+            CHECK(std::min(x.second, y.second) == static_cast<std::int64_t>(verdict->end));
+        };
+        agree();
+        for (unsigned damage = 0; damage != 3; ++damage) { // one after the other
+            byte_count& one = offset[roll.below(static_cast<unsigned>(offset.size()))];
+            unsigned const how = roll.below(8);
+            if (how == 0) one = one == no_offset ? 0 : no_offset;
+            else if (one != no_offset)
+                one = roll.below(2) == 0 ? one + how : one - smaller<byte_count>(one, how);
+            agree();
+        }
+    }
+    CHECK(right > 10'000);
+    CHECK(wrong > 10'000);
+}

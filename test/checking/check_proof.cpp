@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_proof.hpp>
+
+#include "../placement_oracle.hpp"
+#include "../random_placements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+/// What is found of a proof of pool 0, its peak given as it is.
+proof_finding finding(placement_problem const& problem, placement_proof proof)
+{
+    placement placed;
+    placed.pools.resize(1);
+    placed.pools[0].proof = std::move(proof);
+    proof_finding found = check_proof(problem, placed, 0);
+    if (found.verdict != proof_verdict::wrong_peak) return found;
+    placed.pools[0].peak_position = static_cast<step_id>(found.found);
+    return check_proof(problem, placed, 0);
+}
+
+proof_verdict verdict(placement_problem const& problem, placement_proof proof)
+{
+    return finding(problem, std::move(proof)).verdict;
+}
+
+std::string sentence(proof_finding const& f)
+{
+    std::ostringstream out;
+    out << f;
+    return out.str();
+}
+
+using enum proof_verdict;
+
+} // namespace
+
+TEST_CASE("the bytes alive at a position are added up again")
+{
+    placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
+    CHECK(verdict(problem, {proof_kind::live_bytes, 24, 3}) == proved);
+    CHECK(verdict(problem, {proof_kind::live_bytes, 24, 7}) == proved);
+    for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
+        auto const found = finding(problem, {proof_kind::live_bytes, wrong, 3});
+        CHECK(found.verdict == refuted);
+        CHECK(found.found == 24);
+    }
+    CHECK(verdict(problem, {proof_kind::live_bytes, 24, 4}) == refuted);
+    problem.gaps = {{0, {2, 4}, 0, 5}};
+    CHECK(verdict(problem, {proof_kind::live_bytes, 21, 3}) == proved);
+    problem.colocated = {{2, 1, 0}};
+    CHECK(verdict(problem, {proof_kind::live_bytes, 24, 6}) == proved);
+    problem.buffers[1].pool = problem.buffers[2].pool = 1;
+    CHECK(verdict(problem, {proof_kind::live_bytes, 5, 3}) == proved);
+}
+
+TEST_CASE("the peak is the first position with the most bytes alive")
+{
+    placement_problem const problem{{{{1, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
+    placement placed;
+    placed.pools.resize(1);
+    placed.pools[0].proof = {proof_kind::live_bytes, 24, 6};
+    for (step_id at : {0u, 2u, 6u}) {
+        placed.pools[0].peak_position = at;
+        auto const found = check_proof(problem, placed, 0);
+        CHECK(found.verdict == (at == 2 ? proved : wrong_peak));
+        if (at != 2) CHECK(found.found == 2);
+    }
+}
+
+TEST_CASE("a buffer ends where its pin or its size makes it end, at least")
+{
+    placement_problem problem{{{{0, 4}, 8, 4, 0, 16}, {{2, 6}, 16}}};
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 24, 0, {0}}) == proved);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 25, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 16, 0, {1}}) == proved);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 17, 0, {1}}) == refuted);
+    problem.colocated = {{1, 0, 4}};
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 36, 0, {1}}) == proved);
+    problem.buffers[0].pinned = no_offset;
+    problem.buffers[1].alignment = 3;
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
+}
+
+TEST_CASE("what cannot be at any height is looked at in itself")
+{
+    placement_problem problem{{{{0, 4}, 8, 4, 0, 18}, {{3, 6}, 16, 1, 0, 25}, {{4, 6}, 8, 1, 0, 40}}};
+    CHECK(verdict(problem, {proof_kind::pin_misaligned, no_limit, 0, {0}}) == proved);
+    CHECK(verdict(problem, {proof_kind::pin_misaligned, no_limit, 0, {1}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::pin_misaligned, 64, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {0, 1}}) == proved);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 0}}) == proved);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 2}}) == proved);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {0, 2}}) == refuted);
+    problem.buffers[1].pinned = 24;
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 2}}) == refuted);
+    problem.pools = {{.alignment = 16}};
+    CHECK(verdict(problem, {proof_kind::pin_misaligned, no_limit, 0, {1}}) == proved);
+}
+
+TEST_CASE("all stackings of a few are tried, and not those of many")
+{
+    placement_problem problem{{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 8}, {{0, 1}, 8, 16}}};
+    CHECK(verdict(problem, {proof_kind::exhausted, 16, 0, {0, 1, 2}}) == proved);
+    auto const found = finding(problem, {proof_kind::exhausted, 17, 0, {0, 1, 2}});
+    CHECK(found.verdict == refuted);
+    CHECK(found.found == 16);
+    CHECK(verdict(problem, {proof_kind::exhausted, 16, 0, {}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::exhausted, 16, 0, {0, 4}}) == refuted);
+    for (buffer_id b = 0; b != 9; ++b) problem.buffers.push_back({{4, 5}, 8});
+    CHECK(verdict(problem, {proof_kind::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) == proved);
+    CHECK(verdict(problem, {proof_kind::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) == not_checkable);
+}
+
+TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without bytes is none")
+{
+    placement_problem problem{{{{0, 4}, 8}, {{0, 4}, 0}, {{0, 4}, 8, 1, 1}}};
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 8, 0, {}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 0, 0, {1}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 8, 0, {2}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::top_of_pin, 8, 0, {3}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::parts_clash, no_limit, 0, {0, 0}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::nothing, 0, 0, {}}) == proved);
+    CHECK(verdict(problem, {proof_kind::nothing, 1, 0, {}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::given, 8, 0, {}}) == not_checkable);
+}
+
+TEST_CASE("each finding has a sentence")
+{
+    proof_finding f{proved, proof_kind::live_bytes, 2, 96, 80};
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, holds");
+    f.verdict = refuted;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: 80 are alive there");
+    f.kind = proof_kind::top_of_pin;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffer may end at 80");
+    f.kind = proof_kind::exhausted;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
+    f.kind = proof_kind::pins_clash;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");
+    f.verdict = wrong_peak;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, gives another peak than position 80");
+    f.verdict = not_checkable;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is beyond what can be checked");
+}
+
+TEST_CASE("on random problems each proof is judged as by definition")
+{
+    unsigned contradictions = 0, stacked = 0, impossible = 0;
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        dice roll{std::mt19937{seed}};
+        auto shape = draw_placement_shape(roll);
+        shape.buffers = smaller(shape.buffers, 6u);
+        placement_problem const problem = draw_placement(roll, shape);
+        std::ostringstream out;
+        out << problem;
+        std::string const literal = out.str();
+        CAPTURE(seed);
+        CAPTURE(literal);
+        placement_oracle const oracle(problem);
+        std::vector<buffer_id> everybody;
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+            if (oracle.group_of[b] != oracle.none) everybody.push_back(b);
+        bool contradicts = false;
+        for (auto const& g : oracle.groups) contradicts = contradicts || g.clashes;
+
+        for (step_id at = 0; at != 12 && !contradicts; ++at) {
+            auto const alive = static_cast<byte_count>(oracle.live_bytes(at));
+            CHECK(verdict(problem, {proof_kind::live_bytes, alive, at}) == proved);
+            CHECK(verdict(problem, {proof_kind::live_bytes, alive + 1, at}) == refuted);
+        }
+        auto const lowest = oracle.lowest_stacking();
+        if (lowest == oracle.never) {
+            ++impossible;
+            CHECK(verdict(problem, {proof_kind::exhausted, no_limit, 0, everybody}) == proved);
+        } else {
+            ++stacked;
+            auto const height = static_cast<byte_count>(lowest);
+            CHECK(verdict(problem, {proof_kind::exhausted, height, 0, everybody}) == proved);
+            CHECK(verdict(problem, {proof_kind::exhausted, height + 1, 0, everybody}) == refuted);
+        }
+        for (buffer_id b : everybody) {
+            std::size_t const g = oracle.group_of[b];
+            auto const origin = oracle.least_origin(g, 0);
+            if (origin == oracle.never) continue;
+            std::int64_t end = origin + static_cast<std::int64_t>(problem.buffers[b].size);
+            for (auto const& p : oracle.groups[g].parts)
+                if (p.buffer == b) end += p.distance;
+            CHECK(verdict(problem, {proof_kind::top_of_pin, static_cast<byte_count>(end), 0, {b}}) == proved);
+            CHECK(verdict(problem, {proof_kind::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
+                  refuted);
+            for (buffer_id other : everybody) {
+                std::size_t const h = oracle.group_of[other];
+                bool const are_pinned = origin == oracle.least_origin(g, origin + 1) ||
+                                        oracle.least_origin(g, origin + 1) == oracle.never;
+                if (!are_pinned || g == h || oracle.least_origin(h, 0) == oracle.never) continue;
+                if (oracle.least_origin(h, oracle.least_origin(h, 0) + 1) != oracle.never) continue;
+                bool const clash = !oracle.is_apart(g, origin, h, oracle.least_origin(h, 0));
+                CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {b, other}}) ==
+                      (clash ? proved : refuted));
+            }
+        }
+        for (buffer_id b : everybody)
+            for (buffer_id other : everybody) {
+                if (b == other || oracle.group_of[b] != oracle.group_of[other]) continue;
+                bool is_misaligned = false;
+                placement_problem two = problem; // only these two have bytes
+                for (buffer_id i = 0; i != two.buffers.size(); ++i) {
+                    if (i != b && i != other) two.buffers[i].size = 0;
+                    else if (two.buffers[i].pinned != no_offset)
+                        is_misaligned = is_misaligned ||
+                                        two.buffers[i].pinned % two.buffers[i].alignment != 0 ||
+                                        two.buffers[i].pinned % two.pools[0].alignment != 0;
+                }
+                placement_oracle const of_two(two);
+                if (is_misaligned || of_two.groups.empty()) continue;
+                bool const impossible_two = of_two.least_origin(0, 0) == oracle.never;
+                contradictions += impossible_two;
+                CHECK(verdict(problem, {proof_kind::parts_clash, no_limit, 0, {b, other}}) ==
+                      (impossible_two ? proved : refuted));
+            }
+    }
+    CHECK(stacked > 2000);
+    CHECK(impossible > 100);
+    CHECK(contradictions > 100);
+}

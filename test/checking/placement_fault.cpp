@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/placement_fault.hpp>
+
+#include <doctest/doctest.h>
+
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace sublet;
+
+std::string sentence(placement_fault const& f)
+{
+    std::ostringstream out;
+    out << f;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("a clash reads as a sentence with both buffers, the position and the bytes")
+{
+    placement_fault const f{.buffer = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
+    CHECK(sentence(f) ==
+          "buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
+}
+
+TEST_CASE("each fault has a sentence of its own that names what is wrong and what is asked")
+{
+    placement_fault f{
+        .buffer = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
+    struct expected {
+        misplacement what;
+        char const* words;
+    };
+    std::set<std::string> sentences;
+    for (expected e : {expected{misplacement::foreign, "not one of this problem"},
+                       {misplacement::wrong_pool, "buffer 3 lies in pool 5"},
+                       {misplacement::unplaced, "buffer 3 needs bytes"},
+                       {misplacement::needless, "an offset, 40"},
+                       {misplacement::misaligned, "not a multiple of its alignment 64"},
+                       {misplacement::off_pin, "pinned to 64"},
+                       {misplacement::torn, "(offset 40, not 64)"},
+                       {misplacement::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
+                       {misplacement::clash, "bytes [40, 80) of pool 5"},
+                       {misplacement::wrong_bound, "pool 5 is given as 64"},
+                       {misplacement::wrong_status, "(pool 5)"},
+                       {misplacement::wrong_cost, "cost 80, and the cost is given as 64"},
+                       {misplacement::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
+        f.what = e.what;
+        std::string const text = sentence(f);
+        CAPTURE(text);
+        CHECK(text.find(e.words) != std::string::npos);
+        CHECK(sentences.insert(text).second);
+    }
+}
