@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// placement [SECTION ...] [--smoke] [FILE.csv ...]: how low buffers are placed, and how soon. Without files:
+// all of $SUBLET_DATA/lifetimes. Sections; --files without any:
+//
+//     --files            each file by each method: the orders one by one, the first of them and the best, and
+//                        place(), which has search and repair, too
+//     --minimize         the lowest, with default settings
+//     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
+//     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
+//     --scaling N        drawn and repeated problems of 100, 1000, ... N buffers: time and memory
+//
+// One line a measurement, key=value; `file=all` sums a section up: geometric means of ms and nodes, how many
+// are optimal. Whatever was placed is checked, proof included, by checking/check_placement.hpp; one refuted
+// makes the run fail. Milliseconds are those of the processor, for machines that others use, too.
+
+#include "../examples/pack/read_lifetimes.hpp"
+#include "measure.hpp"
+#include "placement_inputs.hpp"
+
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
+#include <sublet/placement/best_packing.hpp>
+#include <sublet/placement/bound.hpp>
+#include <sublet/placement/fit.hpp>
+#include <sublet/placement/orders.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/placement/shapes.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+struct subject {
+    std::string name;
+    placement_problem problem;
+};
+
+struct measurement {
+    placement placed;
+    double ms = 0;
+    double mebibytes = 0; ///< of the whole process at its most, where that was asked for
+    bool is_refuted = false;
+
+    placed_pool const& pool() const { return placed.pools.at(0); }
+    double gap() const // percent
+    {
+        if (pool().lower_bound == 0) return 0;
+        return 100 * (static_cast<double>(pool().height) / static_cast<double>(pool().lower_bound) - 1);
+    }
+};
+
+double cpu_milliseconds() { return 1000 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+bool is_all_sound = true;
+
+/// Of the lines of a section.
+struct tally {
+    std::string_view section;
+    std::vector<double> ms = {}, gaps = {}, nodes = {};
+    std::size_t optimal = 0;
+
+    void add(tally const& other)
+    {
+        ms.insert(ms.end(), other.ms.begin(), other.ms.end());
+        gaps.insert(gaps.end(), other.gaps.begin(), other.gaps.end());
+        nodes.insert(nodes.end(), other.nodes.begin(), other.nodes.end());
+        optimal += other.optimal;
+    }
+    static double geometric_mean(std::vector<double> const& of)
+    {
+        double logs = 0;
+        for (double each : of) logs += std::log(std::max(each, 1e-3));
+        return of.empty() ? 0 : std::exp(logs / static_cast<double>(of.size()));
+    }
+    void print(std::string_view what) const
+    {
+        if (ms.empty()) return;
+        std::vector<double> sorted = gaps;
+        std::sort(sorted.begin(), sorted.end());
+        double const sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+        std::printf("section=%-11.*s file=%-26.*s problems=%zu optimal=%zu ms_mean=%.3f ms_worst=%.3f "
+                    "gap_mean=%.3f gap_median=%.3f gap_worst=%.3f nodes_mean=%.0f\n",
+                    static_cast<int>(section.size()), section.data(), static_cast<int>(what.size()),
+                    what.data(), ms.size(), optimal, geometric_mean(ms),
+                    *std::max_element(ms.begin(), ms.end()), sum / static_cast<double>(sorted.size()),
+                    sorted[(sorted.size() - 1) / 2], sorted.back(), geometric_mean(nodes));
+        std::fflush(stdout);
+    }
+};
+
+char const* name_of(placement_status status)
+{
+    switch (status) {
+    case placement_status::optimal: return "optimal";
+    case placement_status::feasible: return "feasible";
+    case placement_status::infeasible: return "infeasible";
+    default: return "limit";
+    }
+}
+
+/// Nobody is believed: what was placed is checked by what shares no code with who placed it, and so is why
+/// nothing is lower, where that can be checked at all.
+bool is_refuted(placement_problem const& problem, placement const& placed)
+{
+    if (check_placement(problem, placed)) return true;
+    for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
+        proof_verdict const verdict = check_proof(problem, placed, pool).verdict;
+        if (verdict != proof_verdict::proved && verdict != proof_verdict::not_checkable) return true;
+    }
+    return false;
+}
+
+measurement measure(placement_problem const& problem, place_options const& options)
+{
+    measurement m;
+    double const start = cpu_milliseconds();
+    m.placed = place(problem, options);
+    m.ms = cpu_milliseconds() - start;
+    m.is_refuted = is_refuted(problem, m.placed);
+    return m;
+}
+
+void print(tally& all, std::string const& name, std::string_view method, measurement const& m,
+           bool is_counted = true)
+{
+    std::printf("section=%-11.*s file=%-26s method=%-11.*s buffers=%-7zu bound=%-11llu height=%-11llu "
+                "gap=%-7.3f status=%-8s orders=%-3u nodes=%-8llu ms=%.3f",
+                static_cast<int>(all.section.size()), all.section.data(), name.c_str(),
+                static_cast<int>(method.size()), method.data(), m.placed.offset.size(),
+                static_cast<unsigned long long>(m.pool().lower_bound),
+                static_cast<unsigned long long>(m.pool().height), m.gap(), name_of(m.placed.status),
+                m.pool().packings, static_cast<unsigned long long>(m.pool().nodes), m.ms);
+    if (m.mebibytes > 0) std::printf(" mebibytes=%.0f", m.mebibytes);
+    std::puts(m.is_refuted ? " REFUTED" : "");
+    std::fflush(stdout);
+    is_all_sound = is_all_sound && !m.is_refuted;
+    if (!is_counted) return;
+    all.ms.push_back(m.ms);
+    all.gaps.push_back(m.gap());
+    all.nodes.push_back(static_cast<double>(m.pool().nodes));
+    all.optimal += m.placed.status == placement_status::optimal;
+}
+
+struct arguments {
+    std::vector<std::string> sections;
+    std::vector<std::string> files;
+    unsigned copies = 0, scaling = 0;
+    bool smoke = false;
+};
+
+/// The parts that place() is made of, one by one.
+void run_methods(subject const& s, tally& all)
+{
+    placement_problem const& problem = s.problem;
+    std::vector<buffer_id> everybody(problem.buffers.size());
+    std::iota(everybody.begin(), everybody.end(), buffer_id{0});
+    placement_shapes const shapes = shapes_of(problem, everybody);
+    placement_bound const bound = lower_bound(shapes);
+    packing best;
+    auto run = [&](std::string_view method, auto pack) {
+        measurement m;
+        double const start = cpu_milliseconds();
+        best = pack();
+        m.ms = cpu_milliseconds() - start;
+        m.placed.offset.assign(problem.buffers.size(), no_offset);
+        for (shape_part const& part : shapes.parts)
+            m.placed.offset[part.buffer] = best.origin[part.shape] + part.distance;
+        placed_pool& pool = m.placed.pools.emplace_back();
+        pool.height = best.height;
+        pool.lower_bound = bound.bytes;
+        pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
+        if (bound.bytes != 0) pool.proof = {proof_kind::live_bytes, bound.bytes, pool.peak_position};
+        pool.status = best.height == bound.bytes ? placement_status::optimal : placement_status::feasible;
+        m.placed.status = pool.status;
+        m.is_refuted = is_refuted(problem, m.placed);
+        print(all, s.name, method, m, false);
+    };
+    static constexpr std::pair<std::string_view, placement_order> orders[] = {
+        {"size", placement_order::size},
+        {"size_class", placement_order::size_class},
+        {"area", placement_order::area},
+        {"load", placement_order::load},
+        {"breadth", placement_order::breadth},
+        {"lifetime", placement_order::lifetime},
+        {"birth", placement_order::birth},
+        {"peak_birth", placement_order::peak_birth},
+        {"peak_length", placement_order::peak_length},
+        {"peak_death", placement_order::peak_death},
+        {"rings", placement_order::rings},
+        {"fine_rings", placement_order::fine_rings},
+        {"wide_rings", placement_order::wide_rings}};
+    for (auto const& each : orders)
+        run(each.first,
+            [&] { return fit(shapes, order_by(each.second, shapes, bound), gap_choice::lowest); });
+    run("first", [&] { return first_packing(shapes, bound); });
+    std::uint32_t tried = 0;
+    run("best", [&] {
+        return best_packing(shapes, bound, place_options{}.visits, first_packing(shapes, bound), tried);
+    });
+    print(all, s.name, "place", measure(problem, {}));
+}
+
+void run_minimize(std::vector<subject> const& subjects)
+{
+    tally all{"minimize"};
+    for (subject const& s : subjects) print(all, s.name, "place", measure(s.problem, {}));
+    all.print("all");
+}
+
+void run_dissections(arguments const& asked)
+{
+    for (std::size_t n : {100u, 200u, 400u}) {
+        if (asked.smoke && n > 100) break;
+        tally all{"dissections"};
+        for (unsigned seed = 1; seed <= (asked.smoke ? 1 : 5); ++seed) {
+            placement_problem const problem = bench::draw_dissection(n, seed);
+            std::string const name = std::to_string(problem.buffers.size()) + '/' + std::to_string(seed);
+            print(all, name, "place", measure(problem, {}));
+        }
+        all.print(std::to_string(n));
+    }
+}
+
+void run_copies(std::vector<subject> const& subjects, arguments const& asked)
+{
+    tally all{"copies"};
+    for (subject const& s : subjects) {
+        tally of_file{"copies"};
+        for (unsigned copy = 1; copy <= asked.copies; ++copy) {
+            placement_problem const problem = bench::perturbed(s.problem, copy);
+            print(of_file, s.name + '/' + std::to_string(copy), "place", measure(problem, {}));
+        }
+        of_file.print(s.name);
+        all.add(of_file);
+    }
+    all.print("all");
+}
+
+void run_scaling(std::vector<subject> const& subjects, arguments const& asked)
+{
+    tally all{"scaling"};
+    auto run = [&](std::string const& family, auto draw) {
+        for (std::size_t n = 100; n <= asked.scaling; n *= 10) {
+            placement_problem const problem = draw(n);
+            std::string const name = family + '/' + std::to_string(n);
+            for (bool is_first : {true, false}) {
+                place_options options;
+                if (is_first) options.visits = 0;
+                bench::forget_peak();
+                measurement m = measure(problem, options);
+                m.mebibytes = bench::process_mebibytes("VmHWM");
+                print(all, name, is_first ? "first" : "place", m, !is_first);
+            }
+        }
+    };
+    for (std::string_view family : bench::placement_families)
+        run(std::string(family), [&](std::size_t n) { return bench::draw_placement(family, n); });
+    for (subject const& s : subjects)
+        run("repeated " + s.name, [&](std::size_t n) { return bench::repeated(s.problem, n); });
+    all.print("all");
+}
+
+arguments read_arguments(int count, char** words)
+{
+    arguments asked;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        auto operand = [&]() -> std::string {
+            if (++i == count) throw std::runtime_error(word + " needs an operand");
+            return words[i];
+        };
+        if (word[0] != '-') {
+            asked.files.push_back(word);
+            continue;
+        }
+        if (word == "--smoke") asked.smoke = true;
+        else {
+            asked.sections.push_back(word);
+            if (word == "--copies") asked.copies = bench::number_in(operand());
+            else if (word == "--scaling") asked.scaling = bench::number_in(operand());
+            else if (word != "--files" && word != "--minimize" && word != "--dissections")
+                throw std::runtime_error("there is no option " + word + "; placement.cpp begins with them");
+        }
+    }
+    if (asked.sections.empty()) asked.sections = {"--files"};
+    return asked;
+}
+
+std::vector<subject> read_subjects(arguments const& asked)
+{
+    std::vector<std::string> files = asked.files;
+    char const* const data = std::getenv("SUBLET_DATA");
+    if (files.empty() && data != nullptr && *data != '\0') {
+        for (auto const& entry : std::filesystem::directory_iterator(std::string(data) + "/lifetimes"))
+            if (entry.path().extension() == ".csv") files.push_back(entry.path().string());
+        std::sort(files.begin(), files.end());
+    }
+    std::vector<subject> subjects;
+    if (asked.smoke) return {{"drawn", bench::draw_dissection(20, 1)}};
+    for (std::string const& file : files)
+        subjects.push_back({std::filesystem::path(file).stem().string(), pack::read_lifetimes(file).problem});
+    return subjects;
+}
+
+void run(arguments const& asked)
+{
+    auto const subjects = read_subjects(asked);
+    for (std::string const& section : asked.sections) {
+        tally all{"files"};
+        if (section == "--files")
+            for (subject const& s : subjects) run_methods(s, all);
+        else if (section == "--minimize") run_minimize(subjects);
+        else if (section == "--dissections") run_dissections(asked);
+        else if (section == "--copies") run_copies(subjects, asked);
+        else if (section == "--scaling") run_scaling(subjects, asked);
+        all.print("all");
+    }
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        arguments asked = read_arguments(count, words);
+        if (asked.smoke) {
+            asked.sections = {"--files", "--minimize", "--dissections", "--copies", "--scaling"};
+            asked.copies = 1;
+            asked.scaling = 100;
+        }
+        run(asked);
+        if (!is_all_sound) std::puts("NOT all sound");
+        return is_all_sound ? 0 : 1;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "placement: %s\n", e.what());
+        return 2;
+    }
+}
