@@ -301,6 +301,13 @@ cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet
 cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
 cost(placement/best_packing.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b, unsigned& n)
 { return sublet::best_packing(s, b, 1000, sublet::first_packing(s, b), n); }")
+cost(placement/pack.hpp "${buffers}auto o = sublet::pack(sublet::placement_problem{buffers});")
+cost(placement/load_tree.hpp "auto call(sublet::load_tree<>& t) { t.add({0, 1}, 8); return t.most({0, 1}); }")
+cost(placement/pool_candidates.hpp "auto c = sublet::candidates_of(sublet::placement_problem{});")
+set(steady "sublet::steady none;\n")
+cost(placement/choose_pools.hpp "${steady}auto c = sublet::choose_pools(sublet::placement_problem{}, {}, none);")
+cost(placement/replan.hpp "${steady}auto o = sublet::replan(sublet::placement_problem{}, {}, {}, {}, none);")
+cost(placement/clocked.hpp "bool call(sublet::clocked<>& c) { return c.stop(8, 4, 0); }")
 cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
 cost(placement/stack_slots.hpp "${buffers}
 auto o = sublet::stack_slots(sublet::placement_problem{buffers}, sublet::sized_slot_plan{});")

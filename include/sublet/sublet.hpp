@@ -5,6 +5,8 @@
 /// The table of contents: all of the library, in reading order.
 ///
 ///     your IR -> program -> analysis -> sharing / placement -> plan -> check
+///
+/// But for what is dear to include: placement/place.hpp (pack() with clocks and threads), execution/, adapt/.
 
 // clang-format off: in the order of reading, not of the alphabet
 
@@ -122,7 +124,11 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/best_packing.hpp>
-#include <sublet/placement/place.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/load_tree.hpp>
+#include <sublet/placement/pool_candidates.hpp>
+#include <sublet/placement/choose_pools.hpp>
+#include <sublet/placement/replan.hpp>
 #include <sublet/placement/stack_slots.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>

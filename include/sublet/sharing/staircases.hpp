@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_STAIRCASES_HPP
+#define SUBLET_SHARING_STAIRCASES_HPP
+
+/// The fewest bytes of slots for values that all may share, and a proof.
+///
+///     sizes 40, 16, 16, 16, 8      40 | #                    one slot of at least 40 bytes,
+///                                  16 | # # #                three of at least 16,
+///                                   8 | # # # #              four of at least 8:
+///                                   0 +---------             24 * 1 + 8 * 3 + 8 * 4 = 80 bytes
+///
+/// What a plan costs is the area under a staircase: so many slots are at least that large. So the search is
+/// not for who lies where but for the stairs, one after the other, the largest size first. A stair is as wide
+/// as the one above, or wider; that its values and all above it have slots on such stairs is a question of
+/// its own (stair_coloring.hpp), and one answer stands for all plans of that shape. Cliques say how wide a
+/// stair is at least (prefix_cliques.hpp), and that bounds what is still to come.
+///
+/// A search that may not exceed a target takes the longer, the higher that is, and a plan that is too high
+/// makes it search in vain. So targets rise from the bound towards the best plan: each that is missed raises
+/// the bound, and a plan that meets one is nearly the best. Questions that are too hard at first are put
+/// off: the next target has more patience.
+///
+/// Source: the problem is that of Guan and Zhu, "A coloring problem for weighted graphs", Information
+/// Processing Letters 61, 1997; Caffe2's `memonger` solved it by dynamic programming over sizes. Rising
+/// targets: Korf, "Depth-first iterative-deepening", Artificial Intelligence 27, 1985. To search for stairs
+/// is ours.
+
+#include <sublet/analysis/bit_rows.hpp>
+#include <sublet/sharing/prefix_cliques.hpp>
+#include <sublet/sharing/stair_coloring.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// Values are numbered the largest first, and so are slots.
+struct staircase {
+    std::vector<slot_id> slot_of;
+    byte_count bytes = 0;       ///< of all slots
+    byte_count lower_bound = 0; ///< no plan has fewer
+    prefix_cliques proof;       ///< of most of the bound; the rest was searched
+    std::uint64_t nodes = 0;
+};
+
+namespace detail {
+
+template <std::same_as<bit_rows> Bits>
+class staircase_search {
+public:
+    /// Requires: sizes fall, none is 0, and together they do not exceed 64 bits; `interferes` is symmetric.
+    staircase_search(Bits const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
+        : interferes_(interferes), size_(size), ends_(ends_of(size)), coloring_(interferes, ends_),
+          nodes_(nodes)
+    {
+    }
+
+    staircase find()
+    {
+        best_.proof = find_prefix_cliques(interferes_, size_.size(), clique_patience);
+        for (std::size_t i = 0; i != ends_.size(); ++i) {
+            byte_count const below = ends_[i] == size_.size() ? 0 : size_[ends_[i]];
+            drop_.push_back(size_[ends_[i] - 1] - below);
+            least_.push_back(best_.proof.size[ends_[i] - 1]);
+        }
+        slots_ = least_;
+        best_.lower_bound = bytes_of(0);
+        fill_in_turn();
+        byte_count reach = (best_.bytes - best_.lower_bound) / 16;
+        while (best_.lower_bound != best_.bytes && best_.nodes < nodes_) {
+            target_ = smaller(best_.bytes - 1, best_.lower_bound + reach);
+            missed_ = best_.bytes;
+            is_patient_ = true;
+            search();
+            if (best_.nodes >= nodes_) break;
+            best_.lower_bound = smaller(missed_, best_.bytes);
+            if (!is_patient_) patience_ *= 4;
+            reach += reach / 2 + 1;
+        }
+        return best_;
+    }
+
+private:
+    static constexpr std::uint64_t clique_patience = 4096;
+
+    static std::vector<std::uint32_t> ends_of(std::vector<byte_count> const& size)
+    {
+        std::vector<std::uint32_t> ends;
+        for (std::size_t v = 0; v != size.size(); ++v)
+            if (v + 1 == size.size() || size[v + 1] != size[v])
+                ends.push_back(static_cast<std::uint32_t>(v + 1));
+        return ends;
+    }
+
+    /// Of the stairs down to `last`, and of what must follow at least.
+    byte_count bytes_of(std::size_t last) const
+    {
+        byte_count sum = 0;
+        for (std::size_t i = 0; i != slots_.size(); ++i)
+            sum += drop_[i] * (i <= last ? slots_[i] : larger(slots_[last], least_[i]));
+        return sum;
+    }
+
+    /// The first plan: each takes the first slot that nobody has with whom it interferes.
+    void fill_in_turn()
+    {
+        std::vector<slot_id> slot_of(size_.size(), no_slot);
+        std::vector<value_id> taken_for(size_.size() + 1, no_value); // by slot: the last that found it taken
+        for (value_id v = 0; v != size_.size(); ++v) {
+            for (value_id u = 0; u != v; ++u)
+                if (interferes_.test(v, u)) taken_for[slot_of[u]] = v;
+            slot_id s = 0;
+            while (taken_for[s] == v) ++s;
+            slot_of[v] = s;
+        }
+        best_.bytes = no_size;
+        keep(slot_of);
+    }
+    void keep(std::vector<slot_id> const& slot_of)
+    {
+        std::vector<unsigned char> is_open(size_.size());
+        byte_count sum = 0;
+        for (std::size_t v = 0; v != size_.size(); ++v)
+            if (!is_open[slot_of[v]]) {
+                is_open[slot_of[v]] = 1;
+                sum += size_[v];
+            }
+        if (sum >= best_.bytes) return;
+        best_.slot_of = slot_of;
+        best_.bytes = sum;
+    }
+
+    /// All staircases of at most `target_` bytes.
+    void search()
+    {
+        std::size_t last = 0;
+        auto widen = [&] { // the lowest stair that can be; no more if there is none
+            if (last == 0) return false;
+            ++slots_[--last];
+            return true;
+        };
+        slots_[0] = least_[0];
+        while (best_.lower_bound != best_.bytes) {
+            std::uint32_t const above = last == 0 ? 0 : slots_[last - 1];
+            std::uint32_t const values = ends_[last] - (last == 0 ? 0 : ends_[last - 1]);
+            byte_count const bytes = bytes_of(last);
+            if (bytes > target_ || slots_[last] > above + values) {
+                if (bytes > target_) missed_ = smaller(missed_, bytes);
+                if (!widen()) return;
+                continue;
+            }
+            std::uint64_t const before = coloring_.nodes;
+            auto const answer = coloring_.color(last, slots_, smaller(patience_, nodes_ - best_.nodes - 1));
+            best_.nodes += coloring_.nodes - before + 1;
+            if (best_.nodes >= nodes_) return;
+            if (answer != stair_answer::colored) {
+                if (answer == stair_answer::undecided) {
+                    is_patient_ = false;
+                    missed_ = smaller(missed_, bytes);
+                }
+                ++slots_[last];
+            } else if (last + 1 == slots_.size()) {
+                keep(coloring_.slot_of);
+                target_ = smaller(target_, best_.bytes - 1);
+                if (!widen()) return;
+            } else {
+                ++last;
+                slots_[last] = larger(slots_[last - 1], least_[last]);
+            }
+        }
+    }
+
+    Bits const& interferes_;
+    std::vector<byte_count> const& size_;
+    std::vector<std::uint32_t> ends_, least_, slots_; // by stair
+    std::vector<byte_count> drop_;                    // by stair: to the next
+    stair_coloring<Bits> coloring_;
+    std::uint64_t nodes_, patience_ = 4096;
+    byte_count target_ = 0, missed_ = 0;
+    bool is_patient_ = true;
+    staircase best_;
+};
+
+} // namespace detail
+
+/// Requires:   sizes fall, none is 0, and together they do not exceed 64 bits. `interferes` has a row for
+///             each value, and each pair stands in both rows.
+template <std::same_as<bit_rows> Bits>
+[[nodiscard]] staircase find_staircase(Bits const& interferes, std::vector<byte_count> const& size,
+                                       std::uint64_t nodes)
+{
+    if (size.empty()) return {};
+    return detail::staircase_search<Bits>(interferes, size, nodes).find();
+}
+
+} // namespace sublet
+
+#endif

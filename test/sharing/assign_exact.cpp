@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/assign_exact.hpp>
+
+#include <sublet/analysis/interference_graph.hpp>
+#include <sublet/sharing/color_graph.hpp>
+
+#include "archetype.hpp"
+#include "dice.hpp"
+#include "interference_graphs.hpp"
+#include "sized_interferences.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace sublet;
+using ids = std::vector<value_id>;
+using bytes = std::vector<byte_count>;
+using slots = std::vector<slot_id>;
+using pools = std::vector<pool_id>;
+
+namespace {
+
+interferences path(std::size_t values)
+{
+    interferences all(values);
+    for (std::size_t v = 1; v != values; ++v) all.add(v - 1, v);
+    return all;
+}
+
+interferences all_together(std::size_t values)
+{
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v)
+        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
+    return all;
+}
+
+/// That a plan is one, and says of itself what is so.
+void check(exact_assignment const& found, interferences const& all, bytes const& sizes, pools const& pool,
+           slots const& fixed)
+{
+    REQUIRE_FALSE(found.clash);
+    REQUIRE(found.slot_of.size() == all.size());
+    bytes largest(found.slots, 0);
+    for (value_id v = 0; v != all.size(); ++v) {
+        slot_id const s = found.slot_of[v];
+        CHECK((s == no_slot) == (sizes[v] == 0));
+        if (s == no_slot) continue;
+        REQUIRE(s < found.slots);
+        if (fixed[v] != no_slot) CHECK(s == fixed[v]);
+        CHECK(found.slot_pool[s] == pool[v]);
+        largest[s] = std::max(largest[s], sizes[v]);
+    }
+    CHECK(all.allows(found.slot_of));
+    CHECK(found.slot_bytes == largest);
+    byte_count total = 0;
+    for (byte_count slot : largest) total += slot;
+    CHECK(found.total_bytes == total);
+    CHECK(found.lower_bound <= total);
+
+    // The proof: cliques of one member more each, whose smallest members add up.
+    byte_count shown = 0;
+    for (std::size_t i = 0; i != found.cliques.rows(); ++i) {
+        auto const clique = found.cliques[i];
+        REQUIRE(clique.size() == i + 1);
+        byte_count smallest = no_size;
+        for (value_id v : clique) {
+            smallest = std::min(smallest, sizes[v]);
+            for (value_id w : clique)
+                if (v < w)
+                    CHECK((all(v, w) || pool[v] != pool[w] || fixed[v] != no_slot || fixed[w] != no_slot));
+        }
+        shown += smallest;
+    }
+    CHECK(found.clique_bytes == shown);
+    CHECK(found.clique_bytes <= found.lower_bound);
+}
+void check(exact_assignment const& found, interferences const& all, bytes const& sizes)
+{
+    check(found, all, sizes, pools(all.size(), 0), slots(all.size(), no_slot));
+}
+
+} // namespace
+
+TEST_CASE("two large values share a slot though a path of four could do with two slots")
+{
+    auto const found = assign_exact(path(4).graph(), {.bytes = {40, 8, 8, 40}});
+    CHECK(found.slot_of == slots{0, 1, 2, 0});
+    CHECK(found.slot_bytes == bytes{40, 8, 8});
+    CHECK(found.slot_pool == pools{0, 0, 0});
+    CHECK(found.total_bytes == 56);
+    CHECK(found.lower_bound == 56);
+    CHECK(found.clique_bytes == 48);
+    CHECK(found.is_optimal());
+}
+
+TEST_CASE("to open a slot early may save one")
+{
+    // First fit by size lets 2 join 0 and 3 join 1; then 4, which interferes with 0 and 1, needs a third
+    // slot.
+    interferences all(5);
+    all.add(0, 1);
+    all.add(1, 2);
+    all.add(0, 3);
+    all.add(2, 4);
+    all.add(3, 4);
+    bytes const sizes{9, 9, 8, 8, 8};
+    fewest const best(all, sizes);
+    auto const found = assign_exact(all.graph(), {.bytes = sizes});
+    CHECK(found.total_bytes == best.bytes);
+    CHECK(found.is_optimal());
+}
+
+TEST_CASE("no values need no slots, and neither do values of 0 bytes")
+{
+    auto const nothing = assign_exact(csr_graph{});
+    CHECK(nothing.slots == 0);
+    CHECK(nothing.is_optimal());
+    CHECK(nothing.cliques.rows() == 0);
+    auto const zero = assign_exact(all_together(3).graph(), {.bytes = {0, 8, 0}, .fixed = {0, -1, 0}});
+    CHECK(zero.slot_of == slots{no_slot, 0, no_slot});
+    CHECK(zero.total_bytes == 8);
+    CHECK(zero.is_optimal());
+}
+
+TEST_CASE("any graph of eight values has the fewest bytes of all that can be tried")
+{
+    for (unsigned seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(9), roll.below(101));
+        bytes sizes(all.size());
+        auto const kinds = 1 + roll.below(8);
+        for (auto& s : sizes) s = roll.below(10) == 0 ? 0 : 1 + roll.below(kinds);
+        fewest const best(all, sizes);
+        auto const found = assign_exact(all.graph(), {.bytes = sizes});
+        check(found, all, sizes);
+        CHECK(found.total_bytes == best.bytes);
+        CHECK(found.is_optimal());
+    }
+}
+
+TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can be tried")
+{
+    unsigned clashes = 0;
+    for (unsigned seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(8), roll.below(101));
+        bytes sizes(all.size());
+        pools pool(all.size());
+        slots fixed(all.size());
+        auto const some_pools = 1 + roll.below(2), some_fixed = roll.below(3);
+        for (value_id v = 0; v != all.size(); ++v) {
+            sizes[v] = roll.below(6);
+            pool[v] = roll.below(some_pools);
+            fixed[v] = roll.below(3) < some_fixed ? roll.below(4) : no_slot;
+        }
+        auto const found = assign_exact(all.graph(), {.bytes = sizes, .pool = pool, .fixed = fixed});
+
+        fixed_clash clash;
+        for (value_id v = 0; v != all.size() && clash.value == no_value; ++v)
+            for (value_id w = v + 1; w != all.size() && clash.value == no_value; ++w)
+                if (fixed[v] != no_slot && fixed[v] == fixed[w] && sizes[v] != 0 && sizes[w] != 0 &&
+                    (all(v, w) || pool[v] != pool[w]))
+                    clash = {v, w, fixed[v]};
+        CHECK(found.clash.has_value() == (clash.value != no_value));
+        if (found.clash) {
+            ++clashes;
+            CHECK(*found.clash == clash);
+            CHECK(found.slot_of == slots(all.size(), no_slot));
+            CHECK(found.slots == 0);
+            CHECK_FALSE(found.is_optimal());
+            continue;
+        }
+        check(found, all, sizes, pool, fixed);
+
+        // The oracle knows neither pools nor fixed slots: those that may not share interfere, and of those
+        // that must the first is there for all.
+        interferences apart(all.size());
+        bytes merged = sizes;
+        ids leader(all.size());
+        for (value_id v = 0; v != all.size(); ++v) {
+            leader[v] = v;
+            for (value_id u = v; u-- != 0;)
+                if (fixed[v] != no_slot && fixed[u] == fixed[v] && sizes[u] != 0) leader[v] = leader[u];
+        }
+        for (value_id v = 0; v != all.size(); ++v)
+            for (value_id w = 0; w != v; ++w)
+                if (sizes[v] != 0 && sizes[w] != 0 && leader[v] != leader[w] &&
+                    (all(v, w) || pool[v] != pool[w] ||
+                     (fixed[v] != fixed[w] && fixed[v] != no_slot && fixed[w] != no_slot)))
+                    apart.add(leader[v], leader[w]);
+        for (value_id v = 0; v != all.size(); ++v)
+            if (leader[v] != v) {
+                merged[leader[v]] = std::max(merged[leader[v]], sizes[v]);
+                merged[v] = 0;
+            }
+        CHECK(found.total_bytes == fewest(apart, merged).bytes);
+        CHECK(found.is_optimal());
+    }
+    CHECK(clashes > 100);
+}
+
+TEST_CASE("a fixed slot keeps its number, and the others take the numbers that are left, the largest first")
+{
+    auto const found =
+        assign_exact(all_together(4).graph(), {.bytes = {8, 64, 16, 32}, .fixed = {1, -1, -1, 5}});
+    CHECK(found.slot_of == slots{1, 0, 2, 5});
+    CHECK(found.slot_bytes == bytes{64, 8, 16, 0, 0, 32});
+    CHECK(found.total_bytes == 120);
+    CHECK(found.is_optimal());
+}
+
+TEST_CASE("what all pools show together is one proof")
+{
+    auto const found =
+        assign_exact(interferences(4).graph(), {.bytes = {8, 64, 16, 32}, .pool = {0, 1, 1, 0}});
+    CHECK(found.slot_of == slots{1, 0, 0, 1});
+    CHECK(found.slot_pool == pools{1, 0});
+    CHECK(found.clique_bytes == 96);
+    CHECK(found.cliques[1].size() == 2);
+}
+
+TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype have the same answer")
+{
+    dice roll{std::mt19937{3}};
+    auto const all = any_interferences(roll, 20, 40);
+    bytes sizes;
+    for (int v = 0; v != 20; ++v) sizes.push_back(1 + roll.below(50));
+    auto const of_graph = assign_exact(all.graph(), {.bytes = sizes});
+    std::vector<std::vector<int>> asked(20, std::vector<int>(20));
+    auto const of_callable =
+        assign_exact(20,
+                     [&](int u, int v) {
+                         ++asked[static_cast<std::size_t>(u)][static_cast<std::size_t>(v)];
+                         return all(static_cast<std::size_t>(u), static_cast<std::size_t>(v));
+                     },
+                     {.bytes = sizes});
+    for (std::size_t u = 0; u != 20; ++u)
+        for (std::size_t v = 0; v != 20; ++v) CHECK(asked[u][v] == (u < v));
+    CHECK(of_callable.slot_of == of_graph.slot_of);
+    CHECK(of_callable.nodes == of_graph.nodes);
+    CHECK(assign_exact(interference_graph(all.graph()), {.bytes = sizes}).slot_of == of_graph.slot_of);
+    archetype::graph const poorest({{1}, {0, 2}, {1}});
+    CHECK(assign_exact(poorest).slot_of == slots{1, 0, 1});
+}
+
+TEST_CASE("what is no interference graph is refused, and so are unknown sizes and sums over 64 bits")
+{
+    auto graph_of = [](std::vector<ids> const& rows) {
+        return as_graph(rows.size(), [&](auto v) -> auto& { return rows[v]; });
+    };
+    CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{1}, {}})),
+                         "sublet: an interference graph has each edge in the rows of both its ends",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{0}})),
+                         "sublet: a value does not interfere with itself", precondition_error);
+    csr_graph const pair = all_together(2).graph();
+    CHECK_THROWS_WITH_AS((void)assign_exact(pair, {.bytes = bytes{1, no_size}}),
+                         "sublet: a value of unknown size cannot share a slot", precondition_error);
+    CHECK_THROWS_AS((void)assign_exact(pair, {.pool = no_value}), precondition_error);
+    CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
+    CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);
+    CHECK(assign_exact(pair, {.bytes = bytes{no_size - 2, 1}}).total_bytes == no_size - 1);
+    CHECK_THROWS_AS((void)assign_exact(interference_graph(2, 1)), precondition_error);
+}
+
+TEST_CASE(
+    "fifty graphs of 55 values, of ranges and of orders, are solved most within a thousand nodes")
+{
+    std::vector<std::uint64_t> nodes;
+    for (unsigned seed = 0; seed != 50; ++seed) {
+        CAPTURE(seed);
+        auto const drawn = drawn_interferences(seed, 55);
+        auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes});
+        check(found, drawn.all, drawn.bytes);
+        CHECK(found.is_optimal());
+        CHECK(found.total_bytes <= color_graph(drawn.all.graph(), {.bytes = drawn.bytes}).total_bytes);
+        CHECK(found.lower_bound >= color_graph(drawn.all.graph(), {.bytes = drawn.bytes}).least_bytes);
+        nodes.push_back(found.nodes);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    CHECK(nodes[25] < 1000);
+    CHECK(nodes.back() < 500'000);
+}
+
+TEST_CASE("when nodes run out, the best plan is there, and a bound that holds")
+{
+    for (unsigned seed = 0; seed != 16; ++seed) {
+        CAPTURE(seed);
+        auto const drawn = drawn_interferences(seed, 30);
+        byte_count const best = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes}).total_bytes;
+        byte_count before = no_size, bound = 0;
+        for (std::uint64_t nodes : {0u, 1u, 10u, 100u, 1000u, 10'000u}) {
+            auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = nodes});
+            check(found, drawn.all, drawn.bytes);
+            CHECK(found.nodes <= nodes);
+            CHECK(found.lower_bound <= best);
+            CHECK(found.total_bytes >= best);
+            CHECK(found.total_bytes <= before);
+            CHECK(found.lower_bound >= bound);
+            before = found.total_bytes;
+            bound = found.lower_bound;
+        }
+    }
+}
