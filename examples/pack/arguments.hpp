@@ -63,7 +63,7 @@ inline std::uint64_t read_count(std::string const& option, std::string const& te
     return read;
 }
 
-/// In seconds; 0 for a limit that never strikes.
+/// In seconds.
 /// Throws: input_error.
 inline double read_time(std::string const& option, std::string const& text)
 {
@@ -74,7 +74,7 @@ inline double read_time(std::string const& option, std::string const& text)
     if (end == text.c_str() || !(number > 0) || scale == 0)
         throw input_error("option " + option + " is a time, like 0.5, 500ms, 10s or 5m, not " +
                           in_quotes(text));
-    return number * scale < 1e9 ? number * scale : 0;
+    return number * scale;
 }
 
 /// Throws: input_error.
