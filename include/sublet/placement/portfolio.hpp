@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_PORTFOLIO_HPP
+#define SUBLET_PLACEMENT_PORTFOLIO_HPP
+
+/// Several searches in turn, each with a small budget of nodes that grows from lap to lap.
+///
+///     lap 0    W:TWA ▪   S:TWA ▪   W:TAW ▪   S:TAW ▪   W:ZWT ▪   L:TWA ▪   W:WAT ▪
+///     lap 1    W:TWA ▪▪  S:TWA ▪▪  ...  until one finds a stacking or shows that there is none
+///
+/// How long a search takes varies wildly with its order: what one finds in a hundred nodes another does not
+/// in a million. So nobody gets much time before the others had theirs. Gomes, Selman and Kautz, "Boosting
+/// combinatorial search through randomization", AAAI 1998, on why this pays.
+
+#include <sublet/placement/driver.hpp>
+#include <sublet/placement/search.hpp>
+#include <sublet/placement/sections.hpp>
+#include <sublet/placement/shapes.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct search_options {
+    std::uint64_t nodes = 1'000'000; ///< of all searches together
+    std::uint64_t seed = 0;          ///< of later laps
+    search_techniques techniques = {};
+};
+
+struct search_result {
+    search_outcome outcome = search_outcome::limit;
+    std::vector<byte_count> origin; ///< by shape, if found
+    byte_count height = no_limit;
+    std::uint64_t nodes = 0;
+    std::vector<std::uint32_t> blamed; ///< if exhausted: shapes that alone cannot be stacked, ascending
+};
+
+inline constexpr search_order search_orders[] = {
+    {search_rule::weight, {search_key::total, search_key::width, search_key::area}},
+    {search_rule::slack, {search_key::total, search_key::width, search_key::area}},
+    {search_rule::weight, {search_key::total, search_key::area, search_key::width}},
+    {search_rule::slack, {search_key::total, search_key::area, search_key::width}},
+    {search_rule::weight, {search_key::size, search_key::width, search_key::total}},
+    {search_rule::lowest, {search_key::total, search_key::width, search_key::area}},
+    {search_rule::weight, {search_key::width, search_key::area, search_key::total}},
+};
+inline constexpr std::size_t search_order_count = sizeof search_orders / sizeof *search_orders;
+
+/// The searches of one problem, for one capacity after the other.
+template <class Number>
+class search_portfolio {
+public:
+    explicit search_portfolio(scaled_shapes const& scaled) : problem(search_problem_of<Number>(scaled)) {}
+    search_portfolio(search_portfolio const&) = delete;
+    search_portfolio& operator=(search_portfolio const&) = delete;
+
+    /// What was learned for another capacity is forgotten.
+    void aim_at(byte_count capacity)
+    {
+        problem.set_capacity(capacity);
+        for (auto& s : searches)
+            if (s) s->forget();
+    }
+
+    /// One search of each order with up to `budget` nodes each, `left` for all.
+    template <search_driver Driver>
+    search_result lap(std::uint64_t budget, std::uint64_t left, search_options const& options, Driver& driver,
+                      byte_count best, byte_count bound)
+    {
+        typename Driver::lowest first;
+        search_outcome outcomes[search_order_count];
+        std::uint64_t nodes[search_order_count];
+        driver.run(search_order_count, [&](std::size_t i) {
+            outcomes[i] = search_outcome::limit;
+            nodes[i] = 0;
+            std::uint64_t const before = budget * i;
+            std::uint64_t const mine = left <= before ? 0 : smaller(budget, left - before);
+            if (first.get() < i || mine == 0) return;
+            if (!searches[i])
+                searches[i].emplace(problem, search_orders[i], options.techniques, std::uint64_t{0});
+            outcomes[i] = searches[i]->run(
+                mine, [&](std::uint64_t n) { return first.get() < i || driver.stop(best, bound, n); });
+            nodes[i] = searches[i]->nodes;
+            if (outcomes[i] != search_outcome::limit) first.offer(static_cast<std::uint32_t>(i));
+        });
+        search_result result;
+        for (std::size_t i = 0; i != search_order_count; ++i) {
+            result.nodes += nodes[i];
+            if (i != first.get()) continue;
+            auto const& search = *searches[i];
+            result.outcome = outcomes[i];
+            if (result.outcome == search_outcome::exhausted) result.blamed = search.shapes_blamed();
+            else {
+                result.height = 0;
+                for (std::uint32_t k = 0; k != problem.shapes; ++k) {
+                    result.origin.push_back(static_cast<byte_count>(search.state.sky[k]) * problem.unit);
+                    result.height = larger(result.height, result.origin[k] + problem.size[k]);
+                }
+            }
+            break;
+        }
+        return result;
+    }
+
+    search_problem<Number> problem;
+
+private:
+    std::optional<stacking_search<Number>> searches[search_order_count];
+};
+
+namespace detail {
+
+/// Whether all numbers of a search, for that capacity in units, stay below `bound`.
+template <std::same_as<scaled_shapes> Scaled>
+bool numbers_stay_below(Scaled const& scaled, byte_count capacity, byte_count bound)
+{
+    if (capacity >= bound) return false;
+    std::vector<byte_count> load(scaled.shapes.positions.size() + 1, 0);
+    for (placement_shape const& s : scaled.shapes.shapes)
+        if (s.alignment >= bound || (s.pinned != no_offset && s.pinned >= bound)) return false;
+    for (shape_piece const& p : scaled.shapes.pieces) {
+        if (p.end >= bound) return false;
+        load[p.when.first] += p.end - p.begin;
+        load[p.when.last] -= p.end - p.begin;
+    }
+    byte_count sum = 0;
+    for (byte_count l : load)
+        if ((sum += l) >= bound) return false;
+    return true;
+}
+
+template <class Number, search_driver Driver>
+search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search_options const& options,
+                        Driver& driver)
+{
+    search_portfolio<Number> portfolio(scaled);
+    portfolio.aim_at(capacity);
+    std::uint64_t budget = 2 * scaled.shapes.size() + 1, nodes = 0;
+    while (true) {
+        search_result result =
+            portfolio.lap(budget, options.nodes - nodes, options, driver, no_limit, capacity);
+        result.nodes = nodes += result.nodes;
+        if (result.outcome != search_outcome::limit || nodes >= options.nodes ||
+            driver.stop(no_limit, 0, nodes))
+            return result;
+        budget *= 2;
+    }
+}
+
+} // namespace detail
+
+/// Whether the shapes can be stacked within `capacity` bytes.
+///
+/// Requires:   all.fault is none.
+/// Ensures:    the same answer with any driver, unless it stops the search.
+/// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each, usually far less.
+template <std::same_as<placement_shapes> Shapes, search_driver Driver>
+[[nodiscard]] search_result decide(Shapes const& all, byte_count capacity, search_options const& options,
+                                   Driver& driver)
+{
+    scaled_shapes const scaled = scale_down(all);
+    byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
+    capacity = smaller(capacity, enough * scaled.unit);
+    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 29))
+        return detail::decide_in<std::int32_t>(scaled, capacity, options, driver);
+    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
+        return detail::decide_in<std::int64_t>(scaled, capacity, options, driver);
+    return {};
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_SEARCH_HPP
+#define SUBLET_PLACEMENT_SEARCH_HPP
+
+/// Can shapes be stacked within a capacity? A search that either finds how, or shows that they cannot.
+///
+///              which shape? one in the section whose floor is lowest
+///             /                  |
+///     it lies below          one that is not placed
+///     all neighbours         comes below it
+///     not placed             (it waits)
+///
+/// The two branches exclude each other and leave nothing out, whatever shape is asked about: so the search is
+/// free to ask where it is tightest. A conflict names the decisions that it needs; a decision that no
+/// conflict below it needs is skipped without its other branch (backjumping). Where no unplaced shape
+/// connects two sides of time, they are solved one after the other.
+///
+/// It starts from Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine
+/// learning", ASPLOS 2023, which places in the order of offsets; from there the sections and their bound.
+/// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993; weights of
+/// failures: Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints",
+/// ECAI 2004.
+
+#include <sublet/keyed.hpp>
+#include <sublet/placement/driver.hpp>
+#include <sublet/placement/search_state.hpp>
+#include <sublet/placement/sections.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+enum class search_outcome : std::uint8_t { found, exhausted, limit };
+
+/// Of the sections with the lowest floor: the heaviest, by how often it had too little room, then the one
+/// with the least slack; or the one with the least slack; or no section, just the lowest shape.
+enum class search_rule : std::uint8_t { weight, slack, lowest };
+
+/// Which shape of a section comes first, if several are equally low; the largest first.
+enum class search_key : std::uint8_t { total, width, area, size };
+
+struct search_order {
+    search_rule rule;
+    search_key keys[3];
+};
+
+/// The shapes by up to three keys, then by number.  O(n log n)
+template <class Number>
+[[nodiscard]] std::vector<std::uint32_t> rank_by(search_order const& order,
+                                                 search_problem<Number> const& problem, std::uint64_t seed)
+{
+    std::uint32_t const n = problem.shapes;
+    auto key = [&](search_key which, std::uint32_t k) {
+        std::uint64_t value = 0;
+        switch (which) {
+        case search_key::total:
+            for (auto const& p : problem.spans_of(k))
+                for (std::uint32_t s = p.first; s != p.last; ++s)
+                    value = larger(value, static_cast<std::uint64_t>(problem.load[s]));
+            break;
+        case search_key::width: value = problem.length[k]; break;
+        case search_key::area:
+            // The order of numbers that are not negative is that of their bits.
+            value = std::bit_cast<std::uint64_t>(static_cast<double>(problem.length[k]) *
+                                                 static_cast<double>(problem.size[k]));
+            break;
+        case search_key::size: value = problem.size[k]; break;
+        }
+        return falling(value);
+    };
+    std::vector<keyed> offers(n);
+    std::uint64_t dice = seed;
+    for (std::uint32_t k = 0; k != n; ++k) {
+        dice = dice * 6364136223846793005u + 1442695040888963407u;
+        offers[k] = {key(order.keys[2], k), seed == 0 ? 0 : dice >> 16, k};
+    }
+    sort_keyed(offers);
+    for (std::uint32_t i = 0; i != n; ++i) {
+        std::uint32_t const k = offers[i].who;
+        offers[i].tie = k;
+    }
+    std::vector<std::uint32_t> before(n), ranked(n);
+    for (std::uint32_t i = 0; i != n; ++i) before[i] = offers[i].who;
+    for (std::uint32_t i = 0; i != n; ++i)
+        offers[i] = {key(order.keys[0], before[i]), key(order.keys[1], before[i]), i};
+    sort_keyed(offers);
+    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = before[offers[i].who];
+    return ranked;
+}
+
+/// One search with one order. It may be started again with a larger budget; what it learned of sections
+/// stays.
+template <class Number>
+class stacking_search {
+public:
+    using state_type = search_state<Number>;
+
+    stacking_search(search_problem<Number> const& problem, search_order const& with,
+                    search_techniques techniques, std::uint64_t seed)
+        : order(with)
+    {
+        state.techniques = techniques;
+        ranked = rank_by(order, problem, seed);
+        state.use(problem, ranked);
+        rank.resize(problem.shapes);
+        for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
+        forget();
+    }
+
+    void forget() { state.weight.assign(state.all->sections, 0); }
+
+    /// Ensures: at most `budget` nodes, counted in `nodes`; `stop(nodes)` is asked now and then. If exhausted
+    ///          nothing fits, and `shapes_blamed` do not on their own.
+    template <class Stop>
+    search_outcome run(std::uint64_t budget, Stop stop)
+    {
+        nodes = 0;
+        frames.clear();
+        parts.clear();
+        part = none;
+        if (!state.reset()) return search_outcome::exhausted;
+        split(0, state.all->sections);
+        while (true) {
+            std::uint32_t const j = choose();
+            if (j == none) return search_outcome::found;
+            if (nodes == budget || (nodes % 256 == 255 && stop(nodes))) return search_outcome::limit;
+            ++nodes;
+            bool holds = j != circle;
+            if (holds) {
+                auto const depth = static_cast<std::uint32_t>(frames.size() + 1);
+                frames.push_back({j, false, static_cast<std::uint32_t>(state.log.size()),
+                                  static_cast<std::uint32_t>(parts.size()), part});
+                holds = state.place(j, depth);
+            }
+            if (holds) {
+                if (state.techniques.splits) resplit(j);
+                continue;
+            }
+            if (!turn()) return search_outcome::exhausted;
+        }
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> shapes_blamed() const
+    {
+        std::vector<std::uint32_t> result;
+        for (std::uint32_t k = 0; k != state.all->shapes; ++k)
+            if (state_type::test(state.blamed.data() + state.words, k)) result.push_back(k);
+        return result;
+    }
+
+    state_type state;
+    std::uint64_t nodes = 0;
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0}, circle = none - 1;
+    struct frame {
+        std::uint32_t shape;
+        bool waits;
+        std::uint32_t mark, parts, part;
+    };
+    struct time_part {
+        std::uint32_t first, last, next;
+    };
+
+    search_order order;
+    std::vector<std::uint32_t> ranked, rank;
+    std::vector<frame> frames;
+    std::vector<std::uint64_t> kept; ///< by frame that waits: what its other branch was blamed on
+    std::vector<time_part> parts;    ///< a list: those still to be solved
+    std::uint32_t part = none;
+
+    /// Undo the decisions of a conflict until one has another branch that holds.
+    bool turn()
+    {
+        std::size_t const words = state.words;
+        std::vector<std::uint64_t>& blamed = state.blamed;
+        while (!frames.empty()) {
+            frame& f = frames.back();
+            std::uint32_t const j = f.shape;
+            state.undo(f.mark);
+            if (f.waits) state.undo_wait();
+            else state.undo_place(j);
+            parts.resize(f.parts);
+            part = f.part;
+            bool const has_part = !state.techniques.jumps_back || state_type::test(blamed.data(), j);
+            if (has_part && !f.waits) {
+                std::size_t const at = (frames.size() - 1) * 2 * words;
+                if (kept.size() < at + 2 * words) kept.resize(at + 2 * words);
+                for (std::size_t w = 0; w != 2 * words; ++w) kept[at + w] = blamed[w];
+                f.waits = true;
+                if (state.wait(j, static_cast<std::uint32_t>(frames.size()))) return true;
+                continue;
+            }
+            if (has_part) {
+                std::size_t const at = (frames.size() - 1) * 2 * words;
+                for (std::size_t w = 0; w != 2 * words; ++w) blamed[w] |= kept[at + w];
+                state_type::set(blamed.data() + words, j);
+                bool is_open = false; // an earlier decision about j may have part in it, too
+                for (std::size_t i = 0; i + 1 != frames.size() && !is_open; ++i)
+                    is_open = frames[i].waits && frames[i].shape == j;
+                if (!is_open) blamed[j / 64] &= ~(std::uint64_t{1} << j % 64);
+            }
+            frames.pop_back();
+        }
+        return false;
+    }
+
+    /// The sections [first, last) as a list of parts, cut where nobody is cut in two.
+    void split(std::uint32_t first, std::uint32_t last)
+    {
+        std::uint32_t end = last;
+        for (std::uint32_t s = last; s-- != first;) {
+            bool const is_cut = s == first || (state.techniques.splits && state.cut[s - 1] == 0);
+            if (!is_cut) continue;
+            parts.push_back({s, end, part});
+            part = static_cast<std::uint32_t>(parts.size() - 1);
+            end = s;
+        }
+    }
+    void resplit(std::uint32_t j)
+    {
+        time_part const now = parts[part];
+        for (std::uint32_t s = state.all->first[j]; s + 1 != state.all->last[j]; ++s)
+            if (state.cut[s] == 0) {
+                part = now.next;
+                split(now.first, now.last);
+                return;
+            }
+    }
+
+    /// The next shape to decide about; none if all are placed.
+    std::uint32_t choose()
+    {
+        while (part != none) {
+            time_part const now = parts[part];
+            Number low = state_type::nowhere;
+            for (std::uint32_t s = now.first; s != now.last; ++s) low = smaller(low, state.seg[s]);
+            if (low != state_type::nowhere) return choose_in(now, low);
+            part = now.next;
+        }
+        return none;
+    }
+
+    std::uint32_t choose_in(time_part const& now, Number low)
+    {
+        if (order.rule != search_rule::lowest) {
+            std::uint32_t best = none;
+            for (std::uint32_t s = now.first; s != now.last; ++s) {
+                if (state.seg[s] != low) continue;
+                if (best != none) {
+                    bool const by_weight = order.rule == search_rule::weight;
+                    if (by_weight && state.weight[s] < state.weight[best]) continue;
+                    bool const is_tied = !by_weight || state.weight[s] == state.weight[best];
+                    if (is_tied && slack(s) >= slack(best)) continue;
+                }
+                best = s;
+            }
+            std::uint32_t who = none;
+            for (std::uint32_t i = state.first_member[best]; i != state.first_member[best + 1]; ++i)
+                consider(state.member[i], who);
+            if (who != none) return who;
+        }
+        std::uint32_t who = none, waits = none;
+        for (std::uint32_t k : ranked) {
+            if (state.lb[k] == state_type::nowhere || state.all->first[k] < now.first ||
+                state.all->last[k] > now.last)
+                continue;
+            if (state.wait_at[k] >= 0) waits = k;
+            consider(k, who);
+        }
+        if (who != none) return who;
+        for (std::uint32_t k : ranked)
+            if (state.lb[k] != state_type::nowhere && state.all->first[k] >= now.first &&
+                state.all->last[k] <= now.last)
+                state.give_up_hope(k);
+        state.fails_in_circle(waits);
+        return circle;
+    }
+    Number slack(std::uint32_t s) const { return state.all->room[s] - state.rest[s] - state.seg[s]; }
+    void consider(std::uint32_t k, std::uint32_t& best) const
+    {
+        if (state.lb[k] == state_type::nowhere || state.wait_at[k] >= 0) return;
+        if (best == none || state.sky[k] < state.sky[best]) best = k;
+    }
+};
+
+} // namespace sublet
+
+#endif

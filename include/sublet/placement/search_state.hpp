@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_SEARCH_STATE_HPP
+#define SUBLET_PLACEMENT_SEARCH_STATE_HPP
+
+/// What is known while shapes are stacked one after the other, and taken back again.
+///
+///     |        . . . . .        sky     by shape: it cannot be lower, for what is placed below it
+///     |   .----+ floor .        lb      nor lower than this, for what it waits for
+///     |   | b  |. . . . .       seg     by section: the least lb of those not placed
+///     | a +----+  c  |          rest    by section: the height of those not placed
+///     +---+----+-----+--> time  seg + rest must not exceed the room that a section has
+///
+/// Two decisions change it. *Place j:* it lies below all its neighbours that are not placed, so it lies at
+/// its sky. *j waits:* one of them, m, lies below it, and so low that j could not stay: at less than W(m),
+/// the distance from the sky of j to an m above it. For if all those below j were as high as W or higher, j
+/// could be taken out and put at its sky, below all of them, and nobody else would have to move: j would have
+/// been placed. (It holds with pins, alignments and negative distances: sky and W are those of j as it would
+/// be placed; those above j are no nearer to it when it goes down; nobody placed lies above anybody who is
+/// not, so no circle arises.) Hence, j waiting, its lb is the least lb[m] + distance of all m with lb[m] <
+/// W(m), and there is no hope when there is no such m.
+///
+/// Everything is written down in a log before it changes. Placed shapes have an lb of `nowhere`, so that
+/// minima need not ask who is placed.
+
+#include <sublet/placement/sections.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace sublet {
+
+/// Techniques of a search that can be left out: answers stay the same, only later.
+struct search_techniques {
+    bool waits_have_bounds = true; ///< lb of those that wait
+    bool has_dominance = true;     ///< W; without it any neighbour below will do
+    bool jumps_back = true;        ///< over decisions that have no part in a conflict
+    bool splits = true;            ///< parts of time that no unplaced shape connects are solved one by one
+};
+
+template <class Number>
+class search_state {
+public:
+    using problem_type = search_problem<Number>;
+    static constexpr Number nowhere = std::numeric_limits<Number>::max() / 2;
+    static constexpr Number impossible = nowhere - 1; ///< the lb of whom nothing can save
+    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+    /// By section, the members with the lowest rank first.
+    void use(problem_type const& of, std::vector<std::uint32_t> const& ranked)
+    {
+        all = &of;
+        first_member.assign(of.sections + 1, 0);
+        for (auto const& p : of.spans)
+            for (std::uint32_t s = p.first; s != p.last; ++s) ++first_member[s];
+        std::uint32_t sum = 0;
+        for (std::uint32_t& f : first_member) sum += std::exchange(f, sum);
+        member.resize(sum);
+        member_begin.resize(of.has_begins ? sum : 0);
+        std::vector<std::uint32_t> next = first_member;
+        for (std::uint32_t k : ranked)
+            for (auto const& p : of.spans_of(k))
+                for (std::uint32_t s = p.first; s != p.last; ++s) {
+                    if (of.has_begins) member_begin[next[s]] = p.begin;
+                    member[next[s]++] = k;
+                }
+        stamp.assign(of.shapes, 0);
+        words = (of.shapes + 63) / 64;
+        reasons.resize(of.shapes * words);
+        blamed.assign(2 * words, 0);
+    }
+
+    /// Nothing is placed. False if not even that is possible.
+    bool reset()
+    {
+        std::uint32_t const n = all->shapes;
+        sky = lb = all->lowest;
+        fixer.assign(n, nobody);
+        support.assign(n, 0);
+        wait_at.assign(n, -1);
+        decided_at.assign(n, 0);
+        waiters.clear();
+        log.clear();
+        rest = all->load;
+        seg.assign(all->sections, 0);
+        holder.assign(all->sections, 0);
+        cut.assign(all->sections, 0);
+        for (std::uint32_t k = 0; k != n; ++k)
+            for (std::uint32_t s = all->first[k]; s + 1 != all->last[k]; ++s) ++cut[s];
+        for (std::uint32_t k = 0; k != n; ++k)
+            if (lb[k] > all->most[k]) return fails_at_shape(k);
+        for (std::uint32_t s = 0; s != all->sections; ++s) {
+            scan(s, std::numeric_limits<Number>::min() / 2);
+            if (seg[s] + rest[s] > all->room[s]) return fails_at_section(s);
+        }
+        return true;
+    }
+
+    /// Requires: j is neither placed nor does it wait.
+    /// Ensures:  if false, `blamed` says why.
+    bool place(std::uint32_t j, std::uint32_t depth)
+    {
+        Number const at = sky[j];
+        lb[j] = nowhere;
+        decided_at[j] = depth;
+        explain_place(j);
+        for (auto const& p : all->spans_of(j)) {
+            Number const height = p.end - p.begin;
+            for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] -= height;
+        }
+        for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) --cut[s];
+        dirty_first = all->first[j];
+        dirty_last = all->last[j];
+        for (auto const& e : all->edges_of(j)) {
+            std::uint32_t const k = e.to;
+            if (lb[k] == nowhere) continue;
+            if (wait_at[k] >= 0 && (!techniques.has_dominance || at < wait_at[k] + e.down)) {
+                log.push_back({all->shapes + all->sections + k, decided_at[k], wait_at[k], 0});
+                wait_at[k] = -1;
+            }
+            if (at + e.up <= sky[k]) continue;
+            log.push_back({k, fixer[k], sky[k], lb[k]});
+            sky[k] = all->aligned(k, at + e.up);
+            fixer[k] = j;
+            if (sky[k] <= lb[k]) continue;
+            lb[k] = sky[k];
+            if (lb[k] > all->most[k]) return fails_at_shape(k);
+            touch(k);
+        }
+        return spread(j);
+    }
+
+    bool wait(std::uint32_t j, std::uint32_t depth)
+    {
+        log.push_back({all->shapes + all->sections + j, decided_at[j], wait_at[j], 0});
+        wait_at[j] = sky[j];
+        decided_at[j] = depth;
+        waiters.push_back(j);
+        dirty_first = dirty_last = 0;
+        support[j] = nobody;
+        return spread(nobody);
+    }
+
+    /// What was logged after `mark` is as it was.
+    void undo(std::size_t mark)
+    {
+        std::uint32_t const n = all->shapes, m = all->sections;
+        while (log.size() != mark) {
+            change const& c = log.back();
+            if (c.what < n) {
+                fixer[c.what] = c.who;
+                sky[c.what] = c.a;
+                lb[c.what] = c.b;
+            } else if (c.what < n + m) {
+                holder[c.what - n] = c.who;
+                seg[c.what - n] = c.a;
+            } else {
+                decided_at[c.what - n - m] = c.who;
+                wait_at[c.what - n - m] = c.a;
+            }
+            log.pop_back();
+        }
+    }
+    void undo_place(std::uint32_t j)
+    {
+        lb[j] = sky[j];
+        for (auto const& p : all->spans_of(j)) {
+            Number const height = p.end - p.begin;
+            for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] += height;
+        }
+        for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) ++cut[s];
+    }
+    void undo_wait() { waiters.pop_back(); }
+
+    problem_type const* all = nullptr;
+    search_techniques techniques;
+    std::vector<std::uint32_t> first_member, member; ///< by section
+    std::vector<Number> member_begin;
+    std::vector<Number> sky, lb, wait_at;
+    std::vector<std::uint32_t> fixer;      ///< by shape, who holds up its sky
+    std::vector<std::uint32_t> support;    ///< by shape that waits: the edge that gives its lb
+    std::vector<std::uint32_t> decided_at; ///< by shape that is placed or waits: when
+    std::vector<std::uint32_t> waiters;    ///< those that wait, and some that do no longer
+    std::vector<Number> seg, rest;
+    std::vector<std::uint32_t> holder, cut;
+    std::vector<std::uint32_t> weight; ///< by section: how often it had too little room
+
+    std::size_t words = 0;
+    std::vector<std::uint64_t> reasons; ///< by shape that is placed: the decisions that put it there
+    std::vector<std::uint64_t> blamed;  ///< decisions of a conflict, then the shapes that have part in it
+
+    struct change {
+        std::uint32_t what, who;
+        Number a, b;
+    };
+    std::vector<change> log;
+
+    static void set(std::uint64_t* bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
+    static bool test(std::uint64_t const* bits, std::uint32_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; }
+
+    /// No shape of the part can be placed, all of them wait for each other.
+    void fails_in_circle(std::uint32_t k)
+    {
+        clear_blame();
+        explain(k, impossible);
+        explain_waits();
+    }
+    void give_up_hope(std::uint32_t k)
+    {
+        log.push_back({k, fixer[k], sky[k], lb[k]});
+        lb[k] = impossible;
+    }
+
+private:
+    std::uint32_t dirty_first = 0, dirty_last = 0;
+    std::uint32_t round = 0;
+    std::vector<std::uint32_t> stamp, todo;
+
+    void touch(std::uint32_t k)
+    {
+        if (dirty_first == dirty_last) {
+            dirty_first = all->first[k];
+            dirty_last = all->last[k];
+            return;
+        }
+        dirty_first = smaller(dirty_first, all->first[k]);
+        dirty_last = larger(dirty_last, all->last[k]);
+    }
+
+    void scan(std::uint32_t s, Number floor)
+    {
+        Number low = nowhere;
+        std::uint32_t who = holder[s];
+        std::uint32_t const end = first_member[s + 1];
+        if (all->has_begins) {
+            for (std::uint32_t i = first_member[s]; i != end; ++i) {
+                std::uint32_t const k = member[i];
+                if (lb[k] == nowhere || lb[k] + member_begin[i] >= low) continue;
+                low = lb[k] + member_begin[i];
+                who = i;
+                if (low <= floor) break;
+            }
+        } else {
+            for (std::uint32_t i = first_member[s]; i != end; ++i) {
+                Number const at = lb[member[i]];
+                if (at >= low) continue;
+                low = at;
+                who = i;
+                if (low <= floor) break;
+            }
+        }
+        seg[s] = low;
+        holder[s] = who;
+    }
+
+    /// New bounds for those that wait, then for sections.
+    bool spread(std::uint32_t)
+    {
+        for (int rounds = 0, again = 1; again != 0 && rounds != 16; ++rounds) {
+            again = 0;
+            for (std::size_t i = 0; i != waiters.size(); ++i) {
+                std::uint32_t const k = waiters[i];
+                if (wait_at[k] < 0) continue;
+                if (support[k] != nobody) {
+                    auto const& e = all->edges[support[k]];
+                    Number const at = lb[e.to];
+                    if (at < limit(k, e) && (!techniques.waits_have_bounds || at + e.down <= lb[k])) continue;
+                }
+                Number best = nowhere;
+                for (std::uint32_t x = all->first_edge[k]; x != all->first_edge[k + 1]; ++x) {
+                    auto const& e = all->edges[x];
+                    Number const at = lb[e.to];
+                    if (at >= limit(k, e) || at + e.down >= best) continue;
+                    best = at + e.down;
+                    support[k] = x;
+                    if (best <= lb[k] || !techniques.waits_have_bounds) break;
+                }
+                if (best < nowhere && !techniques.waits_have_bounds) continue;
+                if (best < nowhere) best = all->aligned(k, best);
+                if (best <= lb[k]) continue;
+                log.push_back({k, fixer[k], sky[k], lb[k]});
+                lb[k] = best < nowhere ? best : impossible;
+                if (lb[k] > all->most[k]) return fails_at_shape(k);
+                touch(k);
+                again = 1;
+            }
+        }
+        for (std::uint32_t s = dirty_first; s != dirty_last; ++s) {
+            Number const before = seg[s];
+            std::uint32_t const i = holder[s];
+            if (lb[member[i]] + (all->has_begins ? member_begin[i] : 0) == before) continue;
+            if (before == nowhere) continue;
+            log.push_back({all->shapes + s, i, before, 0});
+            scan(s, before);
+            if (rest[s] != 0 && seg[s] + rest[s] > all->room[s]) return fails_at_section(s);
+        }
+        return true;
+    }
+
+    Number limit(std::uint32_t k, typename problem_type::edge const& e) const
+    {
+        return techniques.has_dominance ? wait_at[k] + e.up : nowhere;
+    }
+
+    void clear_blame()
+    {
+        for (std::uint64_t& w : blamed) w = 0;
+        ++round;
+        todo.clear();
+    }
+    void blame_reasons(std::uint32_t j)
+    {
+        if (j == nobody) return;
+        for (std::size_t w = 0; w != words; ++w) blamed[w] |= reasons[j * words + w];
+    }
+    void explain_place(std::uint32_t j)
+    {
+        std::uint64_t* const mine = reasons.data() + j * words;
+        std::uint64_t const* const from = fixer[j] == nobody ? nullptr : reasons.data() + fixer[j] * words;
+        for (std::size_t w = 0; w != words; ++w) mine[w] = from != nullptr ? from[w] : 0;
+        set(mine, j);
+    }
+
+    /// Why k cannot be lower than `need`.
+    void explain(std::uint32_t k, Number need)
+    {
+        set(blamed.data() + words, k);
+        if (sky[k] >= need) blame_reasons(fixer[k]);
+        else if (stamp[k] != round) {
+            stamp[k] = round;
+            todo.push_back(k);
+        }
+    }
+    void explain_waits()
+    {
+        while (!todo.empty()) {
+            std::uint32_t const k = todo.back();
+            todo.pop_back();
+            set(blamed.data(), k);
+            for (auto const& e : all->edges_of(k)) {
+                std::uint32_t const m = e.to;
+                if (lb[m] == nowhere) {
+                    if (decided_at[m] > decided_at[k]) blame_reasons(m);
+                    continue;
+                }
+                set(blamed.data() + words, m);
+                if (sky[m] >= limit(k, e) || all->aligned(k, sky[m] + e.down) >= lb[k])
+                    blame_reasons(fixer[m]);
+                else if (stamp[m] != round) {
+                    stamp[m] = round;
+                    todo.push_back(m);
+                }
+            }
+        }
+    }
+    bool fails_at_shape(std::uint32_t k)
+    {
+        clear_blame();
+        explain(k, all->most[k] + 1);
+        explain_waits();
+        return false;
+    }
+    bool fails_at_section(std::uint32_t s)
+    {
+        ++weight[s];
+        clear_blame();
+        Number const need = all->room[s] - rest[s] + 1;
+        for (std::uint32_t i = first_member[s]; i != first_member[s + 1]; ++i)
+            if (lb[member[i]] != nowhere) explain(member[i], need - (all->has_begins ? member_begin[i] : 0));
+        explain_waits();
+        return false;
+    }
+};
+
+} // namespace sublet
+
+#endif

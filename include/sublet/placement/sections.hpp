@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_SECTIONS_HPP
+#define SUBLET_PLACEMENT_SECTIONS_HPP
+
+/// What an exact search looks at: who meets whom and how far apart, and the sections of time.
+///
+///     a  [=======)                     section   0    1    2
+///     b      [=======)                           a b  b c  d
+///     c          [=======)
+///     d                  [===)         Ranks at which nothing ends that was not
+///                                      there before see no more than others do.
+///     rank   0   1   2   3   4   5
+///
+/// A section is a rank at which a set of pieces is alive that no other rank has more of: it is enough to look
+/// at them. All numbers are in units, the greatest that divides all distances that matter, so that they are
+/// small. If all origins are multiples of a common alignment, ends are first rounded up to it: the bytes in
+/// between are of use to nobody.
+
+#include <sublet/keyed.hpp>
+#include <sublet/placement/shapes.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Shapes with ends rounded up and distances divided by `unit`; sizes are as they were, in bytes.
+struct scaled_shapes {
+    placement_shapes shapes;
+    byte_count unit = 1;
+    byte_count enough = 0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
+};
+
+namespace detail {
+
+[[nodiscard]] constexpr byte_count common_divisor(byte_count a, byte_count b) noexcept
+{
+    while (b != 0) a = std::exchange(b, a % b);
+    return a;
+}
+
+} // namespace detail
+
+/// Complexity: O(pieces), a few times.
+template <std::same_as<placement_shapes> Shapes>
+[[nodiscard]] scaled_shapes scale_down(Shapes const& all)
+{
+    scaled_shapes result{all};
+    auto& [shapes, unit, enough] = result;
+    byte_count common = 0;
+    for (placement_shape const& s : shapes.shapes)
+        common = detail::common_divisor(detail::common_divisor(common, s.alignment), s.phase);
+    for (shape_piece const& p : shapes.pieces) common = detail::common_divisor(common, p.begin);
+    unit = 0;
+    for (shape_piece& p : shapes.pieces) {
+        p.end = align_up(p.end, common);
+        unit = detail::common_divisor(detail::common_divisor(unit, p.begin), p.end);
+    }
+    for (placement_shape const& s : shapes.shapes) {
+        unit = detail::common_divisor(unit, s.phase);
+        if (s.pinned != no_offset) unit = detail::common_divisor(unit, s.pinned);
+    }
+    // An alignment that divides the unit asks for nothing; any other one is made a multiple of it.
+    for (bool changes = true; std::exchange(changes, false);)
+        for (placement_shape const& s : shapes.shapes) {
+            if (unit % s.alignment == 0 || s.alignment % unit == 0) continue;
+            unit = detail::common_divisor(unit, s.alignment);
+            changes = true;
+        }
+    for (shape_piece& p : shapes.pieces) {
+        p.begin /= unit;
+        p.end /= unit;
+    }
+    byte_count highest_pin = 0;
+    for (placement_shape& s : shapes.shapes) {
+        s.alignment = unit % s.alignment == 0 ? 1 : s.alignment / unit;
+        s.phase /= unit;
+        if (s.pinned != no_offset) highest_pin = larger(highest_pin, s.pinned /= unit);
+        byte_count const most = checked_add(s.size / unit + 1, s.alignment);
+        enough = checked_add(enough, most);
+    }
+    enough = checked_add(enough, highest_pin);
+    if (unit == 0) unit = 1;
+    return result;
+}
+
+/// The numbers are `Number`s: signed, and wide enough for twice the capacity.
+template <class Number>
+struct search_problem {
+    struct span { ///< a piece, in sections
+        std::uint32_t first, last;
+        Number begin, end;
+    };
+    struct edge {
+        std::uint32_t to;
+        Number up;   ///< how far `to` is above at least, if it is above
+        Number down; ///< and how far it is below, if it is below
+    };
+
+    std::uint32_t shapes = 0;
+    std::uint32_t sections = 0;
+    bool has_alignment = false;
+    bool has_begins = false; ///< not all pieces begin at the origin
+    byte_count unit = 1;
+    std::vector<std::uint32_t> first_span, first_edge; ///< by shape, and one more
+    std::vector<span> spans;
+    std::vector<edge> edges;                               ///< ascending
+    std::vector<Number> alignment, phase, lowest, highest; ///< by shape; of origins the lowest and highest
+    std::vector<Number> load;                              ///< by section: the height of all pieces
+    std::vector<std::uint32_t> first, last; ///< by shape: its sections, from the first to the last
+    std::vector<byte_count> size;           ///< by shape, in bytes
+    std::vector<std::uint32_t> length;      ///< by shape, in positions
+
+    std::vector<Number> most; ///< by shape: its highest origin; -1 if it is too large
+    std::vector<Number> room; ///< by section: where pieces end at the latest
+
+    [[nodiscard]] std::span<span const> spans_of(std::uint32_t s) const
+    {
+        return {spans.data() + first_span[s], spans.data() + first_span[s + 1]};
+    }
+    [[nodiscard]] std::span<edge const> edges_of(std::uint32_t s) const
+    {
+        return {edges.data() + first_edge[s], edges.data() + first_edge[s + 1]};
+    }
+    [[nodiscard]] Number aligned(std::uint32_t s, Number at) const
+    {
+        if (!has_alignment || alignment[s] == 1) return at;
+        if (at <= phase[s]) return phase[s];
+        Number const past = (at - phase[s]) % alignment[s];
+        return past == 0 ? at : at + (alignment[s] - past);
+    }
+
+    /// What may end where, in an arena of `capacity` units and `rest` bytes.
+    void set_capacity(byte_count capacity)
+    {
+        room.assign(sections, 0);
+        most.resize(shapes);
+        for (std::uint32_t s = 0; s != shapes; ++s) {
+            most[s] = size[s] > capacity ? Number{-1} : static_cast<Number>((capacity - size[s]) / unit);
+            most[s] = smaller(most[s], highest[s]);
+            for (span const& p : spans_of(s))
+                for (std::uint32_t i = p.first; i != p.last; ++i) room[i] = larger(room[i], most[s] + p.end);
+        }
+    }
+};
+
+/// Complexity: O(n * pieces + sections * n) at worst, O(n + pairs that meet + sizes of sections) if shapes
+/// are
+///             plain.
+template <class Number, std::same_as<scaled_shapes> Scaled>
+[[nodiscard]] search_problem<Number> search_problem_of(Scaled const& scaled)
+{
+    placement_shapes const& from = scaled.shapes;
+    search_problem<Number> to;
+    std::size_t const n = from.size();
+    auto number = [](auto value) { return static_cast<Number>(value); };
+    to.shapes = static_cast<std::uint32_t>(n);
+    to.unit = scaled.unit;
+
+    // By rank: the sections that end there or before. One ends where a piece does, if any piece has begun
+    // since the last.
+    std::vector<std::uint32_t> ended(from.positions.size(), 0);
+    std::vector<unsigned char> begins(from.positions.size(), 0), ends(from.positions.size(), 0);
+    for (shape_piece const& p : from.pieces) begins[p.when.first] = ends[p.when.last] = 1;
+    bool has_begun = false;
+    for (std::size_t r = 0; r != ended.size(); ++r) {
+        if (ends[r] != 0 && std::exchange(has_begun, false)) ++to.sections;
+        if (begins[r] != 0) has_begun = true;
+        ended[r] = to.sections;
+    }
+    to.load.assign(to.sections, 0);
+    to.first_span = from.first_piece;
+    for (shape_piece const& p : from.pieces) {
+        to.spans.push_back({ended[p.when.first], ended[p.when.last], number(p.begin), number(p.end)});
+        if (p.begin != 0) to.has_begins = true;
+        for (std::uint32_t i = ended[p.when.first]; i != ended[p.when.last]; ++i)
+            to.load[i] += number(p.end - p.begin);
+    }
+    for (placement_shape const& s : from.shapes) {
+        to.alignment.push_back(number(s.alignment));
+        to.phase.push_back(number(s.phase));
+        bool const is_pinned = s.pinned != no_offset;
+        to.lowest.push_back(number(is_pinned ? s.pinned : s.phase));
+        to.highest.push_back(is_pinned ? to.lowest.back() : std::numeric_limits<Number>::max());
+        to.size.push_back(s.size);
+        to.length.push_back(from.positions[s.life.last] - from.positions[s.life.first]);
+        to.first.push_back(ended[s.life.first]);
+        to.last.push_back(ended[s.life.last]);
+        if (s.alignment != 1) to.has_alignment = true;
+    }
+
+    auto for_each_pair = [&](auto visit) {
+        for (std::uint32_t a = 0; a != n; ++a) {
+            bool const is_plain = from.first_piece[a + 1] - from.first_piece[a] == 1;
+            for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last; ++b)
+                if ((is_plain && from.first_piece[b + 1] - from.first_piece[b] == 1) ||
+                    reach(from, a, b).meets)
+                    visit(a, b);
+        }
+    };
+    to.first_edge.assign(n + 1, 0);
+    for_each_pair([&](std::uint32_t a, std::uint32_t b) {
+        ++to.first_edge[a];
+        ++to.first_edge[b];
+    });
+    std::uint32_t edges = 0;
+    for (std::uint32_t& f : to.first_edge) edges += std::exchange(f, edges);
+    to.edges.resize(edges);
+    std::vector<std::uint32_t> next = to.first_edge;
+    for_each_pair([&](std::uint32_t a, std::uint32_t b) {
+        Number const up = number(reach(from, a, b).distance), down = number(reach(from, b, a).distance);
+        to.edges[next[a]++] = {b, up, down};
+        to.edges[next[b]++] = {a, down, up};
+    });
+    return to;
+}
+
+} // namespace sublet
+
+#endif

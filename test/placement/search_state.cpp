@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placement/search_state.hpp>
+
+#include "../stacking_oracle.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+struct prepared {
+    search_problem<std::int32_t> problem;
+    search_state<std::int32_t> state;
+    prepared(placement_shapes const& all, byte_count capacity)
+        : problem(search_problem_of<std::int32_t>(scale_down(all)))
+    {
+        problem.set_capacity(capacity);
+        std::vector<std::uint32_t> ranked(problem.shapes);
+        std::iota(ranked.begin(), ranked.end(), 0u);
+        state.use(problem, ranked);
+        state.weight.assign(problem.sections, 0);
+    }
+};
+
+} // namespace
+
+TEST_CASE("what is placed raises the sky of those that it meets")
+{
+    prepared p(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}}), 9);
+    REQUIRE(p.state.reset());
+    CHECK(p.state.seg == std::vector<std::int32_t>{0, 0});
+    REQUIRE(p.state.place(0, 1));
+    CHECK(p.state.sky == std::vector<std::int32_t>{0, 3, 0});
+    CHECK(p.state.seg == std::vector<std::int32_t>{3, 0});
+    CHECK(p.state.rest == std::vector<std::int32_t>{2, 6});
+    REQUIRE(p.state.place(1, 2));
+    CHECK(p.state.sky[2] == 5);
+    CHECK(p.state.seg[1] == 5);
+}
+
+TEST_CASE("who waits is no lower than the lowest neighbour that could lie below it")
+{
+    prepared p(shapes_of_all({{{{0, 2}, 3}, {{0, 2}, 2}, {{0, 2}, 4}}}), 20);
+    REQUIRE(p.state.reset());
+    REQUIRE(p.state.wait(0, 1));
+    CHECK(p.state.lb[0] == 2);
+    CHECK(p.state.wait_at[0] == 0);
+    REQUIRE(p.state.place(1, 2));
+    CHECK(p.state.wait_at[0] == -1);
+    CHECK(p.state.lb[0] == 2);
+}
+
+TEST_CASE("who has nobody left to lie below it need not wait")
+{
+    prepared p(shapes_of_all({{{{0, 2}, 3}, {{3, 5}, 2}}}), 20);
+    REQUIRE(p.state.reset());
+    CHECK_FALSE(p.state.wait(0, 1));
+    CHECK(p.state.blamed[0] == 1);
+}
+
+TEST_CASE("what is undone is as if it had never been")
+{
+    dice random{};
+    for (std::uint32_t i = 0; i != 300; ++i) {
+        CAPTURE(i);
+        auto const all = shapes_of_all(random_stacking(random, {8, 8, 6, true, true, true, true}));
+        if (all.fault != shape_fault::none) continue;
+        prepared p(all, 20 + random.below(60));
+        auto& s = p.state;
+        if (p.problem.shapes == 0 || !s.reset()) continue;
+        struct step {
+            std::uint32_t shape;
+            bool waits;
+            std::size_t mark;
+            std::vector<std::int32_t> sky, lb, wait_at, seg, rest;
+            std::vector<std::uint32_t> cut;
+        };
+        std::vector<step> steps;
+        for (std::uint32_t depth = 1; depth != 30; ++depth) {
+            std::uint32_t const k = random.below(p.problem.shapes);
+            if (s.lb[k] == s.nowhere || s.wait_at[k] >= 0) continue;
+            bool const waits = random.below(3) == 0;
+            steps.push_back({k, waits, s.log.size(), s.sky, s.lb, s.wait_at, s.seg, s.rest, s.cut});
+            if (!(waits ? s.wait(k, depth) : s.place(k, depth))) break;
+        }
+        for (; !steps.empty(); steps.pop_back()) {
+            step const& before = steps.back();
+            s.undo(before.mark);
+            if (before.waits) s.undo_wait();
+            else s.undo_place(before.shape);
+            REQUIRE(s.sky == before.sky);
+            REQUIRE(s.lb == before.lb);
+            REQUIRE(s.wait_at == before.wait_at);
+            REQUIRE(s.seg == before.seg);
+            REQUIRE(s.rest == before.rest);
+            REQUIRE(s.cut == before.cut);
+        }
+    }
+}

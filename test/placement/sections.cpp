@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placement/sections.hpp>
+
+#include "../stacking_oracle.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+search_problem<std::int32_t> problem_of(placement_problem const& problem)
+{
+    return search_problem_of<std::int32_t>(scale_down(shapes_of_all(problem)));
+}
+
+} // namespace
+
+TEST_CASE("sections are the ranks that see more than others")
+{
+    auto const p = problem_of({{{{0, 2}, 1}, {{1, 4}, 2}, {{2, 4}, 4}, {{4, 5}, 8}}});
+    REQUIRE(p.sections == 3);
+    CHECK(p.load == std::vector<std::int32_t>{3, 6, 8});
+    CHECK(p.first == std::vector<std::uint32_t>{0, 0, 1, 2});
+    CHECK(p.last == std::vector<std::uint32_t>{1, 2, 2, 3});
+}
+
+TEST_CASE("in each section is what is alive, and each set that is alive at once is in a section")
+{
+    dice random{};
+    for (std::uint32_t i = 0; i != 500; ++i) {
+        CAPTURE(i);
+        auto const all = shapes_of_all(random_stacking(random, {8, 10, 6, true, false, false, true}));
+        if (all.fault != shape_fault::none) continue;
+        auto const p = search_problem_of<std::int32_t>(scale_down(all));
+        byte_count most = 0;
+        for (step_id rank = 0; rank + 1 < all.positions.size(); ++rank) {
+            byte_count alive = 0;
+            for (shape_piece const& piece : all.pieces)
+                if (contains(piece.when, rank)) alive += piece.end - piece.begin;
+            most = larger(most, alive);
+        }
+        std::int32_t heaviest = 0;
+        for (std::int32_t load : p.load) heaviest = larger(heaviest, load);
+        CHECK(static_cast<byte_count>(heaviest) * p.unit == most);
+        for (std::uint32_t a = 0; a != p.shapes; ++a)
+            for (std::uint32_t b = 0; b != p.shapes; ++b) {
+                if (a == b) continue;
+                bool share = false, is_edge = false;
+                for (auto const& x : p.spans_of(a))
+                    for (auto const& y : p.spans_of(b)) share |= x.first < y.last && y.first < x.last;
+                shape_reach const up = reach(all, a, b), down = reach(all, b, a);
+                for (auto const& e : p.edges_of(a)) {
+                    if (e.to != b) continue;
+                    is_edge = true;
+                    auto const unit = static_cast<std::int64_t>(p.unit);
+                    CHECK(e.up * unit == up.distance);
+                    CHECK(e.down * unit == down.distance);
+                }
+                CHECK(share == up.meets);
+                CHECK(is_edge == up.meets);
+            }
+    }
+}
+
+TEST_CASE("numbers are counted in the greatest unit that divides all that matters")
+{
+    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80}}}).unit == 16);
+    CHECK(problem_of({{{{0, 2}, 48, 4}, {{1, 3}, 80, 8}}}).unit == 16);
+    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80}}, {}, {{0, {1, 2}, 8, 16}}}).unit == 8);
+    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80, 1, 0, 4}}}).unit == 4);
+}
+
+TEST_CASE("where all origins are multiples of an alignment, sizes are rounded up to it")
+{
+    auto const p = problem_of({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}}});
+    CHECK(p.unit == 64);
+    CHECK(p.edges_of(0)[0].up == 1);
+    CHECK(p.edges_of(0)[0].down == 2);
+    // One byte that need not be aligned, and nothing can be rounded.
+    CHECK(problem_of({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}, {{0, 1}, 1}}}).unit == 1);
+}
+
+TEST_CASE("an alignment that does not divide the unit is one in units")
+{
+    auto const p = problem_of({{{{0, 2}, 48, 24}, {{1, 3}, 80}}});
+    CHECK(p.unit == 8);
+    CHECK(p.alignment == std::vector<std::int32_t>{3, 1});
+    CHECK(p.aligned(0, 4) == 6);
+    CHECK(p.aligned(0, 6) == 6);
+}
+
+TEST_CASE("an origin is at most as high as the capacity and a pin allow")
+{
+    auto p = problem_of({{{{0, 2}, 48}, {{1, 3}, 80}, {{1, 3}, 16, 1, 0, 32}}});
+    REQUIRE(p.unit == 16);
+    p.set_capacity(79);
+    CHECK(p.most == std::vector<std::int32_t>{1, -1, 2});
+    p.set_capacity(160);
+    CHECK(p.most == std::vector<std::int32_t>{7, 5, 2});
+}
+
+TEST_CASE("no shapes have no sections")
+{
+    auto p = problem_of({});
+    CHECK(p.sections == 0);
+    p.set_capacity(0);
+}
