@@ -25,7 +25,6 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/place.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/stack_slots.hpp>

@@ -32,7 +32,7 @@
 #include <sublet/ordering/clock_order.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/per_value.hpp>
-#include <sublet/placement/place.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
@@ -98,7 +98,7 @@ plan_in_clock place_in_clock(S const& p, dependence_graph const& g, placement_pr
         next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
         next.in_clock = clock_lives(next.lives, next.timed.clock);
         for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
-        next.placed = place(problem, {.visits = wanted.visits});
+        next.placed = pack(problem, {.visits = wanted.visits});
         next.bytes = next.placed.status <= placement_status::feasible ? 0 : no_limit - 1;
         for (placed_pool const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
@@ -172,7 +172,7 @@ void lower_by_waiting(Plan const& clock, placement_problem const& problem, place
 ///             of them lets the critical path grow beyond `makespan`. Of the plan for every schedule those
 ///             pools are kept that a plan in the clock would lower by no more than a trifle; the others are
 ///             no more than that above it. The lower bound is that of plans in the clock if anybody waits.
-/// Complexity: plan_concurrent(), place() in two clocks, and up to 16 times place_concurrently().
+/// Complexity: plan_concurrent(), pack() in two clocks, and up to 16 times place_concurrently().
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(S const& p, plan_options const& options,

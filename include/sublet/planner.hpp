@@ -8,7 +8,7 @@
 ///     std::cout << planned.report << '\n';
 ///     for (auto v : planned.values()) ir[v].offset = planned.plan.offset_of(v);
 ///
-///     program ─► lifetimes ─► buffers ─► in place ─► place ─► check_plan ─► plan + report
+///     program ─► lifetimes ─► buffers ─► in place ─► pack ─► check_plan ─► plan + report
 ///
 /// Each stage is a public function of its own; whoever wants another one of them calls them in this order,
 /// as plan_memory does.
@@ -19,7 +19,7 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/place.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
@@ -45,7 +45,7 @@ namespace sublet {
 ///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: an order
 ///             in which a value is used before it is defined or overwritten too early, pins that clash or are
 ///             misaligned, a capacity that the plan exceeds (no claim that another could not keep it).
-/// Complexity: O(nodes + edges + touches + values), and place() and check_plan() for the planned buffers.
+/// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
 [[nodiscard]] planned_memory plan_memory(S const& p, plan_options const& options)
@@ -73,7 +73,7 @@ template <std::same_as<snapshot> S>
 
     placement_problem problem{{}, options.pools};
     result.refuted = detail::list_planned(table, plan, problem);
-    placement const placed = place(problem);
+    placement const placed = pack(problem);
     detail::put(placed, plan);
     detail::account(result.report, placed, plan);
 

@@ -2,152 +2,139 @@
 #ifndef SUBLET_PLACEMENT_PLACE_HPP
 #define SUBLET_PLACEMENT_PLACE_HPP
 
-/// An offset for every buffer, in as low an arena a pool as is quickly found.
+/// An offset for every buffer, in as low an arena a pool as can be found, and why it cannot be lower.
 ///
-///     for each pool:  bound = most bytes alive at once
-///                     for each way to choose a gap, for each order:  fit; keep the lowest
-///                     stop when the bound is met: nothing can be lower
+///     auto p = sublet::place(problem);                                      // in counted steps
+///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // in seconds
+///     auto r = sublet::place(problem, {.previous = q.offset});              // and moving little
 ///
-/// Greedy, with no guaranteed factor: a problem that one order packs badly is often one that another packs
-/// well, and the lowest of all is kept. Height and bound are part of the result.
+///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
+///     a bound that search has proved? ─► fewest_that_fail(): the few buffers that are the reason
+///
+/// Without a time limit the same problem and options have the same answer on every machine, and on however
+/// many threads. This is the only call that looks at a clock.
 
 #include <sublet/contract.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/live_range.hpp>
-#include <sublet/placement/best_packing.hpp>
-#include <sublet/placement/bound.hpp>
-#include <sublet/placement/fit.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/placement/choose_pools.hpp>
+#include <sublet/placement/clocked.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/placement/replan.hpp>
 #include <sublet/placement/result.hpp>
-#include <sublet/placement/shapes.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace sublet {
 
 struct place_options {
-    /// No further order is begun once this many buffers have been looked at, to put them in order or because
-    /// they were in the way (a fraction of a second's work). A count and not a time, so that the same problem
-    /// has the same answer everywhere.
-    std::uint64_t visits = 100'000'000;
+    double time_limit = 0;   ///< seconds for all pools; 0: none, the counts are the limits
+    std::size_t threads = 1; ///< the answer is the same for any number, but for a time limit
+    std::uint64_t seed = 0;
+    placement_objective objective = placement_objective::minimize;
+    // Of each pool. Not given: as many as pack() has by itself, and within a time limit any number.
+    std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
+    std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered
+    std::optional<std::uint64_t> nodes = {};          ///< of the search
+    std::stop_token stop = {};                        ///< ends it early, with the best so far
+    search_listener progress = {};                    ///< called with best, bound, nodes
+    per_value<byte_count> previous = no_offset;       ///< by buffer: where it was; `no_offset`: it is new
+    per_value<bool> keep = false;                     ///< by buffer: it must not move
 };
 
 namespace detail {
 
-/// Two pinned buffers that overlap in life and bytes, or {no_buffer, no_buffer}.
-///
-/// A sweep over their births: as long as nothing clashes, those alive lie apart, and a new one that meets
-/// any of them meets a neighbour.
-template <class Buffer>
-std::pair<std::uint32_t, std::uint32_t> clashing_pins(std::vector<Buffer> const& buffers)
+/// What place() asks of pack().
+template <std::same_as<place_options> Options>
+pack_options counts_of(Options const& options)
 {
-    std::vector<keyed> births, deaths;
-    for (std::size_t i = 0; i != buffers.size(); ++i) {
-        Buffer const& b = buffers[i];
-        if (b.pinned == no_offset || b.size == 0 || is_empty(b.life)) continue;
-        births.push_back({b.life.first, 0, static_cast<std::uint32_t>(i)});
-        deaths.push_back({b.life.last, 0, static_cast<std::uint32_t>(i)});
+    pack_options counts;
+    counts.objective = options.objective;
+    counts.seed = options.seed;
+    if (options.time_limit > 0) counts.improve_visits = counts.nodes = no_limit;
+    counts.visits = options.visits.value_or(counts.visits);
+    counts.improve_visits = options.improve_visits.value_or(counts.improve_visits);
+    counts.nodes = options.nodes.value_or(counts.nodes);
+    return counts;
+}
+
+/// Each in its own pool.
+template <std::same_as<placement_problem> Problem, search_driver Driver>
+placement place_fixed(Problem const& problem, std::vector<byte_count> const& previous,
+                      std::vector<unsigned char> const& keep, pack_options const& counts, Driver& driver)
+{
+    bool is_new = true;
+    for (std::size_t b = 0; b != keep.size(); ++b)
+        is_new = is_new && previous[b] == no_offset && keep[b] == 0;
+    placement result =
+        is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
+    result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
+    return result;
+}
+
+/// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
+/// they bound its height.
+template <std::same_as<placement_problem> Problem, search_driver Driver>
+void claim_less(Problem problem, pool_candidates const& candidates, pack_options const& counts,
+                Driver& driver, placement& result)
+{
+    for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+        if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
+    for (buffer_gap& gap : problem.gaps)
+        if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
+    placement const forced = pack(problem, counts, driver);
+    for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
+        placed_pool& out = result.pools[pool];
+        if (out.status != placement_status::infeasible) continue;
+        out.proof = forced.pools[pool].proof;
+        out.lower_bound = forced.pools[pool].lower_bound;
+        if (forced.pools[pool].status != placement_status::infeasible) out.status = placement_status::limit;
     }
-    sort_keyed(births);
-    sort_keyed(deaths);
-    std::vector<keyed> alive; // {begin, end, who}, ascending
-    auto at_or_above = [&alive](byte_count begin) {
-        return first_that(alive.size(), [&](std::size_t i) { return alive[i].key >= begin; });
-    };
-    auto dead = deaths.begin();
-    for (keyed const& birth : births) {
-        for (; dead->key <= birth.key; ++dead) {
-            std::size_t at = at_or_above(buffers[dead->who].pinned);
-            for (; at + 1 != alive.size(); ++at) alive[at] = alive[at + 1];
-            alive.pop_back();
-        }
-        Buffer const& b = buffers[birth.who];
-        byte_count const end = b.pinned + b.size;
-        std::size_t const next = at_or_above(b.pinned);
-        if (next != alive.size() && alive[next].key < end) return {alive[next].who, birth.who};
-        if (next != 0 && alive[next - 1].tie > b.pinned) return {alive[next - 1].who, birth.who};
-        alive.push_back({b.pinned, end, birth.who});
-        for (std::size_t at = alive.size() - 1; at != next; --at) std::swap(alive[at], alive[at - 1]);
-    }
-    return {no_buffer, no_buffer};
+    sum_up(result);
 }
 
 } // namespace detail
 
-/// Ensures:    buffers of one pool whose lives overlap do not overlap in bytes,
-///             offsets are aligned and pins kept. Same problem and options, same placement.
-/// Complexity: O(n log n) and at most two packings (fit.hpp) an order, n = buffers; O(n) memory.
-/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if the buffers alive at one
-///             position, or every packing, exceed 64 bits.
+/// Place the buffers of a problem.
+///
+/// Requires:   a buffer that is kept has a previous offset, and no other pin.
+/// Ensures:    what pack() ensures; result.hpp says what the status promises. Kept buffers are where they
+///             were. If `is_timed_out`, a time limit or a stop request has made a difference; otherwise same
+///             problem and options, same placement.
+/// Complexity: pack(), or for one pool after the other its share of the time limit.
+/// Throws:     precondition_error where pack(), choose_pools() or replan() do, or a table has not one entry a
+///             buffer; and what the listener throws.
 template <std::same_as<placement_problem> Problem>
 [[nodiscard]] placement place(Problem const& problem, place_options const& options = {})
 {
-    std::size_t const pools = pool_count(problem);
-    std::vector<keyed> members; // by pool, then by birth
-    members.reserve(problem.buffers.size());
-    for (std::size_t b = 0; b != problem.buffers.size(); ++b)
-        members.push_back(
-            {problem.buffers[b].pool, problem.buffers[b].life.first, static_cast<buffer_id>(b)});
-    sort_keyed(members);
+    SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
+    std::size_t const buffers = problem.buffers.size();
+    auto const previous = options.previous.tabulate(buffers);
+    auto const keep = options.keep.tabulate(buffers);
 
-    placement result;
-    result.offset.assign(problem.buffers.size(), no_offset);
-    result.pools = std::vector<placed_pool>(pools);
-    std::size_t next = 0;
-    for (std::size_t pool = 0; pool != pools; ++pool) {
-        pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
-        SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
-        std::vector<placement_buffer> buffers;
-        keyed const* const mine = members.data() + next;
-        for (; next != members.size() && members[next].key == pool; ++next) {
-            placement_buffer buffer = problem.buffers[members[next].who];
-            SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: an alignment is at least 1");
-            SUBLET_EXPECTS(buffer.size != no_size, "sublet: a buffer of unknown size cannot be placed");
-            buffer.alignment = combine_alignment(buffer.alignment, limits.alignment);
-            buffers.push_back(buffer);
-        }
+    clocked<> driver(options.threads, options.stop, options.progress, options.time_limit);
+    pack_options const counts = detail::counts_of(options);
+    if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, counts, driver);
 
-        placed_pool& out = result.pools[pool];
-        std::vector<buffer_id> ids;
-        for (std::size_t i = 0; i != buffers.size(); ++i) ids.push_back(mine[i].who);
-        placement_shapes const shapes = shapes_of(problem, ids, limits);
-        placement_bound const bound = lower_bound(shapes);
-        out.lower_bound = bound.bytes;
-        out.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
-        out.proof = {bound.kind, bound.bytes, out.peak_position};
-        if (bound.kind == proof_kind::top_of_pin)
-            for (shape_part const& p : shapes.parts)
-                if (p.shape == bound.shape) out.proof = {bound.kind, bound.bytes, 0, {p.buffer}};
-        for (std::size_t i = 0; i != buffers.size(); ++i) {
-            placement_buffer const& b = buffers[i];
-            if (b.pinned == no_offset || b.size == 0 || is_empty(b.life) || b.pinned % b.alignment == 0)
-                continue;
-            out.proof = {proof_kind::pin_misaligned, no_limit, 0, {mine[i].who}};
-            break;
-        }
-        if (auto const [a, b] = detail::clashing_pins(buffers); out.proof.bytes != no_limit && a != no_buffer)
-            out.proof = {proof_kind::pins_clash, no_limit, 0, {mine[a].who, mine[b].who}};
-        if (out.proof.bytes == no_limit) {
-            out.status = placement_status::infeasible;
-            continue;
-        }
-
-        packing best = first_packing(shapes, bound);
-        ++out.packings;
-        best = best_packing(shapes, bound, options.visits, std::move(best), out.packings);
-        SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
-        out.height = best.height;
-        for (shape_part const& p : shapes.parts) result.offset[p.buffer] = best.origin[p.shape] + p.distance;
-        out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
-    }
-    detail::sum_up(result);
+    driver.begin(2); // half of the time at most
+    pool_assignment const chosen = choose_pools(problem, counts, driver);
+    Problem fixed = problem;
+    for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
+    fixed.choices.clear();
+    placement result = detail::place_fixed(fixed, previous, keep, counts, driver);
+    if (result.status == placement_status::infeasible)
+        detail::claim_less(fixed, candidates_of(problem), counts, driver, result);
+    result.pool_of = chosen.pool_of;
+    result.cost = chosen.cost;
+    result.cost_bound = chosen.cost_bound;
+    if (result.cost > result.cost_bound && result.status == placement_status::optimal)
+        result.status = placement_status::feasible;
     return result;
 }
 

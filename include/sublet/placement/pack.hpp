@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_PACK_HPP
+#define SUBLET_PLACEMENT_PACK_HPP
+
+/// An offset for every buffer, in as low an arena a pool as so many looks and nodes can find and prove.
+///
+///     for each pool:   shapes ─► pins that contradict each other? ─► bound ─► one order ─► more orders
+///                         few shapes:   ─► search, which may raise the bound
+///                         many shapes:  ─► reorder those that hold the height
+///                      and out of it all as soon as the height is the bound: nothing can be lower
+///
+/// Orders and reordering have no guaranteed factor. The search has, if its nodes last: it ends with a
+/// placement and the proof that none is lower. All limits are counts and not times, so that the same problem
+/// has the same answer everywhere; place.hpp has clocks.
+
+#include <sublet/placement/best_packing.hpp>
+#include <sublet/placement/bound.hpp>
+#include <sublet/placement/clashing_pins.hpp>
+#include <sublet/placement/driver.hpp>
+#include <sublet/placement/fit.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/placement/result.hpp>
+#include <sublet/placement/shapes.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct pack_options {
+    placement_objective objective = placement_objective::minimize;
+    // Of each pool, in the order in which they are spent.
+    std::uint64_t visits = 20'000'000;         ///< looks at pieces in the way, while orders are tried
+    std::uint64_t improve_visits = 20'000'000; ///< the same, while shapes are reordered
+    std::uint64_t nodes = 50'000;              ///< of the search
+    std::uint64_t seed = 0;
+};
+
+namespace detail {
+
+/// The buffers of each pool.
+struct pool_members {
+    std::vector<std::uint32_t> first; ///< by pool, and one more
+    std::vector<buffer_id> buffers;   ///< by pool, ascending
+    [[nodiscard]] std::vector<buffer_id> of(std::size_t pool) const
+    {
+        return {buffers.begin() + first[pool], buffers.begin() + first[pool + 1]};
+    }
+};
+
+template <std::same_as<placement_problem> Problem>
+pool_members members_by_pool(Problem const& problem)
+{
+    pool_members result;
+    result.first.assign(pool_count(problem) + 1, 0);
+    for (placement_buffer const& b : problem.buffers) ++result.first[b.pool + 1];
+    for (std::size_t p = 1; p < result.first.size(); ++p) result.first[p] += result.first[p - 1];
+    std::vector<std::uint32_t> next(result.first);
+    result.buffers.resize(problem.buffers.size());
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        result.buffers[next[problem.buffers[b].pool]++] = b;
+    return result;
+}
+
+/// The limits of a pool that may not be listed.
+template <std::same_as<placement_problem> Problem>
+pool_limits limits_of(Problem const& problem, std::size_t pool)
+{
+    return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
+}
+
+/// All buffers in some of the shapes, ascending by shape.
+template <std::same_as<placement_shapes> Shapes>
+std::vector<buffer_id> buffers_in(Shapes const& all, std::vector<std::uint32_t> const& some)
+{
+    std::vector<unsigned char> is_in(all.size(), 0);
+    for (std::uint32_t s : some) is_in[s] = 1;
+    std::vector<buffer_id> buffers;
+    for (shape_part const& p : all.parts)
+        if (is_in[p.shape] != 0) buffers.push_back(p.buffer);
+    return buffers;
+}
+
+/// The buffer that is the best of a shape, the first of equals.
+template <std::same_as<placement_shapes> Shapes, class Goodness>
+buffer_id part_of(Shapes const& all, std::uint32_t shape, Goodness goodness)
+{
+    buffer_id best = no_buffer;
+    byte_count most = 0;
+    for (shape_part const& p : all.parts)
+        if (p.shape == shape && (best == no_buffer || goodness(p) > most)) {
+            best = p.buffer;
+            most = goodness(p);
+        }
+    return best;
+}
+
+/// What stands against any placement of the shapes: `bytes` is `no_limit`, or there is nothing.
+template <std::same_as<placement_problem> Problem>
+placement_proof contradiction(Problem const& problem, placement_shapes const& shapes)
+{
+    switch (shapes.fault) {
+    case shape_fault::pin_misaligned: return {proof_kind::pin_misaligned, no_limit, 0, {shapes.buffer}};
+    case shape_fault::parts_clash:
+        return {proof_kind::parts_clash, no_limit, 0, {shapes.buffer, shapes.other}};
+    case shape_fault::none: break;
+    }
+    auto const clash = clashing_pins(shapes);
+    if (!clash.are) return {};
+    auto pinned = [&](std::uint32_t s) {
+        return part_of(shapes, s, [&](shape_part const& p) {
+            return byte_count{problem.buffers[p.buffer].pinned != no_offset};
+        });
+    };
+    return {proof_kind::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
+}
+
+/// The bound of the shapes as one for buffers and positions.
+template <std::same_as<placement_problem> Problem>
+placement_proof proof_of(Problem const& problem, placement_shapes const& shapes, placement_bound const& bound)
+{
+    placement_proof proof{bound.kind, bound.bytes};
+    if (bound.kind == proof_kind::live_bytes) proof.position = shapes.positions[bound.peak_position];
+    if (bound.kind == proof_kind::top_of_pin)
+        proof.buffers = {part_of(shapes, bound.shape, [&](shape_part const& p) {
+            return p.distance + problem.buffers[p.buffer].size;
+        })};
+    return proof;
+}
+
+/// Beyond so many shapes the search has too much to look at for each of its nodes.
+inline constexpr std::size_t few_shapes = 2000;
+
+/// The lowest placement that orders, reordering and search find for the shapes of one pool.
+template <std::same_as<placement_shapes> Shapes, search_driver Driver>
+packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_count capacity,
+                    pack_options const& options, Driver& driver, placed_pool& out)
+{
+    // What is low enough: then nobody looks any further.
+    placement_bound goal = bound;
+    if (bound.bytes > capacity) goal.bytes = no_limit;
+    else if (options.objective == placement_objective::fit) goal.bytes = capacity;
+    packing best = first_packing(shapes, bound);
+    ++out.packings;
+    auto is_done = [&] { // asked even if it is low enough: somebody may be listening
+        return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
+    };
+    if (!is_done()) best = best_packing(shapes, goal, options.visits, std::move(best), out.packings);
+    return best;
+}
+
+/// Place the buffers of one pool, if nothing stands against it: `pack` is called with their shapes, the bound
+/// and the result so far, in which it may raise the bound, and returns where they lie.
+template <std::same_as<placement_problem> Problem, class Pack>
+placed_pool pack_pool(Problem const& problem, std::vector<buffer_id> const& members, pool_limits limits,
+                      placement_objective objective, std::vector<byte_count>& offset, Pack pack)
+{
+    placed_pool out;
+    placement_shapes const shapes = shapes_of(problem, members, limits);
+    out.proof = contradiction(problem, shapes);
+    if (out.proof.bytes == no_limit) {
+        out.status = placement_status::infeasible;
+        return out;
+    }
+    placement_bound const bound = lower_bound(shapes);
+    out.proof = proof_of(problem, shapes, bound);
+    out.lower_bound = bound.bytes;
+    if (shapes.size() != 0) out.peak_position = shapes.positions[bound.peak_position];
+
+    packing const best = pack(shapes, bound, out);
+    SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
+    out.height = best.height;
+    out.status = status_of(out.height, out.lower_bound, limits.capacity);
+    if (objective == placement_objective::fit && out.status == placement_status::feasible)
+        out.status = placement_status::optimal;
+    for (shape_part const& p : shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
+    return out;
+}
+
+/// One pool after the other; `pack` is also given the capacity. A driver that divides its time is told how
+/// many are left.
+template <std::same_as<placement_problem> Problem, search_driver Driver, class Pack>
+placement pack_pools(Problem const& problem, pack_options const& options, Driver& driver, Pack pack)
+{
+    pool_members const members = members_by_pool(problem);
+    placement result;
+    result.offset.assign(problem.buffers.size(), no_offset);
+    std::size_t left = 0;
+    for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool)
+        left += members.first[pool] != members.first[pool + 1];
+    for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
+        if (members.first[pool] != members.first[pool + 1])
+            if constexpr (requires { driver.begin(left); }) driver.begin(left--);
+        pool_limits const limits = limits_of(problem, pool);
+        result.pools.push_back(
+            pack_pool(problem, members.of(pool), limits, options.objective, result.offset,
+                      [&](placement_shapes const& shapes, placement_bound const& bound, placed_pool& out) {
+                          return pack(shapes, bound, limits.capacity, out);
+                      }));
+    }
+    sum_up(result);
+    return result;
+}
+
+} // namespace detail
+
+/// Place the buffers, each in its own pool (choose_pools.hpp is for those that have a choice).
+///
+/// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at a
+///             position where it matters to both, unless they are colocated. result.hpp says what the status
+///             of a pool promises. Same problem and options, same placement.
+/// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
+/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
+///             64 bits.
+template <std::same_as<placement_problem> Problem, search_driver Driver>
+[[nodiscard]] placement pack(Problem const& problem, pack_options const& options, Driver& driver)
+{
+    return detail::pack_pools(
+        problem, options, driver,
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
+            return detail::pack_shapes(shapes, bound, capacity, options, driver, out);
+        });
+}
+
+template <std::same_as<placement_problem> Problem>
+[[nodiscard]] placement pack(Problem const& problem, pack_options const& options = {})
+{
+    steady driver;
+    return pack(problem, options, driver);
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placement/pack.hpp>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <random>
+#include <vector>
+
+using namespace sublet;
+using buffers = std::vector<placement_buffer>;
+
+TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
+{
+    auto p = pack(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}});
+    CHECK(p.status == placement_status::optimal);
+    CHECK(p.pools[0].height == 96);
+    CHECK(p.pools[0].lower_bound == 96);
+    CHECK(p.pools[0].peak_position == 1);
+}
+
+TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes")
+{
+    CHECK(pack(placement_problem{}).pools.empty());
+    auto p = pack(placement_problem{{{{0, 2}, 0}, {{3, 3}, 8}}});
+    CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset});
+    CHECK(p.pools[0].height == 0);
+}
+
+TEST_CASE("a pool that meets its bound at once is packed once")
+{
+    CHECK(pack(placement_problem{{{{0, 2}, 64}, {{2, 3}, 64}}}).pools[0].packings == 1);
+}
+
+TEST_CASE("every pool is an arena of its own, with an alignment of its own")
+{
+    auto p = pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}, {{0, 2}, 10, 6, 1}, {{0, 2}, 10, 1, 1}},
+                                    {{no_limit, 1}, {no_limit, 4}}});
+    CHECK(p.pools[0].height == 20);
+    CHECK(p.pools[1].height == 22);
+    for (std::size_t b : {2u, 3u}) CHECK(p.offset[b] % (b == 2 ? 12 : 4) == 0);
+    auto lcm = pack(placement_problem{{{{0, 2}, 5, 6}, {{0, 2}, 5, 6}}, {{no_limit, 4}}});
+    CHECK(lcm.offset == std::vector<byte_count>{0, 12});
+}
+
+TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
+{
+    auto p = pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{19, 1}}});
+    CHECK(p.status == placement_status::infeasible);
+    CHECK(p.pool == 0);
+    CHECK(p.pools[0].height == 20);
+    CHECK(p.pools[0].proof.kind == proof_kind::live_bytes);
+    CHECK(pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
+          placement_status::optimal);
+}
+
+TEST_CASE("pins are kept, and who is not pinned goes round them")
+{
+    auto p =
+        pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
+    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.offset == std::vector<byte_count>{5, 15, 0, 5});
+}
+
+TEST_CASE("pins that clash are named, pins that are misaligned too")
+{
+    auto clash = pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
+    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.pools[0].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
+    auto misaligned = pack(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
+    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.pools[0].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
+}
+
+TEST_CASE("a failure is named by its pool and by the buffer's own number, the first pool's first")
+{
+    // Pool 0 is placed, pool 1 has a bad pin, pool 2 has two that clash, pool 3 is too small.
+    placement_problem problem{{{{5, 6}, 8, 1, 3},
+                               {{4, 5}, 8, 1, 2, 4},
+                               {{4, 5}, 8, 1, 2, 0},
+                               {{3, 4}, 8, 4, 1, 2},
+                               {{0, 4}, 8, 1, 1},
+                               {{0, 1}, 8}},
+                              {{}, {}, {}, {7, 1}}};
+    auto misaligned = pack(problem);
+    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.pool == 1);
+    CHECK(misaligned.pools[1].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
+    CHECK(misaligned.pools[2].status == placement_status::infeasible);
+    CHECK(misaligned.offset[5] == 0);
+    CHECK(misaligned.offset[0] == 0); // placed all the same, beyond the capacity
+    CHECK(misaligned.offset[4] == no_offset);
+    problem.buffers[3].pinned = 4;
+    auto clash = pack(problem);
+    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.pool == 2);
+    CHECK(clash.pools[2].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[2].proof.buffers == std::vector<buffer_id>{1, 2});
+    problem.buffers[1].pinned = 8;
+    auto over = pack(problem);
+    CHECK(over.status == placement_status::infeasible);
+    CHECK(over.pool == 3);
+}
+
+TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alignment nor its overlap")
+{
+    auto p = pack(placement_problem{{{{0, 2}, 0, 4, 0, 6}, {{1, 1}, 8, 4, 0, 6}, {{0, 2}, 8, 1, 0, 5}}});
+    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset, 5});
+}
+
+TEST_CASE("who is listed first does not matter where births differ")
+{
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        placement_problem problem;
+        for (step_id first = 0, n = 2 + pick() % 8; first != n; ++first)
+            problem.buffers.push_back(
+                {{first, static_cast<step_id>(first + 1 + pick() % 5)}, 1 + pick() % 3});
+        auto const placed = pack(problem);
+        std::reverse(problem.buffers.begin(), problem.buffers.end());
+        auto reversed = pack(problem);
+        std::reverse(reversed.offset.begin(), reversed.offset.end());
+        CHECK(reversed.offset == placed.offset);
+    }
+}
+
+TEST_CASE("what makes no sense is refused")
+{
+    CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, 8, 0}}}), precondition_error);
+    CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, no_size}}}), precondition_error);
+    CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, 8}}, {{no_limit, 0}}}), precondition_error);
+    CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, no_size - 1}, {{0, 1}, 1}}}), precondition_error);
+}
+
+TEST_CASE("sizes near 62 bits are placed as long as there is a way")
+{
+    byte_count const quarter = byte_count{1} << 60;
+    auto p = pack(placement_problem{
+        {{{0, 2}, 2 * quarter}, {{1, 3}, quarter}, {{2, 4}, 2 * quarter}, {{1, 4}, quarter - 2}}});
+    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.pools[0].height == 4 * quarter - 2);
+}
+
+TEST_CASE("positions may be any, a gap of a billion costs nothing")
+{
+    auto p = pack(placement_problem{{{{5, 4'000'000'000}, 8}, {{3'999'999'999, 4'000'000'001}, 8}}});
+    CHECK(p.pools[0].height == 16);
+    CHECK(p.pools[0].peak_position == 3'999'999'999);
+}
+
+TEST_CASE("a budget of nothing still places everything, once")
+{
+    auto p = pack(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},
+                  {.visits = 0});
+    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.pools[0].packings == 1);
+}
+
+TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clashing pins are found")
+{
+    std::size_t clashes = 0, at_bound = 0, placed = 0;
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        placement_problem problem;
+        problem.buffers.resize(pick() % 14);
+        bool const pins = pick() % 3 == 0;
+        for (auto& b : problem.buffers) {
+            b.life.first = static_cast<step_id>(pick() % 10);
+            b.life.last = static_cast<step_id>(b.life.first + pick() % 6);
+            b.size = pick() % 12;
+            b.alignment = 1 + pick() % 4;
+            b.pool = static_cast<pool_id>(pick() % 2);
+            if (pins && pick() % 3 == 0) b.pinned = b.alignment * (pick() % 10);
+        }
+        auto p = pack(problem);
+        auto meet = [&](placement_buffer const& a, byte_count x, placement_buffer const& b, byte_count y) {
+            return a.pool == b.pool && overlaps(a.life, b.life) && x < y + b.size && y < x + a.size;
+        };
+        bool pins_clash = false;
+        for (auto const& a : problem.buffers)
+            for (auto const& b : problem.buffers)
+                if (&a < &b && a.pinned != no_offset && b.pinned != no_offset && a.size != 0 && b.size != 0)
+                    pins_clash = pins_clash || meet(a, a.pinned, b, b.pinned);
+        CHECK((p.status == placement_status::infeasible) == pins_clash);
+        clashes += pins_clash;
+        if (pins_clash) {
+            placement_proof const& proof = p.pools[p.pool].proof;
+            REQUIRE(proof.kind == proof_kind::pins_clash);
+            auto const &a = problem.buffers[proof.buffers[0]], &b = problem.buffers[proof.buffers[1]];
+            CHECK(meet(a, a.pinned, b, b.pinned));
+            continue;
+        }
+        ++placed;
+        at_bound += std::all_of(p.pools.begin(), p.pools.end(),
+                                [](auto const& x) { return x.height == x.lower_bound; });
+        for (std::size_t i = 0; i != problem.buffers.size(); ++i) {
+            auto const& a = problem.buffers[i];
+            bool const needs = a.size != 0 && !is_empty(a.life);
+            CHECK((p.offset[i] != no_offset) == needs);
+            if (!needs) continue;
+            CHECK(p.offset[i] % a.alignment == 0);
+            CHECK(p.offset[i] + a.size <= p.pools[a.pool].height);
+            if (a.pinned != no_offset) CHECK(p.offset[i] == a.pinned);
+            for (std::size_t j = 0; j != i; ++j)
+                if (p.offset[j] != no_offset) CHECK(!meet(a, p.offset[i], problem.buffers[j], p.offset[j]));
+        }
+        for (auto const& pool : p.pools) CHECK(pool.lower_bound <= pool.height);
+    }
+    CHECK(clashes > 50); // the generator reaches both sides
+    CHECK(at_bound > placed / 4);
+}
+
+TEST_CASE("thousands of short lives are placed apart, the same way each time")
+{
+    std::mt19937 pick{7};
+    placement_problem sparse;
+    for (std::size_t i = 0; i != 2000; ++i) {
+        auto const first = static_cast<step_id>(pick() % 20000);
+        sparse.buffers.push_back({{first, static_cast<step_id>(first + 1 + pick() % 40)}, 1 + pick() % 1000});
+    }
+    auto const a = pack(sparse), b = pack(sparse);
+    CHECK(a.offset == b.offset);
+    byte_count height = 0;
+    bool is_apart = true;
+    for (std::size_t i = 0; i != 2000; ++i) {
+        auto const& x = sparse.buffers[i];
+        height = std::max(height, a.offset[i] + x.size);
+        for (std::size_t j = 0; j != i; ++j) {
+            auto const& y = sparse.buffers[j];
+            if (overlaps(x.life, y.life) && a.offset[i] < a.offset[j] + y.size &&
+                a.offset[j] < a.offset[i] + x.size)
+                is_apart = false;
+        }
+    }
+    CHECK(is_apart);
+    CHECK(a.pools[0].height == height);
+    CHECK(height >= a.pools[0].lower_bound);
+}
