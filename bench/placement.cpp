@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// placement [SECTION ...] [--smoke] [FILE.csv ...]: how low buffers are placed, and how soon. Without files:
-// all of $SUBLET_DATA/lifetimes. Sections; --files without any:
+// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: how low buffers
+// are placed, and how soon. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files without any:
 //
 //     --files            each file by each method: the orders one by one, the first of them and the best, and
 //                        place(), which has search and repair, too
+//     --capacity N       a file that fits into N bytes: search for that alone. Files by name: x.N.csv
+//     --variants N       the same for N copies of each, renumbered, every other one backwards in time, and
+//     for
+//                        the seeds of search
 //     --minimize         the lowest, with default settings
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
+//     --anytime F.svg    how far above the bound the best so far is, as time goes by: a table and a picture
 //     --scaling N        drawn and repeated problems of 100, 1000, ... N buffers: time and memory
 //
 // One line a measurement, key=value; `file=all` sums a section up: geometric means of ms and nodes, how many
 // are optimal. Whatever was placed is checked, proof included, by checking/check_placement.hpp; one refuted
-// makes the run fail. Milliseconds are those of the processor, for machines that others use, too.
+// makes the run fail. Milliseconds are those of the processor, for machines that others use, too; limits are
+// wall-clock seconds. Instructions of a whole process that decides one file at one capacity, and nothing
+// else:
+//
+//     valgrind --tool=callgrind build/bench/bench_placement --capacity 1048576 FILE.csv
 
 #include "../examples/pack/read_lifetimes.hpp"
+#include "anytime_chart.hpp"
 #include "measure.hpp"
 #include "placement_inputs.hpp"
 
@@ -117,9 +127,9 @@ char const* name_of(placement_status status)
 
 /// Nobody is believed: what was placed is checked by what shares no code with who placed it, and so is why
 /// nothing is lower, where that can be checked at all.
-bool is_refuted(placement_problem const& problem, placement const& placed)
+bool is_refuted(placement_problem const& problem, placement const& placed, placement_objective asked)
 {
-    if (check_placement(problem, placed)) return true;
+    if (check_placement(problem, placed, {.lowest = asked == placement_objective::minimize})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
         proof_verdict const verdict = check_proof(problem, placed, pool).verdict;
         if (verdict != proof_verdict::proved && verdict != proof_verdict::not_checkable) return true;
@@ -133,7 +143,7 @@ measurement measure(placement_problem const& problem, place_options const& optio
     double const start = cpu_milliseconds();
     m.placed = place(problem, options);
     m.ms = cpu_milliseconds() - start;
-    m.is_refuted = is_refuted(problem, m.placed);
+    m.is_refuted = is_refuted(problem, m.placed, options.objective);
     return m;
 }
 
@@ -161,8 +171,16 @@ void print(tally& all, std::string const& name, std::string_view method, measure
 struct arguments {
     std::vector<std::string> sections;
     std::vector<std::string> files;
-    unsigned copies = 0, scaling = 0;
+    byte_count capacity = 0;
+    unsigned variants = 0, copies = 0, scaling = 0, seeds = 1, limit = 0;
+    std::string picture;
     bool smoke = false;
+
+    bool asks(std::string_view section) const
+    {
+        return std::find(sections.begin(), sections.end(), section) != sections.end();
+    }
+    double limit_or(double usual) const { return limit == 0 ? usual : limit; }
 };
 
 /// The parts that place() is made of, one by one.
@@ -189,7 +207,7 @@ void run_methods(subject const& s, tally& all)
         if (bound.bytes != 0) pool.proof = {proof_kind::live_bytes, bound.bytes, pool.peak_position};
         pool.status = best.height == bound.bytes ? placement_status::optimal : placement_status::feasible;
         m.placed.status = pool.status;
-        m.is_refuted = is_refuted(problem, m.placed);
+        m.is_refuted = is_refuted(problem, m.placed, placement_objective::minimize);
         print(all, s.name, method, m, false);
     };
     static constexpr std::pair<std::string_view, placement_order> orders[] = {
@@ -212,15 +230,49 @@ void run_methods(subject const& s, tally& all)
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
-        return best_packing(shapes, bound, place_options{}.visits, first_packing(shapes, bound), tried);
+        return best_packing(shapes, bound, pack_options{}.visits, first_packing(shapes, bound), tried);
     });
     print(all, s.name, "place", measure(problem, {}));
 }
 
-void run_minimize(std::vector<subject> const& subjects)
+/// Search for a placement within `capacity`, and for no other.
+measurement decide(placement_problem problem, byte_count capacity, std::uint64_t seed, double limit)
+{
+    problem.pools = {{.capacity = capacity}};
+    return measure(problem, {.time_limit = limit, .seed = seed, .objective = placement_objective::fit});
+}
+
+void run_capacity(std::vector<subject> const& subjects, arguments const& asked)
+{
+    tally all{"capacity"};
+    for (subject const& s : subjects)
+        print(all, s.name, "fit", decide(s.problem, asked.capacity, 0, asked.limit));
+    all.print("all");
+}
+
+void run_variants(std::vector<subject> const& subjects, arguments const& asked)
+{
+    tally all{"variants"};
+    for (subject const& s : subjects) {
+        tally of_file{"variants"};
+        for (unsigned v = 0; v <= asked.variants; ++v)
+            for (unsigned seed = 1; seed <= asked.seeds; ++seed) {
+                placement_problem const problem = v == 0 ? s.problem : bench::variant(s.problem, v);
+                measurement const m = decide(problem, asked.capacity, seed, asked.limit_or(10));
+                std::string const name = s.name + '/' + std::to_string(v) + '/' + std::to_string(seed);
+                print(of_file, name, "fit", m);
+            }
+        of_file.print(s.name);
+        all.add(of_file);
+    }
+    all.print("all");
+}
+
+void run_minimize(std::vector<subject> const& subjects, arguments const& asked)
 {
     tally all{"minimize"};
-    for (subject const& s : subjects) print(all, s.name, "place", measure(s.problem, {}));
+    for (subject const& s : subjects)
+        print(all, s.name, "place", measure(s.problem, {.time_limit = double(asked.limit)}));
     all.print("all");
 }
 
@@ -232,7 +284,7 @@ void run_dissections(arguments const& asked)
         for (unsigned seed = 1; seed <= (asked.smoke ? 1 : 5); ++seed) {
             placement_problem const problem = bench::draw_dissection(n, seed);
             std::string const name = std::to_string(problem.buffers.size()) + '/' + std::to_string(seed);
-            print(all, name, "place", measure(problem, {}));
+            print(all, name, "place", measure(problem, {.time_limit = asked.limit_or(60)}));
         }
         all.print(std::to_string(n));
     }
@@ -245,12 +297,51 @@ void run_copies(std::vector<subject> const& subjects, arguments const& asked)
         tally of_file{"copies"};
         for (unsigned copy = 1; copy <= asked.copies; ++copy) {
             placement_problem const problem = bench::perturbed(s.problem, copy);
-            print(of_file, s.name + '/' + std::to_string(copy), "place", measure(problem, {}));
+            print(of_file, s.name + '/' + std::to_string(copy), "place",
+                  measure(problem, {.time_limit = asked.limit_or(2)}));
         }
         of_file.print(s.name);
         all.add(of_file);
     }
     all.print("all");
+}
+
+void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
+{
+    static constexpr double after[] = {1, 10, 100, 1000, 10'000};
+    std::vector<bench::anytime_curve> curves;
+    double sums[std::size(after)] = {};
+    for (subject const& s : subjects) {
+        bench::anytime_curve curve{s.name};
+        double const start = cpu_milliseconds();
+        auto note = [&](byte_count best, byte_count bound, std::uint64_t) {
+            if (best == no_limit || bound == 0) return;
+            double const gap = 100 * (static_cast<double>(best) / static_cast<double>(bound) - 1);
+            if (curve.finds.empty() || gap < curve.finds.back().gap)
+                curve.finds.push_back({cpu_milliseconds() - start, gap});
+        };
+        placement const placed = place(s.problem, {.time_limit = asked.limit_or(10), .progress = note});
+        note(placed.pools[0].height, placed.pools[0].lower_bound, 0);
+        curve.end = cpu_milliseconds() - start;
+        curve.is_optimal = placed.status == placement_status::optimal;
+        is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement_objective::minimize);
+        std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.finds.front().ms);
+        for (std::size_t i = 0; i != std::size(after); ++i) {
+            double const gap = curve.gap_after(after[i]);
+            std::printf(" gap_%g=%-7.3f", after[i], gap);
+            sums[i] += gap;
+        }
+        std::printf(" end_ms=%.3f\n", curve.end);
+        curves.push_back(std::move(curve));
+    }
+    std::printf("section=anytime     file=%-26s problems=%zu    ", "all", curves.size());
+    for (std::size_t i = 0; i != std::size(after); ++i)
+        std::printf(" gap_%g=%-7.3f", after[i], sums[i] / static_cast<double>(curves.size()));
+    std::puts("");
+    if (asked.picture.empty()) return;
+    std::ofstream out(asked.picture);
+    out << bench::draw_anytime(curves);
+    if (!out.flush()) throw std::runtime_error(asked.picture + ": cannot be written");
 }
 
 void run_scaling(std::vector<subject> const& subjects, arguments const& asked)
@@ -262,7 +353,7 @@ void run_scaling(std::vector<subject> const& subjects, arguments const& asked)
             std::string const name = family + '/' + std::to_string(n);
             for (bool is_first : {true, false}) {
                 place_options options;
-                if (is_first) options.visits = 0;
+                if (is_first) options.visits = options.improve_visits = options.nodes = 0;
                 bench::forget_peak();
                 measurement m = measure(problem, options);
                 m.mebibytes = bench::process_mebibytes("VmHWM");
@@ -291,10 +382,15 @@ arguments read_arguments(int count, char** words)
             continue;
         }
         if (word == "--smoke") asked.smoke = true;
+        else if (word == "--seeds") asked.seeds = bench::number_in(operand());
+        else if (word == "--limit") asked.limit = bench::number_in(operand());
         else {
             asked.sections.push_back(word);
-            if (word == "--copies") asked.copies = bench::number_in(operand());
+            if (word == "--capacity") asked.capacity = bench::number_in(operand());
+            else if (word == "--variants") asked.variants = bench::number_in(operand());
+            else if (word == "--copies") asked.copies = bench::number_in(operand());
             else if (word == "--scaling") asked.scaling = bench::number_in(operand());
+            else if (word == "--anytime") asked.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections")
                 throw std::runtime_error("there is no option " + word + "; placement.cpp begins with them");
         }
@@ -319,16 +415,30 @@ std::vector<subject> read_subjects(arguments const& asked)
     return subjects;
 }
 
+/// Those that fit into as many bytes by their names.
+std::vector<subject> named_by_capacity(std::vector<subject> const& subjects, arguments const& asked)
+{
+    if (!asked.files.empty() || asked.smoke) return subjects;
+    std::vector<subject> named;
+    for (subject const& s : subjects)
+        if (s.name.ends_with('.' + std::to_string(asked.capacity))) named.push_back(s);
+    return named;
+}
+
 void run(arguments const& asked)
 {
     auto const subjects = read_subjects(asked);
+    auto const named = named_by_capacity(subjects, asked);
     for (std::string const& section : asked.sections) {
         tally all{"files"};
         if (section == "--files")
             for (subject const& s : subjects) run_methods(s, all);
-        else if (section == "--minimize") run_minimize(subjects);
+        else if (section == "--capacity") run_capacity(named, asked);
+        else if (section == "--variants") run_variants(named, asked);
+        else if (section == "--minimize") run_minimize(subjects, asked);
         else if (section == "--dissections") run_dissections(asked);
         else if (section == "--copies") run_copies(subjects, asked);
+        else if (section == "--anytime") run_anytime(subjects, asked);
         else if (section == "--scaling") run_scaling(subjects, asked);
         all.print("all");
     }
@@ -341,8 +451,10 @@ int main(int count, char** words)
     try {
         arguments asked = read_arguments(count, words);
         if (asked.smoke) {
-            asked.sections = {"--files", "--minimize", "--dissections", "--copies", "--scaling"};
-            asked.copies = 1;
+            asked.sections = {"--files",       "--capacity", "--variants", "--minimize",
+                              "--dissections", "--copies",   "--anytime",  "--scaling"};
+            asked.capacity = 1024;
+            asked.variants = asked.copies = asked.seeds = asked.limit = 1;
             asked.scaling = 100;
         }
         run(asked);
