@@ -283,6 +283,9 @@ auto p = sublet::share_by_columns(sublet::dependence_graph(), {}, sizes);")
 
 cost(placement/problem.hpp "${buffers}auto n = sublet::pool_count(sublet::placement_problem{buffers});")
 cost(placement/result.hpp "void call(sublet::placement& p) { sublet::detail::sum_up(p); }")
+cost(placement/phase.hpp "auto call(sublet::phased_offsets& o) { return sublet::restrict_to(o, {4, 3}); }")
+cost(placement/colocated.hpp "auto g = sublet::group_colocated(sublet::placement_problem{}, {});")
+cost(placement/pieces.hpp "auto call(std::vector<sublet::shape_piece>& p) { return sublet::rank_positions(p); }")
 cost(placement/shapes.hpp "${buffers}auto s = sublet::shapes_of(sublet::placement_problem{buffers}, {0});")
 cost(placement/driver.hpp "void call(sublet::steady& driver) { driver.run(1, [](std::size_t) {}); }")
 cost(placement/sections.hpp "
@@ -307,6 +310,7 @@ cost(placement/pool_candidates.hpp "auto c = sublet::candidates_of(sublet::place
 set(steady "sublet::steady none;\n")
 cost(placement/choose_pools.hpp "${steady}auto c = sublet::choose_pools(sublet::placement_problem{}, {}, none);")
 cost(placement/replan.hpp "${steady}auto o = sublet::replan(sublet::placement_problem{}, {}, {}, {}, none);")
+cost(placement/fewest_that_fail.hpp "${steady}auto f = sublet::fewest_that_fail(sublet::placement_shapes{}, 8, {}, 100, none);")
 cost(placement/clocked.hpp "bool call(sublet::clocked<>& c) { return c.stop(8, 4, 0); }")
 cost(placement/place.hpp "${buffers}auto o = sublet::place(sublet::placement_problem{buffers});")
 cost(placement/stack_slots.hpp "${buffers}

@@ -111,6 +111,9 @@
 // At which address.
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
+#include <sublet/placement/phase.hpp>
+#include <sublet/placement/colocated.hpp>
+#include <sublet/placement/pieces.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/sections.hpp>
@@ -129,6 +132,7 @@
 #include <sublet/placement/pool_candidates.hpp>
 #include <sublet/placement/choose_pools.hpp>
 #include <sublet/placement/replan.hpp>
+#include <sublet/placement/fewest_that_fail.hpp>
 #include <sublet/placement/stack_slots.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>

@@ -1,11 +1,46 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/shapes.hpp>
 
+#include "../placement_oracle.hpp"
+#include "../random_placements.hpp"
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <string>
 #include <vector>
 
+namespace {
+
 using namespace sublet;
+
+std::vector<buffer_id> everybody(placement_problem const& problem)
+{
+    std::vector<buffer_id> members;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
+    return members;
+}
+
+placement_shapes shapes_of_all(placement_problem const& problem)
+{
+    return shapes_of(problem, everybody(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
+}
+
+/// What is solid of a shape at a position.
+placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, step_id position)
+{
+    placement_oracle::extent found;
+    for (shape_piece const& p : all.pieces_of(s))
+        if (all.positions[p.when.first] <= position && position < all.positions[p.when.last]) {
+            CHECK(!found.is_solid());
+            found = {static_cast<std::int64_t>(p.begin), static_cast<std::int64_t>(p.end)};
+        }
+    return found;
+}
+
+} // namespace
 
 TEST_CASE("a buffer with nothing special is one rectangle")
 {
@@ -14,4 +49,164 @@ TEST_CASE("a buffer with nothing special is one rectangle")
     REQUIRE(shapes.size() == 1);
     CHECK(shapes.is_plain(0));
     CHECK(shapes.positions == std::vector<step_id>{4, 9});
+}
+
+TEST_CASE("what needs no bytes is in no shape, and what is born together stands as it was named")
+{
+    placement_problem const problem{
+        {{{4, 9}, 8}, {{4, 4}, 8}, {{0, 9}, 0}, {{3, 5}, 8}, {{4, 5}, 8}}, {}, {{3, {0, 9}}}};
+    auto const shapes = shapes_of(problem, {4, 3, 2, 1, 0});
+    REQUIRE(shapes.parts.size() == 2);
+    CHECK(shapes.parts[0].buffer == 4);
+    CHECK(shapes.parts[1].buffer == 0);
+    CHECK(shapes_of(problem, {}).size() == 0);
+    CHECK(shapes_of(problem, {1, 2, 3}).positions.empty());
+}
+
+TEST_CASE("how far one must be above another depends on where both are solid")
+{
+    // a leaves all but its lowest 2 bytes free from 4 to 6, while b is alive.
+    placement_problem problem{{{{0, 9}, 8}, {{4, 6}, 16}, {{9, 10}, 8}}, {}, {{0, {4, 6}, 0, 2}}};
+    auto const shapes = shapes_of_all(problem);
+    CHECK(reach(shapes, 0, 1).distance == 2);
+    CHECK(reach(shapes, 1, 0).distance == 16);
+    CHECK(!reach(shapes, 0, 2).meets);
+    problem.gaps[0] = {0, {4, 6}, 6, 8};
+    CHECK(reach(shapes_of_all(problem), 1, 0).distance == 10);
+    problem.gaps.push_back({1, {5, 6}, 12, 13});
+    CHECK(reach(shapes_of_all(problem), 0, 1).distance == 8);
+    problem.gaps[1] = {1, {3, 6}, 12, 13};
+    CHECK(reach(shapes_of_all(problem), 0, 1).distance == -4);
+}
+
+TEST_CASE("what contradicts itself is named")
+{
+    placement_problem problem{{{{0, 9}, 8}, {{0, 9}, 8}, {{0, 9}, 8}}, {}, {}, {{1, 0, 4}, {2, 0, 6}}};
+    auto expect = [&problem](shape_fault fault, buffer_id buffer, buffer_id other) {
+        auto const shapes = shapes_of_all(problem);
+        CHECK(shapes.fault == fault);
+        CHECK(shapes.buffer == buffer);
+        CHECK(shapes.other == other);
+    };
+    expect(shape_fault::none, no_buffer, no_buffer);
+    problem.buffers[1].pinned = 4;
+    expect(shape_fault::none, no_buffer, no_buffer);
+    problem.buffers[1].pinned = 3; // which leaves no room for 0
+    expect(shape_fault::parts_clash, 1, 0);
+    problem.buffers[1].pinned = 4;
+    problem.buffers[2].pinned = 7;
+    expect(shape_fault::parts_clash, 2, 1);
+    problem.buffers[2].pinned = no_offset;
+    problem.buffers[2].alignment = 4;
+    expect(shape_fault::parts_clash, 1, 2);
+    problem.buffers[1].alignment = 8;
+    expect(shape_fault::pin_misaligned, 1, no_buffer);
+    problem.buffers[1].pinned = no_offset; // the multiples of 8 and of 4 are not 2 apart
+    expect(shape_fault::parts_clash, 2, 1);
+    problem.buffers[1].alignment = 1;
+    expect(shape_fault::none, no_buffer, no_buffer);
+    problem.colocated.push_back({2, 1, 1});
+    CHECK(shapes_of_all(problem).fault == shape_fault::parts_clash);
+    problem.gaps = {{0, {0, 9}}, {1, {0, 9}}, {2, {0, 9}}}; // it need not be anywhere
+    expect(shape_fault::none, no_buffer, no_buffer);
+    problem = {{{{0, 9}, 8, 3, 0, 10}}, {}, {{0, {0, 9}}}};
+    expect(shape_fault::none, no_buffer, no_buffer);
+    problem.gaps = {};
+    expect(shape_fault::pin_misaligned, 0, no_buffer);
+}
+
+TEST_CASE("what has no meaning, or is too large to count with, is refused")
+{
+    auto refuses = [](placement_problem const& problem) {
+        CHECK_THROWS_AS((void)shapes_of_all(problem), precondition_error);
+    };
+    byte_count const large = byte_count{1} << 62;
+    refuses({{{{0, 1}, 8, 0}}});
+    refuses({{{{0, 1}, no_size}}});
+    refuses({{{{0, 1}, large}}});
+    refuses({{{{0, 1}, large / 2}, {{0, 1}, large / 2}}, {}, {}, {{1, 0, large / 2}}});
+    refuses({{{{0, 1}, 8, 1, 0, large}}});
+    refuses({{{{0, 1}, 8, 1, 0, no_offset - 1}}});
+    refuses({{{{0, 1}, 8}}, {{no_limit, 0}}});
+    refuses({{{{0, 1}, 8, large}}, {{no_limit, 3}}});
+    CHECK(shapes_of_all({{{{0, 1}, large - 1}}}).shapes[0].size == large - 1);
+    CHECK(shapes_of_all({{{{0, 1}, 0, 0}, {{1, 1}, no_size, 0}}}).size() == 0); // nobody asks
+}
+
+TEST_CASE("on random problems the shapes are what the definitions say")
+{
+    unsigned shapes_seen = 0, faults_seen = 0;
+    for (unsigned seed = 0; seed != 6000; ++seed) {
+        dice roll{std::mt19937{seed}};
+        placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
+        std::ostringstream out;
+        out << problem;
+        std::string const literal = out.str();
+        CAPTURE(seed);
+        CAPTURE(literal);
+        placement_oracle const oracle(problem);
+        placement_shapes const all = shapes_of_all(problem);
+
+        bool possible = true;
+        for (std::size_t g = 0; g != oracle.groups.size(); ++g) {
+            bool has_origin = oracle.least_origin(g, 0) != oracle.never;
+            possible = possible && has_origin;
+        }
+        CHECK((all.fault == shape_fault::none) == possible);
+        if (all.fault != shape_fault::none) {
+            ++faults_seen;
+            continue;
+        }
+        REQUIRE(all.size() == oracle.groups.size());
+        std::vector<std::size_t> group(all.size(), oracle.none);
+        std::size_t parts = 0;
+        for (auto const& g : oracle.groups) parts += g.parts.size();
+        CHECK(all.parts.size() == parts);
+        for (std::size_t i = 0; i != all.parts.size(); ++i) {
+            shape_part const& p = all.parts[i];
+            CHECK((i == 0 || all.parts[i - 1].shape <= p.shape));
+            REQUIRE(p.shape < all.size());
+            std::size_t const g = oracle.group_of[p.buffer];
+            REQUIRE(g != oracle.none);
+            CHECK((group[p.shape] == oracle.none || group[p.shape] == g));
+            group[p.shape] = g;
+            for (auto const& part : oracle.groups[g].parts)
+                if (part.buffer == p.buffer) CHECK(part.distance == static_cast<std::int64_t>(p.distance));
+        }
+        for (std::uint32_t s = 0; s != all.size(); ++s) {
+            ++shapes_seen;
+            placement_shape const& shape = all.shapes[s];
+            REQUIRE(group[s] != oracle.none);
+            auto const& g = oracle.groups[group[s]];
+            CHECK(static_cast<std::int64_t>(shape.size) == g.size);
+            CHECK((s == 0 || all.shapes[s - 1].life.first <= shape.life.first));
+            CHECK(shape.life ==
+                  live_range{all.pieces_of(s).front().when.first, all.pieces_of(s).back().when.last});
+            for (step_id at = 0; at != 16; ++at) {
+                auto const is = solid_at(all, s, at);
+                auto const should = at < g.solid.size() ? g.solid[at] : placement_oracle::extent{};
+                CHECK(is.is_solid() == should.is_solid());
+                if (is.is_solid()) CHECK((is.begin == should.begin && is.end == should.end));
+            }
+            for (byte_count least = 0; least != 20; ++least) {
+                byte_count const up = align_up(least, shape);
+                if (shape.pinned == no_offset) {
+                    CHECK(static_cast<std::int64_t>(up) ==
+                          oracle.least_origin(group[s], static_cast<std::int64_t>(least)));
+                } else {
+                    CHECK(oracle.is_allowed(group[s], static_cast<std::int64_t>(shape.pinned)));
+                }
+            }
+            for (std::uint32_t t = 0; t != s; ++t) {
+                CHECK(reach(all, s, t).meets == oracle.meets(group[s], group[t]));
+                if (!reach(all, s, t).meets) continue;
+                for (std::int64_t at = 0; at != 40; ++at) {
+                    CHECK(oracle.is_above(group[t], at, group[s], 20) ==
+                          (at >= 20 + reach(all, s, t).distance));
+                }
+            }
+        }
+    }
+    CHECK(shapes_seen > 10'000);
+    CHECK(faults_seen > 100);
 }

@@ -11,8 +11,7 @@
 ///             0 +---+-----+---+--> position
 ///
 /// Nothing is compared in pairs. Walk the positions: as long as nothing has clashed, what is solid lies
-/// apart, hence in one order by offset, and a newborn that overlaps anyone overlaps a neighbour in that
-/// order.
+/// apart, hence in one order by offset, and a newborn that overlaps anyone overlaps a neighbour.
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 

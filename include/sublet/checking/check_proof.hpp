@@ -350,11 +350,9 @@ private:
 ///
 /// Requires:   `pool` is one of the placement's; the requirements of check_placement.
 /// Ensures:    where the verdict is `proved`, no stacking of the pool is lower. A bound by live bytes or by
-/// the
-///             top of a buffer holds for any placement at all; and both are to be exact.
-/// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations; what a search exhausted,
-/// up
-///             to 8 pieces of storage, factorial in their number.
+///             the top of a buffer holds for any placement at all; and both are to be exact.
+/// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted
+///             takes time that is factorial in the pieces of storage, of which there may be 8.
 /// Throws:     precondition_error if sums exceed 64 bits.
 template <std::same_as<placement_problem> Problem>
 [[nodiscard]] proof_finding check_proof(Problem const& problem, placement const& placed, pool_id pool)

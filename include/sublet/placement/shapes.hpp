@@ -12,9 +12,8 @@
 ///     1 piece      3 pieces                       3 pieces: at each position one
 ///
 /// All that a placement_problem can say about one pool is said here in one form: a shape has pieces, one at a
-/// position and one after the other, an origin that is congruent to `phase` modulo `alignment`, and perhaps a
-/// pin. Positions are replaced by their ranks among those where a piece begins or ends, so that no table over
-/// them is longer than twice the number of pieces.
+/// position and one after the other (pieces.hpp), an origin that is `phase` modulo `alignment` (phase.hpp),
+/// and perhaps a pin; it may be several buffers (colocated.hpp).
 ///
 /// Two shapes are told apart by a single distance in each direction, reach(): how far the origin of the one
 /// above must be from that of the one below.
@@ -22,7 +21,11 @@
 #include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
+#include <sublet/placement/colocated.hpp>
+#include <sublet/placement/phase.hpp>
+#include <sublet/placement/pieces.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -34,13 +37,6 @@
 
 namespace sublet {
 
-/// The bytes [begin, end) above a shape's origin, during `when` (in ranks).
-struct shape_piece {
-    live_range when;
-    byte_count begin = 0;
-    byte_count end = 0;
-};
-
 struct placement_shape {
     live_range life;          ///< in ranks, from the first piece to the last; never empty
     byte_count size = 0;      ///< origin + size is what it needs of the arena; never 0
@@ -48,13 +44,6 @@ struct placement_shape {
     byte_count phase = 0;
     byte_count pinned = no_offset;
     byte_count preferred = no_offset;
-};
-
-/// A buffer in its shape.
-struct shape_part {
-    std::uint32_t shape = 0;
-    buffer_id buffer = no_buffer;
-    byte_count distance = 0; ///< above the shape's origin
 };
 
 /// What contradicts itself before anything is placed.
@@ -114,340 +103,199 @@ template <std::same_as<placement_shapes> Shapes>
     return result;
 }
 
-/// The lowest origin at or above `offset` that the shape may have, without its pin; `no_offset` beyond 64
-/// bits.
+/// The lowest origin at or above `offset` that its alignment allows; `no_offset` beyond 64 bits.
 [[nodiscard]] constexpr byte_count align_up(byte_count offset, placement_shape const& shape) noexcept
 {
     if (shape.alignment == 1) return offset;
-    if (offset <= shape.phase) return shape.phase;
-    byte_count const up = align_up(offset - shape.phase, shape.alignment);
-    return up != no_offset && sum_fits(up, shape.phase) ? up + shape.phase : no_offset;
+    return align_up(offset, phased_offsets{shape.alignment, shape.phase});
 }
 
 namespace detail {
 
-/// All parts of one piece of storage: which buffers, and how far above the lowest.
-struct storage_groups {
-    std::vector<std::uint32_t> first{0}; ///< by group
-    std::vector<shape_part> parts;       ///< `shape` is the group
-    shape_fault fault = shape_fault::none;
-    buffer_id buffer = no_buffer, other = no_buffer;
-};
+/// Collects shapes as they come, and sorts them in the end.
+template <std::same_as<placement_problem> Problem>
+class shape_collector {
+public:
+    shape_collector(Problem const& problem, std::vector<buffer_id> const& members, pool_limits const& limits)
+        : problem_(problem), limits_(limits), gaps_(gaps_in_order(problem)),
+          groups_(group_colocated(problem, members))
+    {
+        SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
+        std::size_t const groups = groups_.first.size() - 1;
+        listed_.shapes.reserve(groups);
+        listed_.pieces.reserve(groups);
+        listed_.first_piece.reserve(groups + 1);
+        listed_.parts.reserve(groups_.parts.size());
+    }
 
-/// Follow the anchors from one member of each group to all others.
-template <class Member>
-storage_groups group_colocated(std::size_t buffers, std::vector<Member> const& members,
-                               std::vector<colocation> const& colocated)
-{
-    storage_groups result;
-    result.first.reserve(members.size() + 1);
-    result.parts.reserve(members.size());
-    auto close = [&] { result.first.push_back(static_cast<std::uint32_t>(result.parts.size())); };
-    if (colocated.empty()) {
-        for (std::uint32_t i = 0; i != members.size(); ++i) {
-            result.parts.push_back({i, members[i], 0});
-            close();
+    placement_shapes collect()
+    {
+        auto broken = groups_.broken.begin();
+        for (std::uint32_t g = 0; g + 1 != groups_.first.size(); ++g) {
+            bool const is_solid = add_pieces(g);
+            for (; broken != groups_.broken.end() && broken->key == g; ++broken)
+                if (is_solid)
+                    fails(shape_fault::parts_clash, static_cast<buffer_id>(broken->tie), broken->who);
+            if (is_solid) add_shape(g);
         }
+        listed_.positions = rank_positions(listed_.pieces);
+        return by_birth();
+    }
+
+private:
+    using parts = std::span<shape_part const>;
+    parts parts_of(std::uint32_t group) const
+    {
+        return {groups_.parts.data() + groups_.first[group], groups_.parts.data() + groups_.first[group + 1]};
+    }
+    /// Where the origin may be for the sake of this part.
+    phased_offsets allowed(shape_part const& part) const
+    {
+        return below_aligned(part.distance,
+                             combine_alignment(problem_.buffers[part.buffer].alignment, limits_.alignment));
+    }
+    void fails(shape_fault fault, buffer_id buffer, buffer_id other)
+    {
+        if (listed_.fault != shape_fault::none) return;
+        listed_.fault = fault;
+        listed_.buffer = buffer;
+        listed_.other = other;
+    }
+
+    /// False if nothing of the group is solid.
+    bool add_pieces(std::uint32_t group)
+    {
+        pieces_.clear();
+        for (auto const& [g, who, distance] : parts_of(group)) {
+            placement_buffer const& b = problem_.buffers[who];
+            SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
+            SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
+            SUBLET_EXPECTS(b.size < too_large && distance < too_large - b.size,
+                           "sublet: a buffer is too large");
+            append_pieces(problem_, gaps_, who, distance, pieces_);
+        }
+        if (pieces_.empty()) return false;
+        if (parts_of(group).size() > 1) merge_pieces(pieces_);
+        for (shape_piece const& p : pieces_) listed_.pieces.push_back(p);
+        listed_.first_piece.push_back(static_cast<std::uint32_t>(listed_.pieces.size()));
+        return true;
+    }
+
+    void add_shape(std::uint32_t group)
+    {
+        placement_shape shape;
+        phased_offsets origins;
+        parts const all = parts_of(group);
+        shape_part const* pinned = nullptr;
+        for (shape_part const& part : all) {
+            placement_buffer const& b = problem_.buffers[part.buffer];
+            shape.size = larger(shape.size, part.distance + b.size);
+            phased_offsets const own = allowed(part);
+            if (!restrict_to(origins, own)) incompatible_with(part, own, all);
+            if (b.pinned != no_offset) {
+                SUBLET_EXPECTS(b.pinned < too_large - b.size, "sublet: a pinned buffer ends beyond 62 bits");
+                if (b.pinned % own.alignment != 0) fails(shape_fault::pin_misaligned, part.buffer, no_buffer);
+                byte_count const origin = b.pinned - part.distance;
+                if (pinned != nullptr && origin != shape.pinned)
+                    fails(shape_fault::parts_clash, part.buffer, pinned->buffer);
+                shape.pinned = origin;
+                pinned = &part;
+            }
+            if (b.preferred != no_offset && b.preferred >= part.distance)
+                shape.preferred = b.preferred - part.distance;
+            listed_.parts.push_back(
+                {static_cast<std::uint32_t>(listed_.shapes.size()), part.buffer, part.distance});
+        }
+        if (pinned != nullptr) pins_down(*pinned, all);
+        shape.alignment = origins.alignment;
+        shape.phase = origins.phase;
+        listed_.shapes.push_back(shape);
+    }
+
+    /// Of those before it, one alone is what `part` cannot be with.
+    void incompatible_with(shape_part const& part, phased_offsets const& own, parts all)
+    {
+        for (shape_part const& other : all) {
+            phased_offsets origins = allowed(other);
+            if (restrict_to(origins, own)) continue;
+            fails(shape_fault::parts_clash, part.buffer, other.buffer);
+            return;
+        }
+    }
+
+    /// Whether there is an offset for each where one is pinned.
+    void pins_down(shape_part const& pinned, parts all)
+    {
+        byte_count const pin = problem_.buffers[pinned.buffer].pinned;
+        for (shape_part const& part : all) {
+            bool const is_below = pin + part.distance < pinned.distance;
+            byte_count const at = pin + part.distance - pinned.distance;
+            if (is_below || at % allowed(part).alignment != 0)
+                fails(shape_fault::parts_clash, pinned.buffer, part.buffer);
+        }
+    }
+
+    /// All as collected, but by begin of their lives.
+    placement_shapes by_birth()
+    {
+        placement_shapes result;
+        result.fault = listed_.fault;
+        result.buffer = listed_.buffer;
+        result.other = listed_.other;
+        std::size_t const n = listed_.size();
+        std::vector<std::uint32_t> order(n), next(listed_.positions.size() + 1, 0), number(n);
+        auto birth = [&](std::size_t s) { return listed_.pieces[listed_.first_piece[s]].when.first; };
+        for (std::size_t s = 0; s != n; ++s) ++next[birth(s) + 1];
+        for (std::size_t p = 0; p + 1 < next.size(); ++p) next[p + 1] += next[p];
+        for (std::uint32_t s = 0; s != n; ++s) order[next[birth(s)]++] = s;
+        result.positions = std::move(listed_.positions);
+        result.shapes.reserve(n);
+        result.first_piece.reserve(n + 1);
+        result.pieces.reserve(listed_.pieces.size());
+        for (std::uint32_t s : order) {
+            number[s] = static_cast<std::uint32_t>(result.shapes.size());
+            auto const mine = listed_.pieces_of(s);
+            for (shape_piece const& p : mine) result.pieces.push_back(p);
+            result.first_piece.push_back(static_cast<std::uint32_t>(result.pieces.size()));
+            result.shapes.push_back(listed_.shapes[s]);
+            result.shapes.back().life = {mine.front().when.first, mine.back().when.last};
+        }
+        std::vector<std::uint32_t> first_part(n + 1, 0);
+        for (shape_part const& p : listed_.parts) ++first_part[number[p.shape] + 1];
+        for (std::size_t s = 0; s != n; ++s) first_part[s + 1] += first_part[s];
+        result.parts.resize(listed_.parts.size());
+        for (shape_part const& p : listed_.parts)
+            result.parts[first_part[number[p.shape]]++] = {number[p.shape], p.buffer, p.distance};
         return result;
     }
-    struct link {
-        buffer_id to;
-        std::int64_t up;
-    };
-    std::vector<std::uint32_t> first(buffers + 1, 0);
-    for (colocation const& c : colocated) {
-        SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers, "sublet: a colocated buffer does not exist");
-        SUBLET_EXPECTS(c.distance < byte_count{1} << 62, "sublet: a distance is too large");
-        ++first[c.buffer + 1];
-        ++first[c.anchor + 1];
-    }
-    for (std::size_t b = 0; b != buffers; ++b) first[b + 1] += first[b];
-    std::vector<link> links(first[buffers]);
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (colocation const& c : colocated) {
-        auto const up = static_cast<std::int64_t>(c.distance);
-        links[next[c.anchor]++] = {c.buffer, up};
-        links[next[c.buffer]++] = {c.anchor, -up};
-    }
-    std::vector<unsigned char> is_member(buffers, 0), is_reached(buffers, 0);
-    std::vector<std::int64_t> height(buffers, 0);
-    for (buffer_id b : members) is_member[b] = 1;
-    std::vector<buffer_id> found;
-    for (buffer_id b : members) {
-        if (is_reached[b]) continue;
-        is_reached[b] = 1;
-        found.assign(1, b);
-        std::int64_t lowest = 0;
-        for (std::size_t i = 0; i != found.size(); ++i) {
-            buffer_id const u = found[i];
-            if (height[u] < lowest) lowest = height[u];
-            for (std::uint32_t k = first[u]; k != first[u + 1]; ++k) {
-                auto const [v, up] = links[k];
-                if (is_reached[v]) {
-                    if (height[v] == height[u] + up || result.fault != shape_fault::none) continue;
-                    result.fault = shape_fault::parts_clash;
-                    result.buffer = u;
-                    result.other = v;
-                    continue;
-                }
-                SUBLET_EXPECTS(is_member[v] != 0, "sublet: colocated buffers are in different pools");
-                is_reached[v] = 1;
-                height[v] = height[u] + up;
-                found.push_back(v);
-            }
-        }
-        auto const group = static_cast<std::uint32_t>(result.first.size() - 1);
-        for (buffer_id u : found)
-            result.parts.push_back({group, u, static_cast<byte_count>(height[u] - lowest)});
-        close();
-    }
-    return result;
-}
 
-/// The least common multiple of both alignments, with the phase that satisfies both; false if there is none.
-template <std::same_as<placement_shape> Shape>
-bool combine_phase(Shape& shape, byte_count alignment, byte_count phase)
-{
-    byte_count const all = combine_alignment(shape.alignment, alignment);
-    if (shape.alignment < alignment) { // walk in the coarser of the two: at most the other's number of steps
-        std::swap(shape.alignment, alignment);
-        std::swap(shape.phase, phase);
-    }
-    byte_count at = shape.phase;
-    for (; at < all && at % alignment != phase; at += shape.alignment) {}
-    shape.phase = at;
-    shape.alignment = all;
-    return at < all;
-}
+    static constexpr byte_count too_large = byte_count{1} << 62;
 
-/// What of a buffer is solid: its life without its gaps, and their windows.  O(gaps log gaps)
-template <class Buffer>
-void list_pieces(Buffer const& b, byte_count distance, std::vector<buffer_gap>& gaps,
-                 std::vector<shape_piece>& pieces)
-{
-    sort_by(gaps, [](buffer_gap const& x, buffer_gap const& y) { return x.when.first < y.when.first; });
-    live_range rest = b.life;
-    auto add = [&](live_range when, byte_count begin, byte_count end) {
-        if (!is_empty(when) && begin < end) pieces.push_back({when, distance + begin, distance + end});
-    };
-    for (buffer_gap const& g : gaps) {
-        SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
-        live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
-        if (is_empty(when)) continue;
-        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of a buffer meet");
-        add({rest.first, when.first}, 0, b.size);
-        add(when, g.begin, g.end);
-        rest.first = when.last;
-    }
-    add(rest, 0, b.size);
-}
-
-/// Replace pieces that overlap in time by one at a position: from the lowest byte to the highest.
-template <class Piece>
-void merge_pieces(std::vector<Piece>& pieces)
-{
-    std::vector<step_id> cuts;
-    for (Piece const& p : pieces) {
-        cuts.push_back(p.when.first);
-        cuts.push_back(p.when.last);
-    }
-    sort_ascending(cuts);
-    std::size_t distinct = 0;
-    for (step_id c : cuts)
-        if (distinct == 0 || cuts[distinct - 1] != c) cuts[distinct++] = c;
-    cuts.resize(distinct);
-    auto rank = [&](step_id at) {
-        return first_that(distinct, [&](std::size_t i) { return cuts[i] >= at; });
-    };
-    // Who paints first stays: the lowest begins, then, in a second round, the highest ends.
-    std::vector<byte_count> begin(distinct, no_offset), end(distinct, 0);
-    std::vector<std::size_t> next(distinct + 1);
-    auto unpainted = [&](std::size_t at) {
-        while (next[at] != at) at = next[at] = next[next[at]];
-        return at;
-    };
-    auto paint = [&](std::vector<byte_count>& colors, auto color) {
-        for (std::size_t i = 0; i != next.size(); ++i) next[i] = i;
-        for (Piece const& p : pieces)
-            for (std::size_t at = unpainted(rank(p.when.first)), last = rank(p.when.last); at < last;
-                 at = unpainted(at)) {
-                colors[at] = color(p);
-                next[at] = at + 1;
-            }
-    };
-    sort_by(pieces, [](Piece const& a, Piece const& b) { return a.begin < b.begin; });
-    paint(begin, [](Piece const& p) { return p.begin; });
-    sort_by(pieces, [](Piece const& a, Piece const& b) { return a.end > b.end; });
-    paint(end, [](Piece const& p) { return p.end; });
-    pieces.clear();
-    for (std::size_t i = 0; i + 1 < distinct; ++i) {
-        if (end[i] == 0) continue;
-        bool const goes_on = !pieces.empty() && pieces.back().when.last == cuts[i] &&
-                             pieces.back().begin == begin[i] && pieces.back().end == end[i];
-        if (goes_on) pieces.back().when.last = cuts[i + 1];
-        else pieces.push_back({{cuts[i], cuts[i + 1]}, begin[i], end[i]});
-    }
-}
-
-/// Positions by rank, and all pieces and lives in ranks. Where positions are dense their ranks are counted,
-/// otherwise sorted.
-template <std::same_as<placement_shapes> Shapes>
-void rank_positions(Shapes& all)
-{
-    step_id last = 0;
-    for (shape_piece const& p : all.pieces) last = larger(last, p.when.last);
-    std::vector<step_id> rank;
-    if (last / 16 <= all.pieces.size()) {
-        rank.assign(std::size_t{last} + 1, 0);
-        for (shape_piece const& p : all.pieces) rank[p.when.first] = rank[p.when.last] = 1;
-        for (step_id at = 0; at != rank.size(); ++at)
-            if (rank[at] != 0) {
-                rank[at] = static_cast<step_id>(all.positions.size());
-                all.positions.push_back(at);
-            }
-    } else {
-        for (shape_piece const& p : all.pieces) {
-            all.positions.push_back(p.when.first);
-            all.positions.push_back(p.when.last);
-        }
-        sort_ascending(all.positions);
-        std::size_t distinct = 0;
-        for (step_id at : all.positions)
-            if (distinct == 0 || all.positions[distinct - 1] != at) all.positions[distinct++] = at;
-        all.positions.resize(distinct);
-    }
-    auto rank_of = [&](step_id at) {
-        if (!rank.empty()) return rank[at];
-        return static_cast<step_id>(
-            first_that(all.positions.size(), [&](std::size_t i) { return all.positions[i] >= at; }));
-    };
-    for (shape_piece& p : all.pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
-}
+    Problem const& problem_;
+    pool_limits const& limits_;
+    std::vector<keyed> const gaps_;
+    colocated_groups const groups_;
+    placement_shapes listed_; // by group
+    std::vector<shape_piece> pieces_;
+};
 
 } // namespace detail
 
 /// The shapes of `members`, which are buffers of one pool.
 ///
 /// Requires:   members are distinct; whoever is colocated with a member is one.
-/// Ensures:    buffers of 0 bytes or an empty life, or nothing but gaps, are in no shape, unless they are
-///             colocated with others that are. If `fault` is not none, the shapes are not complete.
+/// Ensures:    buffers of 0 bytes or an empty life are in no shape; those of nothing but gaps are if others
+///             are that they are colocated with. Shapes that are born together stand as `members` does. If
+///             `fault` is not none, it is the first that was met, and not all that a shape says holds.
 /// Complexity: O(n log n) time, O(n + buffers of the problem) memory, n = members, gaps and colocations.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, a window outside of its buffer,
-///             gaps that meet, colocation across pools, and sums that exceed 64 bits.
+///             gaps that meet, colocation across pools, and what reaches 2^62 bytes: shapes, tops of pins,
+///             common alignments.
 template <std::same_as<placement_problem> Problem>
 [[nodiscard]] placement_shapes shapes_of(Problem const& problem, std::vector<buffer_id> const& members,
                                          pool_limits limits = {})
 {
-    std::size_t const buffers = problem.buffers.size();
-    SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
-    std::vector<std::uint32_t> first_gap;
-    std::vector<buffer_gap> gaps; // by buffer
-    if (!problem.gaps.empty()) {
-        first_gap.assign(buffers + 1, 0);
-        for (buffer_gap const& g : problem.gaps) {
-            SUBLET_EXPECTS(g.buffer < buffers, "sublet: a gap is one of no buffer");
-            ++first_gap[g.buffer + 1];
-        }
-        for (std::size_t b = 0; b != buffers; ++b) first_gap[b + 1] += first_gap[b];
-        std::vector<std::uint32_t> next(first_gap.begin(), first_gap.end() - 1);
-        gaps.resize(problem.gaps.size());
-        for (buffer_gap const& g : problem.gaps) gaps[next[g.buffer]++] = g;
-    }
-    detail::storage_groups const groups = detail::group_colocated(buffers, members, problem.colocated);
-
-    placement_shapes listed; // by group; sorted below
-    listed.fault = groups.fault;
-    listed.buffer = groups.buffer;
-    listed.other = groups.other;
-    std::vector<buffer_gap> own;
-    std::vector<shape_piece> pieces;
-    auto fails = [&](shape_fault fault, buffer_id buffer, buffer_id other) {
-        if (listed.fault != shape_fault::none) return;
-        listed.fault = fault;
-        listed.buffer = buffer;
-        listed.other = other;
-    };
-    std::vector<shape_part> parts;
-    listed.shapes.reserve(groups.first.size());
-    listed.pieces.reserve(groups.first.size());
-    listed.first_piece.reserve(groups.first.size());
-    parts.reserve(groups.parts.size());
-    for (std::size_t g = 0; g + 1 != groups.first.size(); ++g) {
-        placement_shape shape;
-        buffer_id pinned_by = no_buffer, aligned_by = no_buffer;
-        std::size_t const first_part = parts.size();
-        pieces.clear();
-        for (std::uint32_t k = groups.first[g]; k != groups.first[g + 1]; ++k) {
-            auto const [group, who, distance] = groups.parts[k];
-            placement_buffer const& b = problem.buffers[who];
-            SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
-            SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
-            if (b.size == 0 || is_empty(b.life)) continue;
-            SUBLET_EXPECTS(b.size < byte_count{1} << 62, "sublet: a buffer is too large");
-            own.clear();
-            if (!first_gap.empty())
-                own.assign(gaps.begin() + first_gap[who], gaps.begin() + first_gap[who + 1]);
-            detail::list_pieces(b, distance, own, pieces);
-            shape.size = larger(shape.size, checked_add(distance, b.size));
-            byte_count const alignment = combine_alignment(b.alignment, limits.alignment);
-            byte_count const below = distance % alignment;
-            if (!detail::combine_phase(shape, alignment, below == 0 ? 0 : alignment - below))
-                fails(shape_fault::parts_clash, who, aligned_by);
-            aligned_by = who;
-            if (b.pinned != no_offset) {
-                SUBLET_EXPECTS(sum_fits(b.pinned, b.size) && b.pinned + b.size < byte_count{1} << 62,
-                               "sublet: a pinned buffer ends beyond 62 bits");
-                if (b.pinned % alignment != 0) fails(shape_fault::pin_misaligned, who, no_buffer);
-                if (b.pinned < distance || (pinned_by != no_buffer && shape.pinned != b.pinned - distance))
-                    fails(shape_fault::parts_clash, who, pinned_by);
-                shape.pinned = b.pinned - distance;
-                pinned_by = who;
-            }
-            if (b.preferred != no_offset && b.preferred >= distance) shape.preferred = b.preferred - distance;
-            parts.push_back({static_cast<std::uint32_t>(listed.shapes.size()), who, distance});
-        }
-        if (groups.first[g + 1] - groups.first[g] > 1) detail::merge_pieces(pieces);
-        if (pieces.empty()) {
-            parts.resize(first_part);
-            continue;
-        }
-        if (shape.pinned != no_offset && shape.pinned % shape.alignment != shape.phase % shape.alignment)
-            fails(shape_fault::pin_misaligned, pinned_by, no_buffer);
-        for (shape_piece const& p : pieces) listed.pieces.push_back(p);
-        listed.first_piece.push_back(static_cast<std::uint32_t>(listed.pieces.size()));
-        listed.shapes.push_back(shape);
-    }
-    detail::rank_positions(listed);
-
-    placement_shapes result;
-    result.fault = listed.fault;
-    result.buffer = listed.buffer;
-    result.other = listed.other;
-    result.positions = std::move(listed.positions);
-    std::size_t const n = listed.size();
-    std::vector<std::uint32_t> order(n), next(result.positions.size() + 1, 0), new_number(n);
-    auto birth = [&](std::size_t s) { return listed.pieces[listed.first_piece[s]].when.first; };
-    for (std::size_t s = 0; s != n; ++s) ++next[birth(s) + 1];
-    for (std::size_t p = 0; p + 1 < next.size(); ++p) next[p + 1] += next[p];
-    for (std::uint32_t s = 0; s != n; ++s) order[next[birth(s)]++] = s;
-    result.shapes.reserve(n);
-    result.first_piece.reserve(n + 1);
-    result.pieces.reserve(listed.pieces.size());
-    for (std::uint32_t s : order) {
-        new_number[s] = static_cast<std::uint32_t>(result.shapes.size());
-        auto const mine = listed.pieces_of(s);
-        for (shape_piece const& p : mine) result.pieces.push_back(p);
-        result.first_piece.push_back(static_cast<std::uint32_t>(result.pieces.size()));
-        result.shapes.push_back(listed.shapes[s]);
-        result.shapes.back().life = {mine.front().when.first, mine.back().when.last};
-    }
-    std::vector<std::uint32_t> first_part(n + 1, 0);
-    for (shape_part const& p : parts) ++first_part[new_number[p.shape] + 1];
-    for (std::size_t s = 0; s != n; ++s) first_part[s + 1] += first_part[s];
-    result.parts.resize(parts.size());
-    for (shape_part const& p : parts)
-        result.parts[first_part[new_number[p.shape]]++] = {new_number[p.shape], p.buffer, p.distance};
-    return result;
+    return detail::shape_collector<Problem>(problem, members, limits).collect();
 }
 
 } // namespace sublet

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random placement problems, small enough to try all stackings: whoever places them is right about what fits,
+// what does not, and why. With SUBLET_ROUNDS=50 in the environment there are fifty times as many problems,
+// with SUBLET_SEED=7 the seeds begin there.
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
+#include <sublet/placement/best_packing.hpp>
+#include <sublet/placement/bound.hpp>
+#include <sublet/placement/clashing_pins.hpp>
+#include <sublet/placement/driver.hpp>
+#include <sublet/placement/fit.hpp>
+#include <sublet/placement/orders.hpp>
+#include <sublet/placement/portfolio.hpp>
+#include <sublet/placement/shapes.hpp>
+
+#include "../placement_oracle.hpp"
+#include "../random_placements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+unsigned from_environment(char const* name, unsigned usual)
+{
+    char const* const said = std::getenv(name);
+    return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
+}
+
+/// Calls `judge` with the dice and a problem.
+template <class Judge>
+void for_random_placements(unsigned usual, Judge judge)
+{
+    unsigned const first = from_environment("SUBLET_SEED", 0);
+    unsigned const problems = usual * from_environment("SUBLET_ROUNDS", 1);
+    for (unsigned seed = first; seed != first + problems; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        placement_problem problem = draw_placement(roll, draw_placement_shape(roll));
+        judge(roll, problem);
+    }
+}
+
+std::string literal(placement_problem const& problem)
+{
+    std::ostringstream out;
+    out << problem;
+    return out.str();
+}
+
+placement_shapes shapes_of_all(placement_problem const& problem)
+{
+    std::vector<buffer_id> members;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
+    return shapes_of(problem, members, problem.pools[0]);
+}
+
+/// As a placement that claims no more than its height.
+placement placed_at(placement_problem const& problem, placement_shapes const& shapes,
+                    std::vector<byte_count> const& origin, byte_count height)
+{
+    placement result;
+    result.offset.assign(problem.buffers.size(), no_offset);
+    for (shape_part const& p : shapes.parts) result.offset[p.buffer] = origin[p.shape] + p.distance;
+    result.pools.resize(1);
+    result.pools[0].height = height;
+    if (height > problem.pools[0].capacity) result.status = placement_status::limit;
+    else if (height != 0) result.status = placement_status::feasible;
+    result.pools[0].status = result.status;
+    return result;
+}
+
+/// The capacity is `bytes`, or what is nearest to it.
+byte_count capacity_of(placement_oracle::bytes bytes)
+{
+    return bytes < 0 ? 0 : static_cast<byte_count>(bytes);
+}
+
+} // namespace
+
+TEST_CASE("all orders and all offsets say the same about stackings, and about placements no less")
+{
+    unsigned threaded = 0, different = 0;
+    for_random_placements(400, [&](dice& roll, placement_problem&) {
+        auto shape = draw_placement_shape(roll);
+        shape.buffers = smaller(shape.buffers, 4u);
+        shape.sizes = smaller(shape.sizes, 4u);
+        shape.scale = 1;
+        shape.gaps = 70;
+        placement_problem const problem = draw_placement(roll, shape);
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement_oracle const oracle(problem);
+        auto const by_order = oracle.lowest_stacking();
+        std::int64_t const limit = by_order == oracle.never ? 20 : by_order + 1;
+        auto const by_grid = oracle.by_grid(limit);
+        CHECK(by_grid.stacking == by_order);
+        CHECK(by_grid.placement <= by_grid.stacking);
+        ++different;
+        threaded += by_grid.placement < by_grid.stacking;
+    });
+    CHECK(different > 100);
+    MESSAGE(threaded, " of ", different, " are lower if threaded through");
+}
+
+TEST_CASE("whatever the order, a fit is a placement")
+{
+    for_random_placements(1000, [](dice&, placement_problem const& problem) {
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement_shapes const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none || clashing_pins(shapes).are) return;
+        placement_oracle const oracle(problem);
+        placement_bound const bound = lower_bound(shapes);
+        auto judge = [&](packing const& packed) {
+            REQUIRE(packed.height != no_limit);
+            CHECK(packed.height >= bound.bytes);
+            placement const placed = placed_at(problem, shapes, packed.origin, packed.height);
+            if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+            CHECK(oracle.is_valid(placed.offset, packed.height));
+        };
+        for (placement_order which : {placement_order::size, placement_order::birth, placement_order::load})
+            for (gap_choice choice : {gap_choice::lowest, gap_choice::tightest})
+                judge(fit(shapes, order_by(which, shapes, bound), choice));
+        judge(first_packing(shapes, bound));
+        std::uint32_t tried = 0;
+        judge(best_packing(shapes, bound, 100'000, first_packing(shapes, bound), tried));
+    });
+}
+
+TEST_CASE("a search finds a stacking wherever there is one, and names a few that have none where not")
+{
+    unsigned found = 0, exhausted = 0;
+    for_random_placements(1500, [&](dice& roll, placement_problem const& problem) {
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement_shapes const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none) return;
+        placement_oracle const oracle(problem);
+        auto const lowest = oracle.lowest_stacking();
+        auto const around = static_cast<std::int64_t>(lowest == oracle.never ? 20 : lowest);
+        for (std::int64_t more : {-1, 0, 1, -2, static_cast<int>(roll.below(8)) - 6}) {
+            byte_count const capacity = capacity_of(around + more);
+            CAPTURE(capacity);
+            steady driver;
+            search_result const answer = decide(shapes, capacity, {}, driver);
+            bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
+            CHECK(answer.outcome == (fits ? search_outcome::found : search_outcome::exhausted));
+            if (answer.outcome == search_outcome::found) {
+                ++found;
+                CHECK(answer.height <= capacity);
+                placement const placed = placed_at(problem, shapes, answer.origin, answer.height);
+                if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+                CHECK(oracle.is_valid(placed.offset, capacity));
+            } else if (answer.outcome == search_outcome::exhausted) {
+                ++exhausted;
+                std::vector<bool> blamed(oracle.groups.size());
+                for (shape_part const& p : shapes.parts)
+                    if (std::find(answer.blamed.begin(), answer.blamed.end(), p.shape) != answer.blamed.end())
+                        blamed[oracle.group_of[p.buffer]] = true;
+                auto const of_blamed = oracle.lowest_stacking(blamed);
+                CHECK((of_blamed == oracle.never || static_cast<byte_count>(of_blamed) > capacity));
+            }
+        }
+    });
+    CHECK(found > 1000);
+    CHECK(exhausted > 1000);
+}
