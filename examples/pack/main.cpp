@@ -7,8 +7,11 @@
 #include "arguments.hpp"
 #include "draw_placement.hpp"
 #include "explain.hpp"
+#include "progress_line.hpp"
 #include "read_lifetimes.hpp"
 
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <chrono>
@@ -17,7 +20,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -38,6 +44,16 @@ void write_file(std::string const& file, Write write)
     if (!out) throw input_error(file + ": cannot be written");
 }
 
+/// What the library's opponent has to say against it.
+std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem, bool lowest)
+{
+    std::ostringstream text;
+    auto const proof = sublet::check_proof(problem, placed, 0);
+    if (auto const fault = sublet::check_placement(problem, placed, {.lowest = lowest})) text << *fault;
+    else if (proof.verdict == sublet::proof_verdict::refuted) text << proof;
+    return std::move(text).str();
+}
+
 int run(arguments const& asked)
 {
     lifetimes table = read_lifetimes(asked.input);
@@ -47,14 +63,26 @@ int run(arguments const& asked)
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = asked.capacity}};
 
+    using enum sublet::placement_objective;
     auto const start = std::chrono::steady_clock::now();
-    sublet::placement const placed = sublet::place(table.problem);
+    sublet::placement const placed = [&] {
+        progress_line line(asked.quiet);
+        return sublet::place(table.problem, {.time_limit = asked.time_limit,
+                                             .threads = asked.threads,
+                                             .seed = asked.seed,
+                                             .objective = asked.minimize ? minimize : fit,
+                                             .stop = line.stop.get_token(),
+                                             .progress = [&](auto... facts) { line.show(facts...); }});
+    }();
     double const seconds = seconds_since(start);
+    if (std::string const mistake = mistake_in(placed, table.problem, asked.minimize); !mistake.empty())
+        throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
 
+    using enum sublet::placement_status;
     sublet::placed_pool const& pool = placed.pools[0];
-    bool const is_infeasible = placed.status == sublet::placement_status::infeasible;
-    bool const is_solved = placed.status == sublet::placement_status::optimal ||
-                           (placed.status == sublet::placement_status::feasible && !asked.minimize);
+    bool const is_infeasible = placed.status == infeasible;
+    bool const is_solved = placed.status == optimal || (placed.status == feasible && !asked.minimize);
+    bool const is_lowest = pool.height == pool.lower_bound; // `optimal` says of a capacity that it suffices
     if (is_infeasible) {
         say("nothing fits: " + explain(pool.proof, table));
     } else {
@@ -65,7 +93,8 @@ int run(arguments const& asked)
     if (!asked.quiet)
         std::printf("buffers: %zu\nlower_bound: %llu\nheight: %llu\nstatus: %s\nseconds: %.6f\nnodes: %llu\n",
                     table.rows.size(), static_cast<unsigned long long>(pool.lower_bound),
-                    static_cast<unsigned long long>(pool.height), word_of(placed.status), seconds,
+                    static_cast<unsigned long long>(pool.height),
+                    word_of(placed.status == optimal && !is_lowest ? feasible : placed.status), seconds,
                     static_cast<unsigned long long>(pool.nodes));
     if (std::fflush(stdout) != 0) throw input_error("standard output cannot be written");
     return is_solved ? 0 : is_infeasible ? 1 : 3;
@@ -83,6 +112,7 @@ int main(int count, char** words)
             return 0;
         }
         about = asked.input + ": ";
+        stop_at_interrupt();
         return run(asked);
     } catch (input_error const& e) {
         std::cerr << "pack: " << e.what() << '\n';

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PACK_PROGRESS_LINE_HPP
+#define SUBLET_EXAMPLES_PACK_PROGRESS_LINE_HPP
+
+#include <sublet/units.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <stop_token>
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
+namespace pack {
+
+/// Set by Ctrl-C.
+inline std::sig_atomic_t volatile is_interrupted = 0;
+
+/// The first Ctrl-C ends the search and not the program: the best that was found is still written. The second
+/// is as ever.
+inline void stop_at_interrupt()
+{
+    std::signal(SIGINT, [](int) {
+        is_interrupted = 1;
+        std::signal(SIGINT, SIG_DFL);
+    });
+}
+
+/// One line on stderr about a search that takes its time: renewed in place on a terminal, else line by line.
+class progress_line {
+public:
+    explicit progress_line(bool quiet) : is_quiet(quiet) {}
+    ~progress_line()
+    {
+        if (is_begun && is_terminal) std::fputs("\r\x1b[K", stderr);
+    }
+    progress_line(progress_line const&) = delete;
+    progress_line& operator=(progress_line const&) = delete;
+
+    void show(sublet::byte_count best, sublet::byte_count bound, std::uint64_t nodes)
+    {
+        auto const now = std::chrono::steady_clock::now();
+        if (is_interrupted != 0) stop.request_stop();
+        if (is_quiet || now < next) return;
+        next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000));
+        auto const seconds = std::chrono::duration<double>(now - start).count();
+        if (is_terminal) std::fputs("\r\x1b[K", stderr);
+        std::fprintf(stderr, "pack: %.1f s, ", seconds);
+        if (best == sublet::no_limit) std::fputs("nothing", stderr);
+        else std::fprintf(stderr, "%llu", static_cast<unsigned long long>(best));
+        std::fprintf(stderr, " found, nothing below %llu, %llu nodes%s",
+                     static_cast<unsigned long long>(bound), static_cast<unsigned long long>(nodes),
+                     is_terminal ? "" : "\n");
+        is_begun = true;
+    }
+
+    std::stop_source stop = {};
+
+private:
+#if __has_include(<unistd.h>)
+    bool const is_terminal = isatty(2) != 0;
+#else
+    bool const is_terminal = false;
+#endif
+    bool const is_quiet;
+    bool is_begun = false;
+    std::chrono::steady_clock::time_point const start = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point next = start + std::chrono::milliseconds(500);
+};
+
+} // namespace pack
+
+#endif
