@@ -295,6 +295,8 @@ cost(placement/search.hpp "
     auto call(sublet::stacking_search<std::int32_t>& s) { return s.run(9, [](std::uint64_t) { return false; }); }")
 cost(placement/portfolio.hpp "
     auto call(sublet::steady& driver) { return sublet::decide(sublet::placement_shapes{}, 64, {}, driver); }")
+cost(placement/minimize.hpp "
+    auto call(sublet::steady& d) { return sublet::minimize(sublet::placement_shapes{}, 64, {}, {}, d); }")
 cost(placement/subset.hpp "auto s = sublet::subset_of(sublet::placement_shapes{}, {});")
 cost(placement/clashing_pins.hpp "auto c = sublet::clashing_pins(sublet::placement_shapes{});")
 cost(placement/bound.hpp "auto call(sublet::placement_shapes const& s) { return sublet::lower_bound(s); }")
@@ -304,6 +306,10 @@ cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet
 cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
 cost(placement/best_packing.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b, unsigned& n)
 { return sublet::best_packing(s, b, 1000, sublet::first_packing(s, b), n); }")
+cost(placement/sorted_pieces.hpp "void call(sublet::sorted_pieces& all) { all.insert(sublet::lying_piece{0, 8, {0, 1}, 0}); }")
+cost(placement/ejection.hpp "auto call(sublet::ejection& e, std::vector<std::uint64_t>& o) { return e.lower(o, 8, {}, [] { return false; }); }")
+cost(placement/improve.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b, unsigned& n)
+                            { sublet::steady none; return sublet::improve(s, b, {}, {}, none, n); }")
 cost(placement/pack.hpp "${buffers}auto o = sublet::pack(sublet::placement_problem{buffers});")
 cost(placement/load_tree.hpp "auto call(sublet::load_tree<>& t) { t.add({0, 1}, 8); return t.most({0, 1}); }")
 cost(placement/pool_candidates.hpp "auto c = sublet::candidates_of(sublet::placement_problem{});")

@@ -126,7 +126,11 @@
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/minimize.hpp>
 #include <sublet/placement/best_packing.hpp>
+#include <sublet/placement/sorted_pieces.hpp>
+#include <sublet/placement/ejection.hpp>
+#include <sublet/placement/improve.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/load_tree.hpp>
 #include <sublet/placement/pool_candidates.hpp>

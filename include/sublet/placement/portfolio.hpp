@@ -66,6 +66,13 @@ public:
         for (auto& s : searches)
             if (s) s->forget();
     }
+    /// Aim at another capacity for a while; what was learned is kept for the way back.
+    void turn_aside(byte_count capacity)
+    {
+        problem.set_capacity(capacity);
+        for (auto& s : searches)
+            if (s) s->change_lesson();
+    }
 
     /// One search of each order with up to `budget` nodes each, `left` for all.
     template <search_driver Driver>

@@ -106,12 +106,16 @@ public:
         state.techniques = techniques;
         ranked = rank_by(order, problem, seed);
         state.use(problem, ranked);
-        rank.resize(problem.shapes);
-        for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
         forget();
     }
 
     void forget() { state.weight.assign(state.all->sections, 0); }
+    /// Put aside what was learned, and take up what was put aside before, if anything.
+    void change_lesson()
+    {
+        state.weight.swap(aside);
+        if (state.weight.empty()) forget();
+    }
 
     /// Ensures: at most `budget` nodes, counted in `nodes`; `stop(nodes)` is asked now and then. If exhausted
     ///          nothing fits, and `shapes_blamed` do not on their own.
@@ -167,7 +171,7 @@ private:
     };
 
     search_order order;
-    std::vector<std::uint32_t> ranked, rank;
+    std::vector<std::uint32_t> ranked, aside;
     std::vector<frame> frames;
     std::vector<std::uint64_t> kept; ///< by frame that waits: what its other branch was blamed on
     std::vector<time_part> parts;    ///< a list: those still to be solved

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_MINIMIZE_HPP
+#define SUBLET_PLACEMENT_MINIMIZE_HPP
+
+/// The lowest stacking, between a height that one has and a bound that none is below.
+///
+///     best    ──────┬──────────────┬── found: best is as low as that
+///     target        │      ┬───────┘
+///     target        │      │ budget spent: a lower target is not tried in this lap
+///     bound   ──────┴──────┴── tried first; if nothing fits there, the bound rises
+///
+/// The bound is reached more often than not, so it is tried first, with a small budget. Then the gap is
+/// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
+/// twice the budget.
+
+#include <sublet/placement/driver.hpp>
+#include <sublet/placement/fit.hpp>
+#include <sublet/placement/portfolio.hpp>
+#include <sublet/placement/sections.hpp>
+#include <sublet/placement/shapes.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct minimized {
+    packing best;
+    byte_count bound = 0;   ///< no stacking is lower; `no_limit`: there is none
+    bool is_proved = false; ///< best is as high as the bound
+    std::uint64_t nodes = 0;
+    std::vector<std::uint32_t>
+        blamed; ///< shapes that alone have no lower stacking, if search raised the bound
+};
+
+namespace detail {
+
+/// The lowest height above `height` that stackings can have: origins are multiples of the unit.
+template <std::same_as<placement_shapes> Shapes>
+byte_count next_height(Shapes const& all, byte_count unit, byte_count height)
+{
+    byte_count next = no_limit;
+    for (placement_shape const& s : all.shapes) {
+        byte_count const above = height + 1 <= s.size ? s.size : s.size + align_up(height + 1 - s.size, unit);
+        next = smaller(next, above);
+    }
+    return next;
+}
+
+template <class Number, search_driver Driver>
+void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, search_options const& options,
+                 Driver& driver, minimized& result)
+{
+    search_portfolio<Number> portfolio(scaled);
+    std::uint64_t budget = 2 * all.size() + 1;
+    bool is_over = false;
+    auto try_it = [&](byte_count height) {
+        search_result tried = portfolio.lap(budget, options.nodes - result.nodes, options, driver,
+                                            result.best.height, result.bound);
+        result.nodes += tried.nodes;
+        if (tried.outcome == search_outcome::found) {
+            result.best.origin = std::move(tried.origin);
+            result.best.height = tried.height;
+        }
+        if (tried.outcome == search_outcome::exhausted) {
+            result.bound = smaller(next_height(all, scaled.unit, height), result.best.height);
+            result.blamed = std::move(tried.blamed);
+        }
+        is_over =
+            result.nodes >= options.nodes || driver.stop(result.best.height, result.bound, result.nodes);
+        return tried.outcome;
+    };
+    while (result.bound < result.best.height && !is_over) {
+        byte_count const goal = result.bound;
+        portfolio.aim_at(goal);
+        while (result.bound == goal && goal < result.best.height && !is_over) {
+            if (try_it(goal) != search_outcome::limit) break;
+            portfolio.turn_aside(goal);
+            // Closer than an eighth is left to the next lap, which begins at the bound again.
+            byte_count low = next_height(all, scaled.unit, goal);
+            byte_count share = 4;
+            while (result.bound == goal && !is_over && low < result.best.height &&
+                   result.best.height - low >= (result.best.height - goal) / 8) {
+                byte_count const target = low + (result.best.height - low) / share;
+                portfolio.aim_at(target);
+                if (try_it(target) == search_outcome::found) continue;
+                low = next_height(all, scaled.unit, target);
+                share = 2;
+            }
+            portfolio.turn_aside(goal);
+            budget *= 2;
+        }
+    }
+}
+
+} // namespace detail
+
+/// Lower the incumbent as far as it goes.
+///
+/// Requires:   all.fault is none; nothing is lower than `bound`; the incumbent is a placement of the shapes,
+///             or none, with a height of `no_limit`.
+/// Ensures:    the same answer with any driver, unless it stops the search. An incumbent that is no stacking
+///             may be lower than all of them; then it is returned, and the bound does not exceed it.
+/// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
+template <std::same_as<placement_shapes> Shapes, search_driver Driver>
+[[nodiscard]] minimized minimize(Shapes const& all, byte_count bound, packing incumbent,
+                                 search_options const& options, Driver& driver)
+{
+    minimized result{std::move(incumbent), bound, false, 0, {}};
+    if (result.best.height == no_limit) {
+        search_result any = decide(all, no_limit, options, driver);
+        result.nodes = any.nodes;
+        result.best.origin = std::move(any.origin);
+        result.best.height = any.height;
+        if (any.outcome == search_outcome::exhausted) {
+            result.bound = no_limit;
+            result.blamed = std::move(any.blamed);
+        }
+    }
+    if (result.bound < result.best.height && result.best.height != no_limit) {
+        scaled_shapes const scaled = scale_down(all);
+        byte_count const units = result.best.height / scaled.unit + 1;
+        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 29))
+            detail::minimize_in<std::int32_t>(all, scaled, options, driver, result);
+        else if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
+            detail::minimize_in<std::int64_t>(all, scaled, options, driver, result);
+    }
+    result.is_proved = result.best.height == result.bound;
+    return result;
+}
+
+} // namespace sublet
+
+#endif
