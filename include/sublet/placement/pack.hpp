@@ -18,6 +18,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/portfolio.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
 #include <sublet/placement/shapes.hpp>
@@ -136,6 +137,22 @@ placement_proof proof_of(Problem const& problem, placement_shapes const& shapes,
 /// Beyond so many shapes the search has too much to look at for each of its nodes.
 inline constexpr std::size_t few_shapes = 2000;
 
+/// Tells whoever listens to a driver what is known of the pool, not of the question that a search is at.
+template <search_driver Driver>
+struct told_driver {
+    using lowest = typename Driver::lowest;
+    Driver& driver;
+    byte_count best, bound;
+    std::uint64_t nodes;
+
+    bool stop(byte_count, byte_count, std::uint64_t more) { return driver.stop(best, bound, nodes + more); }
+    template <class Task>
+    void run(std::size_t tasks, Task&& task)
+    {
+        driver.run(tasks, task);
+    }
+};
+
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_count capacity,
@@ -151,6 +168,24 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
         return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
     };
     if (!is_done()) best = best_packing(shapes, goal, options.visits, std::move(best), out.packings);
+    auto raise_bound = [&](byte_count bytes, std::vector<std::uint32_t> const& blamed) {
+        out.lower_bound = bytes;
+        out.proof = {proof_kind::exhausted, bytes, 0, buffers_in(shapes, blamed)};
+    };
+    bool const is_small = shapes.size() <= few_shapes;
+    if (is_small && best.height > capacity && !is_done()) {
+        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
+        search_result found = decide(shapes, capacity, {.nodes = options.nodes, .seed = options.seed}, told);
+        out.nodes += found.nodes;
+        if (found.outcome == search_outcome::exhausted) {
+            raise_bound(capacity + 1, found.blamed);
+            return best;
+        }
+        if (found.outcome == search_outcome::found) {
+            best.origin = std::move(found.origin);
+            best.height = found.height;
+        }
+    }
     return best;
 }
 

@@ -18,6 +18,7 @@
 #include <sublet/per_value.hpp>
 #include <sublet/placement/choose_pools.hpp>
 #include <sublet/placement/clocked.hpp>
+#include <sublet/placement/fewest_that_fail.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/replan.hpp>
@@ -29,6 +30,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -64,6 +66,18 @@ pack_options counts_of(Options const& options)
     return counts;
 }
 
+/// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
+template <std::same_as<placement_problem> Problem, search_driver Driver>
+void shorten(Problem const& problem, pool_id pool, pack_options const& counts, Driver& driver,
+             placement_proof& proof)
+{
+    placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
+    std::vector<std::uint32_t> blamed;
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) blamed.push_back(s);
+    proof.buffers = buffers_in(
+        shapes, fewest_that_fail(shapes, proof.bytes - 1, std::move(blamed), counts.nodes, driver).shapes);
+}
+
 /// Each in its own pool.
 template <std::same_as<placement_problem> Problem, search_driver Driver>
 placement place_fixed(Problem const& problem, std::vector<byte_count> const& previous,
@@ -74,6 +88,9 @@ placement place_fixed(Problem const& problem, std::vector<byte_count> const& pre
         is_new = is_new && previous[b] == no_offset && keep[b] == 0;
     placement result =
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
+    for (pool_id pool = 0; pool != result.pools.size(); ++pool)
+        if (result.pools[pool].proof.kind == proof_kind::exhausted)
+            shorten(problem, pool, counts, driver, result.pools[pool].proof);
     result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
     return result;
 }

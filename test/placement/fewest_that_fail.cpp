@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placement/fewest_that_fail.hpp>
+
+#include "dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+placement_shapes shapes_of_all(placement_problem const& problem)
+{
+    std::vector<buffer_id> all;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) all.push_back(b);
+    return shapes_of(problem, all);
+}
+
+/// All orders, each shape as low as those before it allow.
+bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> order, byte_count capacity)
+{
+    std::sort(order.begin(), order.end());
+    do {
+        std::vector<byte_count> at(all.size(), no_offset);
+        bool fits = true;
+        for (std::size_t i = 0; i != order.size() && fits; ++i) {
+            std::int64_t from = 0;
+            for (std::size_t j = 0; j != i; ++j)
+                if (auto const up = reach(all, order[j], order[i]); up.meets)
+                    from = std::max(from, static_cast<std::int64_t>(at[order[j]]) + up.distance);
+            placement_shape const& shape = all.shapes[order[i]];
+            byte_count& mine = at[order[i]] = align_up(static_cast<byte_count>(from), shape);
+            fits = shape.pinned == no_offset || mine <= shape.pinned;
+            if (shape.pinned != no_offset) mine = shape.pinned;
+            fits = fits && mine + shape.size <= capacity;
+        }
+        if (fits) return true;
+    } while (std::next_permutation(order.begin(), order.end()));
+    return false;
+}
+
+std::vector<std::uint32_t> everybody(placement_shapes const& all)
+{
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t s = 0; s != all.size(); ++s) result.push_back(s);
+    return result;
+}
+
+failing_shapes fewest(placement_shapes const& all, byte_count capacity, std::uint64_t nodes = 1'000'000)
+{
+    steady driver;
+    return fewest_that_fail(all, capacity, everybody(all), nodes, driver);
+}
+
+} // namespace
+
+TEST_CASE("of a crowd that does not fit the three that matter are left")
+{
+    // Two of 4 and one of 3 at positions 3 and 4, within 10; the rest is elsewhere or thin.
+    auto const all =
+        shapes_of_all({{{{0, 2}, 9}, {{2, 5}, 4}, {{1, 3}, 1}, {{3, 6}, 4}, {{3, 5}, 3}, {{6, 8}, 9}}});
+    auto const few = fewest(all, 10);
+    CHECK(few.is_minimal);
+    REQUIRE(few.shapes.size() == 3);
+    for (std::uint32_t s : few.shapes) CHECK(all.shapes[s].size >= 3);
+}
+
+TEST_CASE("one that fails alone is named alone, without a search")
+{
+    auto high = shapes_of_all({{{{0, 2}, 4}, {{0, 2}, 8, 1, 0, 3}, {{0, 2}, 1}}});
+    auto const pinned = fewest(high, 10, 0);
+    CHECK(pinned.shapes == std::vector<std::uint32_t>{1});
+    CHECK(pinned.is_minimal);
+    CHECK(pinned.nodes == 0);
+    CHECK(fewest(shapes_of_all({{{{0, 2}, 4}, {{0, 2}, 11}}}), 10, 0).shapes ==
+          std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("two that fit neither way round are named without a search")
+{
+    // 7 + 3 = 10, but who is above lies at 8.
+    auto const aligned = shapes_of_all({{{{0, 2}, 1}, {{0, 2}, 7, 4}, {{1, 2}, 3, 4}}});
+    auto const few = fewest(aligned, 10, 0);
+    CHECK(few.shapes == std::vector<std::uint32_t>{1, 2});
+    CHECK(few.nodes == 0);
+    // Under the pin there are 3 bytes, above it 4.
+    auto const pinned = shapes_of_all({{{{0, 2}, 3, 1, 0, 3}, {{1, 2}, 5}}});
+    CHECK(fewest(pinned, 10, 0).shapes == std::vector<std::uint32_t>{0, 1});
+}
+
+TEST_CASE("where nodes are short, more than the fewest are left, and that is said")
+{
+    auto const all = shapes_of_all({{{{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 1}}});
+    auto const few = fewest(all, 11, 0);
+    CHECK(!few.is_minimal);
+    CHECK(few.shapes == everybody(all));
+}
+
+TEST_CASE("random problems: what is left fails, and does not without any one of it")
+{
+    int failing = 0, smaller_sets = 0, singles = 0, pairs = 0;
+    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        placement_problem problem;
+        for (std::uint32_t i = 0, n = 2 + roll.below(5); i != n; ++i) {
+            step_id const first = roll.below(6), last = first + 1 + roll.below(5);
+            byte_count const size = 1 + roll.below(6), alignment = 1 + roll.below(3);
+            byte_count const pinned = roll.below(6) == 0 ? alignment * roll.below(6) : no_offset;
+            problem.buffers.push_back({{first, last}, size, alignment, 0, pinned});
+            if (roll.below(4) != 0) continue;
+            step_id const from = roll.below(6), to = from + 1 + roll.below(3);
+            byte_count const begin = roll.below(static_cast<std::uint32_t>(size));
+            problem.gaps.push_back({i, {from, to}, begin, size});
+        }
+        placement_shapes const all = shapes_of_all(problem);
+        byte_count capacity = 0;
+        while (capacity != 64 && !can_be_stacked(all, everybody(all), capacity)) ++capacity;
+        if (capacity == 0 || all.size() == 0) continue;
+        capacity -= 1 + roll.below(static_cast<std::uint32_t>(capacity)) / 3;
+        ++failing;
+        auto const few = fewest(all, capacity);
+        REQUIRE(few.is_minimal);
+        CHECK(std::is_sorted(few.shapes.begin(), few.shapes.end()));
+        REQUIRE(!few.shapes.empty());
+        CHECK(!can_be_stacked(all, few.shapes, capacity));
+        for (std::size_t i = 0; i != few.shapes.size(); ++i) {
+            auto without = few.shapes;
+            without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+            CHECK(can_be_stacked(all, without, capacity));
+        }
+        smaller_sets += few.shapes.size() < all.size();
+        singles += few.shapes.size() == 1;
+        pairs += few.shapes.size() == 2;
+    }
+    CHECK(failing > 1000);
+    CHECK(smaller_sets > failing / 2);
+    CHECK(singles > 20);
+    CHECK(pairs > 100);
+    CHECK(singles + pairs < failing - 50);
+}
