@@ -18,6 +18,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/minimize.hpp>
 #include <sublet/placement/portfolio.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
@@ -185,6 +186,13 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
             best.origin = std::move(found.origin);
             best.height = found.height;
         }
+    }
+    if (is_small && options.objective == placement_objective::minimize && !is_done()) {
+        minimized found = minimize(shapes, out.lower_bound, std::move(best),
+                                   {.nodes = options.nodes, .seed = options.seed}, driver);
+        out.nodes += found.nodes;
+        best = std::move(found.best);
+        if (found.bound > out.lower_bound) raise_bound(found.bound, found.blamed);
     }
     return best;
 }
