@@ -45,11 +45,12 @@ void write_file(std::string const& file, Write write)
 }
 
 /// What the library's opponent has to say against it.
-std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem, bool lowest)
+std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem,
+                       sublet::placement_objective objective)
 {
     std::ostringstream text;
     auto const proof = sublet::check_proof(problem, placed, 0);
-    if (auto const fault = sublet::check_placement(problem, placed, {.lowest = lowest})) text << *fault;
+    if (auto const fault = sublet::check_placement(problem, placed, {.objective = objective})) text << *fault;
     else if (proof.verdict == sublet::proof_verdict::refuted) text << proof;
     return std::move(text).str();
 }
@@ -63,19 +64,20 @@ int run(arguments const& asked)
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = asked.capacity}};
 
-    using enum sublet::placement_objective;
+    auto const objective =
+        asked.minimize ? sublet::placement_objective::minimize : sublet::placement_objective::fit;
     auto const start = std::chrono::steady_clock::now();
     sublet::placement const placed = [&] {
         progress_line line(asked.quiet);
         return sublet::place(table.problem, {.time_limit = asked.time_limit,
                                              .threads = asked.threads,
                                              .seed = asked.seed,
-                                             .objective = asked.minimize ? minimize : fit,
+                                             .objective = objective,
                                              .stop = line.stop.get_token(),
                                              .progress = [&](auto... facts) { line.show(facts...); }});
     }();
     double const seconds = seconds_since(start);
-    if (std::string const mistake = mistake_in(placed, table.problem, asked.minimize); !mistake.empty())
+    if (std::string const mistake = mistake_in(placed, table.problem, objective); !mistake.empty())
         throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
 
     using enum sublet::placement_status;
