@@ -304,6 +304,9 @@ cost(placement/orders.hpp "auto call(sublet::placement_shapes const& s, sublet::
 { return sublet::order_by(sublet::placement_order::size, s, b); }")
 cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet::placed_pieces p(s); p.insert(s, 0, p.free_origin(s, 0, 0, 8)); }")
 cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
+cost(placement/fit_outwards.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit_outwards(s, {0}, {}); }")
+cost(placement/fit_upwards.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit_upwards(s, {0}, {}); }")
+cost(placement/parts_in_time.hpp "auto call(sublet::placement_shapes const& s) { return sublet::parts_in_time(s); }")
 cost(placement/best_packing.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b, unsigned& n)
 { return sublet::best_packing(s, b, 1000, sublet::first_packing(s, b), n); }")
 cost(placement/sorted_pieces.hpp "void call(sublet::sorted_pieces& all) { all.insert(sublet::lying_piece{0, 8, {0, 1}, 0}); }")
@@ -355,6 +358,7 @@ cost(checking/check_concurrent_plan.hpp "${program}
 auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
 cost(checking/placement_fault.hpp "${text}void call(text& out) { out << sublet::placement_fault{}; }")
 cost(checking/solid_parts.hpp "auto s = sublet::solid_parts_of(sublet::placement_problem{});")
+cost(checking/allowed_pools.hpp "auto a = sublet::allowed_pools_of(sublet::placement_problem{}, {});")
 cost(checking/check_placement.hpp "auto f = sublet::check_placement(sublet::placement_problem{}, {});")
 cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_problem{}, {}, 0);")
 

@@ -127,6 +127,9 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/minimize.hpp>
+#include <sublet/placement/fit_outwards.hpp>
+#include <sublet/placement/fit_upwards.hpp>
+#include <sublet/placement/parts_in_time.hpp>
 #include <sublet/placement/best_packing.hpp>
 #include <sublet/placement/sorted_pieces.hpp>
 #include <sublet/placement/ejection.hpp>
@@ -160,6 +163,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/placement_fault.hpp>
 #include <sublet/checking/solid_parts.hpp>
+#include <sublet/checking/allowed_pools.hpp>
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_proof.hpp>
 

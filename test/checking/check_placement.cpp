@@ -167,11 +167,20 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     t.problem.choices = {{1, 2, 1}, {1, 1, 7}, {2, 0, 5}};
     CHECK(t.check() == placement_fault{.what = misplacement::wrong_cost, .end = 12, .needed = 0});
     t.placed.cost = 12;
+    CHECK(t.check() == placement_fault{.what = misplacement::wrong_cost, .end = 6, .needed = 0});
+    t.placed.cost_bound = 6;
     CHECK(!t.check());
+    for (placed_pool& pool : t.placed.pools) {
+        pool.lower_bound = pool.proof.bytes = pool.height; // each as low as can be, but not at the least cost
+        pool.status = placement_status::optimal;
+    }
+    CHECK(!t.check());
+    t.placed.status = placement_status::optimal;
+    CHECK(t.what() == misplacement::wrong_status);
     t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own is not among them
     CHECK(t.check() == placement_fault{.what = misplacement::wrong_pool, .buffer = 1, .pool = 0});
     t.problem.colocated = {{1, 0, 8}}; // who is anchored has no choice
-    t.placed.cost = 5;
+    t.placed.cost = t.placed.cost_bound = 5;
     CHECK(!t.check());
 }
 
@@ -213,7 +222,8 @@ TEST_CASE("a status is what height, bound and capacity say, of each pool and of 
         for (placement_status said : {optimal, feasible, limit, infeasible}) {
             set(said);
             CHECK(!t.check() == (said == e.status));
-            if (e.status == feasible) CHECK(!t.check({.lowest = false}) == (said == optimal));
+            if (e.status == feasible)
+                CHECK(!t.check({.objective = placement_objective::fit}) == (said == optimal));
         }
     }
     set(infeasible);

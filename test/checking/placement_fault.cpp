@@ -48,7 +48,7 @@ TEST_CASE("each fault has a sentence of its own that names what is wrong and wha
                        {misplacement::clash, "bytes [40, 80) of pool 5"},
                        {misplacement::wrong_bound, "pool 5 is given as 64"},
                        {misplacement::wrong_status, "(pool 5)"},
-                       {misplacement::wrong_cost, "cost 80, and the cost is given as 64"},
+                       {misplacement::wrong_cost, "cost 80, and that is given as 64"},
                        {misplacement::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
         f.what = e.what;
         std::string const text = sentence(f);

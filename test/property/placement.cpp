@@ -10,6 +10,8 @@
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/orders.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/place.hpp>
 #include <sublet/placement/portfolio.hpp>
 #include <sublet/placement/shapes.hpp>
 
@@ -174,4 +176,42 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
     });
     CHECK(found > 1000);
     CHECK(exhausted > 1000);
+}
+
+TEST_CASE("whoever packs says what is so: what fits, what is lowest, what cannot be, and why")
+{
+    unsigned counts[4] = {}, checked = 0, not_checkable = 0;
+    for_random_placements(1500, [&](dice& roll, placement_problem& problem) {
+        placement_oracle const oracle(problem);
+        auto const lowest = oracle.lowest_stacking();
+        if (lowest != oracle.never && roll.below(2) == 0)
+            problem.pools[0].capacity = capacity_of(lowest + static_cast<std::int64_t>(roll.below(4)) - 2);
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        byte_count const capacity = problem.pools[0].capacity;
+        for (placement_objective objective : {placement_objective::minimize, placement_objective::fit}) {
+            CAPTURE(static_cast<int>(objective));
+            placement const placed = pack(problem, {.objective = objective});
+            ++counts[static_cast<int>(placed.status)];
+            if (auto fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
+            proof_finding const proof = check_proof(problem, placed, 0);
+            if (proof.verdict == proof_verdict::not_checkable) ++not_checkable;
+            else if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
+            else ++checked;
+
+            // What is not stacked may be lower still, so a placement may fit where no stacking does.
+            bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
+            bool const is_placed =
+                placed.status == placement_status::optimal || placed.status == placement_status::feasible;
+            if (fits) CHECK(is_placed);
+            if (is_placed) CHECK(oracle.is_valid(placed.offset, capacity));
+            else CHECK(placed.status == placement_status::infeasible);
+            if (objective == placement_objective::minimize && fits) {
+                CHECK(placed.status == placement_status::optimal);
+                CHECK(placed.pools[0].height <= static_cast<byte_count>(lowest));
+            }
+        }
+    });
+    MESSAGE(counts[0], " optimal, ", counts[1], " feasible, ", counts[2], " at a limit, ", counts[3],
+            " infeasible; ", checked, " proofs hold, ", not_checkable, " cannot be checked");
 }

@@ -15,6 +15,7 @@
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
+#include <sublet/checking/allowed_pools.hpp>
 #include <sublet/checking/placement_fault.hpp>
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/solid_parts.hpp>
@@ -35,7 +36,7 @@ namespace sublet {
 
 /// What was asked, where it is not in the problem.
 struct placement_question {
-    bool lowest = true; ///< false: no more than to fit the pools, and `optimal` says that it does
+    placement_objective objective = placement_objective::minimize;
     std::span<byte_count const> previous = {}; ///< by buffer; `no_offset`, or beyond its end: had no place
 };
 
@@ -74,31 +75,21 @@ private:
         return pool < problem_.pools.size() ? problem_.pools[pool] : pool_limits{};
     }
 
-    /// Each is in one of the pools that it may choose, or in its own; who is anchored follows.
+    /// Each is where its storage is, in one of the pools that this may be in.
     std::optional<placement_fault> wrong_pool()
     {
-        std::vector<unsigned char> is_anchored(buffers_, 0);
-        for (colocation const& c : problem_.colocated) is_anchored[c.buffer] = 1;
-        std::vector<unsigned char> has_choice(buffers_, 0);
-        std::vector<byte_count> cost(buffers_, no_limit); // of where it is
-        for (pool_choice const& c : problem_.choices) {
-            SUBLET_EXPECTS(c.buffer < buffers_, "sublet: a choice is one of no buffer");
-            has_choice[c.buffer] = 1;
-            if (pool_of(c.buffer) == c.pool) cost[c.buffer] = smaller(cost[c.buffer], c.cost);
-        }
+        allowed_pools const allowed = allowed_pools_of(problem_, solid_.root);
         for (buffer_id b = 0; b != buffers_; ++b) {
+            buffer_id const root = solid_.root[b];
             placement_fault fact{misplacement::wrong_pool, b};
             fact.pool = pool_of(b);
             if (fact.pool >= placed_.pools.size()) return placement_fault{misplacement::foreign};
-            buffer_id const root = solid_.root[b];
-            if (is_anchored[b]) {
-                if (fact.pool != pool_of(root)) return fact;
-            } else if (has_choice[b]) {
-                if (cost[b] == no_limit) return fact;
-                cost_ = checked_add(cost_, cost[b]);
-            } else if (fact.pool != problem_.buffers[b].pool || fact.pool != pool_of(root)) {
-                return fact;
-            }
+            if (fact.pool != pool_of(root)) return fact;
+            if (b != root) continue;
+            byte_count const cost = allowed.cost(b, fact.pool);
+            if (cost == no_limit) return fact;
+            cost_ = checked_add(cost_, cost);
+            least_cost_ = checked_add(least_cost_, allowed.least_cost(b));
         }
         return std::nullopt;
     }
@@ -229,8 +220,9 @@ private:
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
         if (!is_nowhere_[p] && top_[p] <= capacity)
-            return top_[p] <= placed_.pools[p].lower_bound || !question_.lowest ? placement_status::optimal
-                                                                                : placement_status::feasible;
+            return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement_objective::fit
+                       ? placement_status::optimal
+                       : placement_status::feasible;
         return proved == no_limit || proved > capacity ? placement_status::infeasible
                                                        : placement_status::limit;
     }
@@ -259,9 +251,12 @@ private:
             first = fact.pool;
         }
         fact.pool = first;
+        if (worst == placement_status::optimal && cost_ != least_cost_) worst = placement_status::feasible;
         if (placed_.status != worst || placed_.pool != first) return refuse(misplacement::wrong_status, 0, 0);
         fact.pool = 0;
         if (placed_.cost != cost_) return refuse(misplacement::wrong_cost, cost_, placed_.cost);
+        if (placed_.cost_bound != least_cost_)
+            return refuse(misplacement::wrong_cost, least_cost_, placed_.cost_bound);
         byte_count moved = 0;
         for (buffer_id b = 0; b != buffers_ && b != question_.previous.size(); ++b)
             if (is_placed(b) && question_.previous[b] != no_offset &&
@@ -277,7 +272,7 @@ private:
     placement_question const& question_;
     solid_parts const solid_;
     buffer_id const buffers_;
-    byte_count cost_ = 0;                   // of the pools
+    byte_count cost_ = 0, least_cost_ = 0;  // of the pools
     std::vector<byte_count> top_;           // by pool
     std::vector<unsigned char> is_nowhere_; // by pool
 };

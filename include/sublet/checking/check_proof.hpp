@@ -11,6 +11,7 @@
 /// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
 /// that they cannot be checked.
 
+#include <sublet/checking/allowed_pools.hpp>
 #include <sublet/checking/solid_parts.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/placement/problem.hpp>
@@ -66,7 +67,9 @@ public:
     proof_opponent(Problem const& problem, placement const& placed, pool_id pool)
         : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
-          solid_(solid_parts_of(problem))
+          solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root)),
+          is_filled_(placed.pools[pool].status == placement_status::optimal ||
+                     placed.pools[pool].status == placement_status::feasible)
     {
     }
 
@@ -95,6 +98,12 @@ private:
         return proof_.kind == proof_kind::pin_misaligned || proof_.kind == proof_kind::pins_clash ||
                proof_.kind == proof_kind::parts_clash;
     }
+    /// Whether b bounds the pool: it is in it; and has to be, where the pool cannot be filled with all that
+    /// are in it.
+    bool counts(buffer_id b) const
+    {
+        return pool_of(b) == pool_ && (is_filled_ || allowed_.count(solid_.root[b]) == 1);
+    }
     pool_id pool_of(buffer_id b) const
     {
         return placed_.pool_of.empty() ? problem_.buffers[b].pool : placed_.pool_of[b];
@@ -107,8 +116,11 @@ private:
         if (proof_.kind == proof_kind::top_of_pin || proof_.kind == proof_kind::pin_misaligned) least = 1;
         if (proof_.kind == proof_kind::pins_clash || proof_.kind == proof_kind::parts_clash) least = 2;
         if (proof_.buffers.size() < least) return false;
-        for (buffer_id b : proof_.buffers)
-            if (b >= problem_.buffers.size() || pool_of(b) != pool_ || !solid_.needs_place[b]) return false;
+        bool const may_be_a_link = proof_.kind == proof_kind::parts_clash; // of ties, without bytes
+        for (buffer_id b : proof_.buffers) {
+            if (b >= problem_.buffers.size() || !counts(b)) return false;
+            if (!solid_.needs_place[b] && !may_be_a_link) return false;
+        }
         return !is_never() || proof_.bytes == no_limit;
     }
 
@@ -139,12 +151,14 @@ private:
             events.push_back({p.when.first, is_born, static_cast<std::uint32_t>(i)});
         }
         sort_keyed(events);
-        byte_count live = 0, most = 0;
+        byte_count live = 0, most = 0, bounding = 0;
         for (std::size_t i = 0; i != events.size(); ++i) {
             solid_part const& p = solid_.parts[events[i].who];
-            live = events[i].tie == dies ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
+            byte_count const bytes = p.end - p.begin;
+            live = events[i].tie == dies ? live - bytes : checked_add(live, bytes);
+            if (counts(p.buffer)) bounding = events[i].tie == dies ? bounding - bytes : bounding + bytes;
             if (i + 1 != events.size() && events[i + 1].key == events[i].key) continue;
-            if (events[i].key <= proof_.position) live_bytes_ = live;
+            if (events[i].key <= proof_.position) live_bytes_ = bounding;
             if (live <= most) continue;
             most = live;
             peak_ = static_cast<step_id>(events[i].key);
@@ -184,6 +198,7 @@ private:
     {
         if (x == y || solid_.root[x] != solid_.root[y]) return false;
         if (solid_.contradicts[solid_.root[x]] != 0) return true;
+        if (!solid_.needs_place[x] || !solid_.needs_place[y]) return false;
         std::int64_t const from_x = static_cast<std::int64_t>(solid_.above[y] - solid_.above[x]);
         auto forbids = [&](buffer_id pinned, buffer_id other, std::int64_t distance) {
             byte_count const pin = problem_.buffers[pinned].pinned;
@@ -338,6 +353,8 @@ private:
     placement_proof const& proof_;
     pool_limits const limits_;
     solid_parts const solid_;
+    allowed_pools const allowed_;
+    bool const is_filled_;
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;

@@ -25,7 +25,7 @@ enum class misplacement : std::uint8_t {
     wrong_bound,  ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof there
     wrong_status, ///< the status is none that heights, bounds and capacities of the pools allow, or not of
                   ///< pool
-    wrong_cost,   ///< the pools chosen cost end, and not `needed`
+    wrong_cost,   ///< the pools chosen, or the cheapest that could be, cost end, and not `needed`
     wrong_movement ///< end bytes have moved, and not `needed`
 };
 
@@ -84,7 +84,7 @@ Stream& operator<<(Stream& out, placement_fault const& f)
             << f.pool << ')';
         break;
     case misplacement::wrong_cost:
-        out << "the chosen pools cost " << f.end << ", and the cost is given as " << f.needed;
+        out << "the chosen pools, or the cheapest, cost " << f.end << ", and that is given as " << f.needed;
         break;
     case misplacement::wrong_movement:
         out << f.end << " bytes have moved, and they are given as " << f.needed;
