@@ -46,6 +46,9 @@ enum class placement_order : std::uint8_t {
     breadth,
     lifetime,
     birth,
+    load_area,
+    load_length,
+    load_death,
     peak_birth,
     peak_length,
     peak_death,
@@ -149,6 +152,17 @@ template <std::same_as<placement_shapes> Shapes>
         for (std::uint32_t s = 0; s != n; ++s) key[s] = key_of(all.shapes[s]);
         detail::sort_by_falling(order, key);
     };
+    auto by_load = [&] {
+        detail::range_maximum const most(bound.live_bytes);
+        by([&](placement_shape const& s) { return most.over(s.life); });
+    };
+    auto by_length = [&] { by([](placement_shape const& s) { return byte_count{length(s.life)}; }); };
+    auto by_area = [&] { // beyond 64 bits all are equal
+        by([](placement_shape const& s) {
+            byte_count const width = length(s.life);
+            return s.size <= (no_size - 1) / width ? s.size * width : no_size;
+        });
+    };
     auto at_peak_by = [&](auto key_of) {
         by([&](placement_shape const& s) {
             return contains(s.life, bound.peak_position) ? 1 + key_of(s.life) : 0;
@@ -173,23 +187,28 @@ template <std::same_as<placement_shapes> Shapes>
             return byte_count{static_cast<unsigned>(std::bit_width(s.size))} << 32 | length(s.life);
         });
         break;
-    case area: // beyond 64 bits all are equal
-        by([](placement_shape const& s) {
-            byte_count const width = length(s.life);
-            return s.size <= (no_size - 1) / width ? s.size * width : no_size;
-        });
+    case area: by_area(); break;
+    case load: by_load(); break;
+    case load_area:
+        by_length();
+        by_area();
+        by_load();
         break;
-    case load: {
-        detail::range_maximum const most(bound.live_bytes);
-        by([&](placement_shape const& s) { return most.over(s.life); });
+    case load_length:
+        by_area();
+        by_length();
+        by_load();
         break;
-    }
+    case load_death:
+        by([](placement_shape const& s) { return byte_count{s.life.last}; });
+        by_load();
+        break;
     case breadth: {
         detail::range_maximum const best(detail::ranks_by_load(bound.live_bytes));
         by([&](placement_shape const& s) { return best.over(s.life); });
         break;
     }
-    case lifetime: by([](placement_shape const& s) { return byte_count{length(s.life)}; }); break;
+    case lifetime: by_length(); break;
     case birth: by([](placement_shape const& s) { return ~byte_count{s.life.first}; }); break;
     case peak_birth: at_peak_by([&](live_range life) { return all.positions.size() - life.first; }); break;
     case peak_length: at_peak_by([](live_range life) { return byte_count{length(life)}; }); break;
