@@ -115,5 +115,5 @@ TEST_CASE("one slot too few for those that all interfere is found out without tr
     CHECK(coloring.color(0, {values - 1}, 1000) == stair_answer::impossible);
     CHECK(coloring.nodes <= values);
     CHECK(coloring.color(0, {values}, 1000) == stair_answer::colored);
-    CHECK(coloring.color(0, {values}, 3) == stair_answer::undecided);
+    CHECK(coloring.color(0, {values - 1}, 3) == stair_answer::undecided);
 }

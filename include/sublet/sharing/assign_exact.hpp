@@ -113,9 +113,13 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
     std::vector<slot_id> slot_of(count, no_slot); // by rank; slots of all parts, one after the other
     std::vector<value_id> largest;                // by slot, the rank of its first tenant
     csr_rows const parts = hosted.parts();
-    csr_rows cliques;          // of the parts
-    std::vector<keyed> closed; // {rank of the last member, its part, row of `cliques`}
-    for (std::size_t p = 0; p != parts.rows(); ++p) {
+    csr_rows cliques;           // of the parts
+    std::vector<keyed> closed;  // {rank of the last member, its part, row of `cliques`}
+    std::vector<keyed> in_turn; // the smallest first: what they do not need is for the others
+    for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
+    sort_keyed(in_turn);
+    for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
+        value_id const p = in_turn[turn].who;
         auto const members = parts[p];
         Bits mine(members.size(), members.size());
         std::vector<byte_count> size;
@@ -125,7 +129,7 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
                 if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
         }
         staircase const found =
-            find_staircase(mine, size, (options.nodes - result.nodes) / (parts.rows() - p));
+            find_staircase(mine, size, (options.nodes - result.nodes) / (in_turn.size() - turn));
         result.nodes += found.nodes;
         result.lower_bound += found.lower_bound;
         auto const first_slot = static_cast<slot_id>(largest.size());

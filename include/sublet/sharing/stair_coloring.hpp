@@ -60,6 +60,7 @@ public:
     {
         count_ = end_of_[last];
         slots_ = slots.data();
+        if (is_extended()) return stair_answer::colored;
         width_ = slots[last];
         taken_.assign(count_ * width_, 0);
         tenants_.assign(width_, 0);
@@ -96,6 +97,7 @@ public:
             put(v, s);
         }
         for (std::size_t v = 0; v != count_; ++v) last_[v] = slot_of[v];
+        answered_ = count_;
         return stair_answer::colored;
     }
 
@@ -105,6 +107,30 @@ public:
 private:
     std::uint32_t allowed(std::size_t v) const { return slots_[stair_of_[v]]; }
     bool is_free(value_id v, slot_id s) const { return taken_[v * width_ + s] == 0; }
+
+    /// Whether the last answer will do, and newcomers have room in it.
+    bool is_extended()
+    {
+        std::size_t const known = smaller(answered_, count_);
+        for (std::size_t v = 0; v != known; ++v)
+            if (last_[v] >= allowed(v)) return false;
+        std::size_t const width = slots_[stair_of_[count_ - 1]];
+        taken_.assign(width, no_value); // by slot: the last newcomer who found it taken
+        slot_of.assign(stair_of_.size(), no_slot);
+        for (std::size_t v = 0; v != known; ++v) slot_of[v] = last_[v];
+        for (auto v = static_cast<value_id>(known); v != count_; ++v) {
+            for_each_neighbor(v, [&](std::size_t u) {
+                if (u < v) taken_[slot_of[u]] = v;
+            });
+            slot_id s = allowed(v);
+            while (s != 0 && taken_[s - 1] == v) --s;
+            if (s == 0) return false;
+            slot_of[v] = s - 1;
+        }
+        for (std::size_t v = known; v != count_; ++v) last_[v] = slot_of[v];
+        answered_ = larger(answered_, count_);
+        return true;
+    }
 
     template <class Visit>
     void for_each_neighbor(value_id v, Visit visit) const
@@ -167,6 +193,7 @@ private:
     Bits const& interferes_;
     std::vector<std::uint32_t> end_of_, stair_of_;
     std::vector<slot_id> last_;            // by value: its slot in the last answer
+    std::size_t answered_ = 0;             // for so many values
     std::vector<std::uint64_t> failures_;  // by value
     std::size_t count_ = 0, width_ = 0;    // values and slots of this question
     std::uint32_t const* slots_ = nullptr; // by stair

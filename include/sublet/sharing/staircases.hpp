@@ -70,21 +70,21 @@ public:
         best_.lower_bound = bytes_of(0);
         fill_in_turn();
         byte_count reach = (best_.bytes - best_.lower_bound) / 16;
-        while (best_.lower_bound != best_.bytes && best_.nodes < nodes_) {
-            target_ = smaller(best_.bytes - 1, best_.lower_bound + reach);
-            missed_ = best_.bytes;
-            is_patient_ = true;
-            search();
-            if (best_.nodes >= nodes_) break;
-            best_.lower_bound = smaller(missed_, best_.bytes);
-            if (!is_patient_) patience_ *= 4;
-            reach += reach / 2 + 1;
+        for (std::uint64_t nodes = first_nodes; is_open();) {
+            if (search(best_.lower_bound + reach, nodes)) {
+                reach += reach / 2 + 1;
+            } else {
+                if (is_open()) search(best_.bytes - 1, nodes / 4);
+                nodes *= 2;
+            }
         }
         return best_;
     }
 
 private:
-    static constexpr std::uint64_t clique_patience = 4096;
+    static constexpr std::uint64_t clique_patience = 4096, first_nodes = 65'536;
+
+    bool is_open() const { return best_.lower_bound != best_.bytes && best_.nodes < nodes_; }
 
     static std::vector<std::uint32_t> ends_of(std::vector<byte_count> const& size)
     {
@@ -133,44 +133,54 @@ private:
         best_.bytes = sum;
     }
 
-    /// All staircases of at most `target_` bytes.
-    void search()
+    /// All staircases of at most `target` bytes, if so many nodes are enough: then the bound is above it, or
+    /// there is a better plan.
+    bool search(byte_count target, std::uint64_t nodes)
     {
+        std::uint64_t const stop = best_.nodes + smaller(nodes, nodes_ - best_.nodes);
+        std::uint64_t const patience = size_.size() + nodes / (32 + 4 * ends_.size());
+        byte_count missed = best_.bytes; // none that was left out has fewer
+        bool is_decided = true;
         std::size_t last = 0;
-        auto widen = [&] { // the lowest stair that can be; no more if there is none
+        auto widen = [&] { // the lowest stair above; false: there is none
             if (last == 0) return false;
             ++slots_[--last];
             return true;
         };
         slots_[0] = least_[0];
-        while (best_.lower_bound != best_.bytes) {
+        while (true) {
+            byte_count const bytes = bytes_of(last);
             std::uint32_t const above = last == 0 ? 0 : slots_[last - 1];
             std::uint32_t const values = ends_[last] - (last == 0 ? 0 : ends_[last - 1]);
-            byte_count const bytes = bytes_of(last);
-            if (bytes > target_ || slots_[last] > above + values) {
-                if (bytes > target_) missed_ = smaller(missed_, bytes);
-                if (!widen()) return;
+            bool const is_high = bytes > target || bytes >= best_.bytes;
+            if (is_high) missed = smaller(missed, bytes);
+            if (is_high || slots_[last] > above + values) {
+                if (!widen()) break;
                 continue;
             }
+            if (best_.nodes == stop) return false;
             std::uint64_t const before = coloring_.nodes;
-            auto const answer = coloring_.color(last, slots_, smaller(patience_, nodes_ - best_.nodes - 1));
+            auto const answer = coloring_.color(last, slots_, smaller(patience, stop - best_.nodes - 1));
             best_.nodes += coloring_.nodes - before + 1;
-            if (best_.nodes >= nodes_) return;
-            if (answer != stair_answer::colored) {
-                if (answer == stair_answer::undecided) {
-                    is_patient_ = false;
-                    missed_ = smaller(missed_, bytes);
-                }
-                ++slots_[last];
-            } else if (last + 1 == slots_.size()) {
-                keep(coloring_.slot_of);
-                target_ = smaller(target_, best_.bytes - 1);
-                if (!widen()) return;
-            } else {
+            if (answer == stair_answer::colored && last + 1 != slots_.size()) {
                 ++last;
                 slots_[last] = larger(slots_[last - 1], least_[last]);
+                continue;
             }
+            if (answer == stair_answer::colored) {
+                keep(coloring_.slot_of);
+                if (best_.bytes == best_.lower_bound) break;
+                if (!widen()) break;
+                continue;
+            }
+            if (answer == stair_answer::undecided) {
+                is_decided = false;
+                missed = smaller(missed, bytes);
+            }
+            ++slots_[last];
         }
+        best_.lower_bound = smaller(missed, best_.bytes);
+        return is_decided;
     }
 
     Bits const& interferes_;
@@ -178,9 +188,7 @@ private:
     std::vector<std::uint32_t> ends_, least_, slots_; // by stair
     std::vector<byte_count> drop_;                    // by stair: to the next
     stair_coloring<Bits> coloring_;
-    std::uint64_t nodes_, patience_ = 4096;
-    byte_count target_ = 0, missed_ = 0;
-    bool is_patient_ = true;
+    std::uint64_t nodes_;
     staircase best_;
 };
 
