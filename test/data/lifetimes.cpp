@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every file of real lifetimes: the lower bound is the one that is known, and a plan of a program with those
-// lifetimes is proved. The folder comes in the environment variable SUBLET_DATA.
+// Every file of real lifetimes: its placement is as low as its bound, which is known; so is the plan of a
+// program with those lifetimes, and both are proved. The folder comes in the environment variable
+// SUBLET_DATA.
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/planner.hpp>
 
+#include "../../examples/pack/read_lifetimes.hpp"
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <doctest/doctest.h>
-#include <fstream>
-#include <map>
-#include <sstream>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,83 +21,102 @@ using namespace sublet;
 
 namespace {
 
-std::string data_folder()
-{
-    char const* folder = std::getenv("SUBLET_DATA");
-    return folder == nullptr ? "" : folder;
-}
-
-/// Columns id,lower,upper,size; the files are plain integers.
-std::vector<placement_buffer> read_lifetimes(std::string const& name)
-{
-    std::ifstream file(data_folder() + "/lifetimes/" + name);
-    REQUIRE_MESSAGE(file.good(), "cannot open " << name);
-    std::string line;
-    std::getline(file, line);
-    REQUIRE(line.substr(0, 19) == "id,lower,upper,size");
-    std::vector<placement_buffer> buffers;
-    while (std::getline(file, line)) {
-        placement_buffer b;
-        std::istringstream fields(line);
-        std::string id;
-        char comma = 0;
-        std::getline(fields, id, ',');
-        fields >> b.life.first >> comma >> b.life.last >> comma >> b.size;
-        REQUIRE(fields);
-        buffers.push_back(b);
-    }
-    return buffers;
-}
-
 struct known {
+    std::string name;
     std::size_t rows;
     byte_count lower_bound;
 };
 
-std::map<std::string, known> const files{
-    {"idealloc_iopddl_G_1.csv", {816, 3030937746}}, {"idealloc_iopddl_S_1.csv", {28526, 1498635932}},
-    {"iopddl_A_min.csv", {30011, 429571388}},       {"iopddl_B_max.csv", {665, 418691216}},
-    {"minimalloc_A.1048576.csv", {154, 1048576}},   {"minimalloc_C.1048576.csv", {203, 1039360}},
-    {"minimalloc_E.1048576.csv", {215, 1048576}},   {"minimalloc_F.1048576.csv", {296, 1048576}},
-    {"minimalloc_I.1048576.csv", {374, 1048576}},   {"minimalloc_K.1048576.csv", {454, 1048576}},
-    {"minimalloc_input.12.csv", {5, 12}},           {"somas_resnet50.csv", {1042, 1515472556}}};
+known const files[] = {
+    {"idealloc_iopddl_G_1.csv", 816, 3030937746}, {"idealloc_iopddl_S_1.csv", 28526, 1498635932},
+    {"iopddl_A_min.csv", 30011, 429571388},       {"iopddl_B_max.csv", 665, 418691216},
+    {"minimalloc_A.1048576.csv", 154, 1048576},   {"minimalloc_C.1048576.csv", 203, 1039360},
+    {"minimalloc_E.1048576.csv", 215, 1048576},   {"minimalloc_F.1048576.csv", 296, 1048576},
+    {"minimalloc_I.1048576.csv", 374, 1048576},   {"minimalloc_K.1048576.csv", 454, 1048576},
+    {"minimalloc_input.12.csv", 5, 12},           {"somas_resnet50.csv", 1042, 1515472556}};
+
+std::string folder()
+{
+    char const* const data = std::getenv("SUBLET_DATA");
+    return std::string(data == nullptr ? "" : data) + "/lifetimes/";
+}
+
+/// A program whose values live as the buffers do.
+snapshot program_of(std::vector<placement_buffer> const& buffers)
+{
+    step_id end = 0;
+    for (auto const& b : buffers) end = std::max(end, b.life.last);
+    std::vector<std::vector<value_id>> born(end), last_used(end);
+    for (value_id v = 0; v != buffers.size(); ++v) {
+        live_range const life = buffers[v].life;
+        born[life.first].push_back(v);
+        if (life.last - 1 != life.first) last_used[life.last - 1].push_back(v);
+    }
+    return sequence(
+        end, buffers.size(), [&](auto s) -> auto& { return last_used[s]; },
+        [&](auto s) -> auto& { return born[s]; });
+}
 
 } // namespace
 
-TEST_CASE("real lifetimes have the known lower bound, and their plans are proved")
+TEST_CASE("no file of lifetimes is left out")
 {
-    for (auto const& file : files) {
-        std::string const& name = file.first;
-        known const& expected = file.second;
+    std::size_t found = 0;
+    for (auto const& entry : std::filesystem::directory_iterator(folder()))
+        if (entry.path().extension() == ".csv") ++found;
+    CHECK(found == std::size(files));
+}
+
+TEST_CASE("each file is placed at its lower bound, and the proof holds")
+{
+    for (auto const& [name, rows, lower_bound] : files) {
         CAPTURE(name);
-        auto const buffers = read_lifetimes(name);
-        CHECK(buffers.size() == expected.rows);
-        step_id end = 0;
-        for (auto const& b : buffers) end = std::max(end, b.life.last);
-        std::vector<std::vector<value_id>> born(end), last_used(end);
-        std::vector<byte_count> bytes;
-        for (std::size_t v = 0; v != buffers.size(); ++v) {
-            auto const& b = buffers[v];
-            born[b.life.first].push_back(static_cast<value_id>(v));
-            if (b.life.last - 1 != b.life.first)
-                last_used[b.life.last - 1].push_back(static_cast<value_id>(v));
-            bytes.push_back(b.size);
-        }
-        auto const program = sequence(
-            end, buffers.size(), [&](auto s) -> auto& { return last_used[s]; },
-            [&](auto s) -> auto& { return born[s]; });
-        auto const planned = plan_memory(program, {.bytes = bytes});
+        auto const problem = pack::read_lifetimes(folder() + name).problem;
+        CHECK(problem.buffers.size() == rows);
+        auto const placed = place(problem);
+        CHECK(placed.status == placement_status::optimal);
+        CHECK(placed.pools.at(0).height == lower_bound);
+        CHECK(placed.pools.at(0).lower_bound == lower_bound);
+        CHECK(placed.pools.at(0).proof.kind == proof_kind::live_bytes);
+        CHECK_FALSE(placed.is_timed_out);
+        CHECK_FALSE(check_placement(problem, placed).has_value());
+        CHECK(check_proof(problem, placed, 0).verdict == proof_verdict::proved);
+        MESSAGE(name << ": " << placed.pools[0].height << " bytes, " << placed.pools[0].packings
+                     << " packings, " << placed.pools[0].nodes << " nodes");
+    }
+}
+
+TEST_CASE("a program with those lifetimes is planned as low, and the plan is proved")
+{
+    for (auto const& [name, rows, lower_bound] : files) {
+        CAPTURE(name);
+        auto const buffers = pack::read_lifetimes(folder() + name).problem.buffers;
+        auto const size_of = [&](auto v) { return buffers[v].size; };
+        auto const planned = plan_memory(program_of(buffers), {.bytes = size_of});
         CHECK(planned.is_sound());
         CHECK(planned.report.is_checked);
-        CHECK(planned.report.lower_bound_bytes == expected.lower_bound);
+        CHECK(planned.report.lower_bound_bytes == lower_bound);
+        CHECK(planned.report.arena_bytes == lower_bound);
+    }
+}
 
-        auto const placed = place(placement_problem{buffers});
-        CHECK(placed.pools[0].lower_bound == expected.lower_bound);
-        CHECK(placed.pools[0].height == planned.report.arena_bytes);
-        MESSAGE(name << ": " << placed.pools[0].height << " bytes, bound " << expected.lower_bound << ", "
-                     << 100.0 * (static_cast<double>(placed.pools[0].height) /
-                                     static_cast<double>(expected.lower_bound) -
-                                 1)
-                     << " % above");
+TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte below the bound nothing does")
+{
+    for (auto const& [name, rows, lower_bound] : files) {
+        CAPTURE(name);
+        if (name.find("1048576") == std::string::npos) continue;
+        auto problem = pack::read_lifetimes(folder() + name).problem;
+        problem.pools = {{.capacity = 1048576}};
+        auto const placed = place(problem, {.objective = placement_objective::fit});
+        CHECK(placed.status == placement_status::optimal);
+        CHECK(placed.pools[0].height <= 1048576);
+        CHECK_FALSE(check_placement(problem, placed, {.objective = placement_objective::fit}).has_value());
+
+        problem.pools[0].capacity = lower_bound - 1;
+        auto const refused = place(problem);
+        CHECK(refused.status == placement_status::infeasible);
+        CHECK(refused.pools[0].proof.bytes == lower_bound);
+        CHECK_FALSE(check_placement(problem, refused).has_value());
+        CHECK(check_proof(problem, refused, 0).verdict == proof_verdict::proved);
     }
 }
