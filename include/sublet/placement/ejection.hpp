@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_EJECTION_HPP
+#define SUBLET_PLACEMENT_EJECTION_HPP
+
+/// Lower a packing below a ceiling: what reaches above it has to find a place among the others, and if there
+/// is none, pushes out whom it is easiest to find another place for.
+///
+///     ceiling - - - - - +--x--+ - -              - - - - - - - - - -
+///              +--a--+  |     |                  +--a--+
+///              |     |  +-----+                  |     |  +--x--+
+///              +-----+  +--b--+          ──►     +-----+  |     |     b goes where c leaves room,
+///        +--c--+        |     |            +--c--+        +-----+     or pushes out another one
+///
+/// How hard it is to find a place for a shape is guessed at first (a long life is worse than a large size),
+/// and then learned: whoever has to push others out weighs more from then on. So two that push out each other
+/// in turn soon look for a third, and those that are wanted everywhere end up at the bottom of it all.
+///
+/// Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing problem with
+/// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts grow
+/// by one; here by a quarter, since sizes differ by orders of magnitude.
+
+#include <sublet/placement/shapes.hpp>
+#include <sublet/placement/sorted_pieces.hpp>
+#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// The largest integer whose square is not above `n`.
+[[nodiscard]] constexpr byte_count square_root(byte_count n) noexcept
+{
+    byte_count root = 0;
+    for (byte_count bit = byte_count{1} << 31; bit != 0; bit /= 2)
+        if ((root + bit) * (root + bit) <= n) root += bit;
+    return root;
+}
+
+} // namespace detail
+
+struct ejection_limits {
+    std::uint64_t steps = no_limit;  ///< so many shapes look for a place
+    std::uint64_t visits = no_limit; ///< what visits() may reach
+};
+
+/// What is learned of shapes while packings of them are lowered.
+class ejection {
+public:
+    /// Requires: `all` outlives this.
+    template <std::same_as<placement_shapes> Shapes>
+    ejection(Shapes const& all, std::uint64_t seed) : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
+    {
+        if (random_ == 0) random_ = 1;
+        byte_count heaviest = 0;
+        for (placement_shape const& s : all.shapes) {
+            guess_.push_back(detail::square_root(s.size) * length(s.life));
+            heaviest = larger(heaviest, guess_.back());
+        }
+        unsigned excess = 0; // a guess has 28 bits
+        while (heaviest >> excess >> 28 != 0) ++excess;
+        for (byte_count& g : guess_) g = (g >> excess) + 1;
+        weight_ = guess_;
+    }
+
+    /// So many shapes have looked for a place, and at so many pieces.
+    [[nodiscard]] std::uint64_t steps() const { return steps_; }
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }
+
+    /// Find a packing that ends at `ceiling` or below, from one that does not.
+    ///
+    /// Requires: `origin` is one of all shapes, in which no two overlap.
+    /// Ensures:  if it returns true, `origin` is such a packing that does not end above `ceiling`; pins stay.
+    ///           If not, it is as it was: the limits did not suffice, or `stop` said so, which is asked now
+    ///           and then.
+    template <class Stop>
+    bool lower(std::vector<byte_count>& origin, byte_count ceiling, ejection_limits limits, Stop stop)
+    {
+        origin_ = origin;
+        homeless_.clear();
+        by_begin_.clear();
+        by_end_.clear();
+        for (std::uint32_t s = 0; s != all_->size(); ++s) {
+            visits_ += 8; // what it costs to put it there
+            placement_shape const& shape = all_->shapes[s];
+            if (shape.size <= ceiling && origin[s] <= ceiling - shape.size) put(s, origin[s]);
+            else if (shape.size > ceiling || shape.pinned != no_offset) return false;
+            else homeless_.push_back(s);
+        }
+        for (std::uint64_t step = 0; !homeless_.empty(); ++step, ++steps_) {
+            if (step == limits.steps || visits_ >= limits.visits || (step % 64 == 0 && stop())) return false;
+            std::uint32_t const s = homeless_.back();
+            homeless_.pop_back();
+            if (!settle(s, ceiling - all_->shapes[s].size)) return false;
+        }
+        origin.swap(origin_);
+        return true;
+    }
+
+private:
+    /// Put a shape where it fits, or where that ejects the least weight; false if pins forbid it everywhere.
+    template <class Shape>
+    bool settle(Shape s, byte_count highest)
+    {
+        placement_shape const& shape = all_->shapes[s];
+        list(s, by_begin_, from_, true);
+        byte_count top = align_up(0, shape);
+        for (lying_piece const& p : from_) {
+            if (p.at > top) break;
+            if (p.other > top) top = align_up(p.other, shape);
+        }
+        if (top <= highest) {
+            put(s, top);
+            return true;
+        }
+
+        // Only where something ends is there less in the way than just below.
+        list(s, by_end_, to_, false);
+        byte_count const nowhere = highest + 1;
+        byte_count weight = 0, least = ~byte_count{0}, place = nowhere;
+        std::size_t i = 0, j = 0;
+        std::uint64_t pins = 0, ties = 0;
+        for (byte_count at = align_up(0, shape); at <= highest; at = align_up(to_[j].at, shape)) {
+            for (; i != from_.size() && from_[i].at <= at; ++i) add(from_[i].shape, weight, pins, 1);
+            for (; j != to_.size() && to_[j].at <= at; ++j)
+                add(to_[j].shape, weight, pins, ~std::uint64_t{0});
+            if (pins == 0 && weight <= least) {
+                ties = weight == least ? ties + 1 : 1;
+                if (below(ties) == 0) place = at;
+                least = weight;
+            }
+            if (j == to_.size()) break;
+        }
+        if (place == nowhere) return false;
+        learn(s);
+        for (lying_piece const& p : from_)
+            if (p.at <= place && place < p.other && origin_[p.shape] != no_offset) eject(p.shape);
+        put(s, place);
+        return true;
+    }
+
+    template <class Shape>
+    void add(Shape s, byte_count& weight, std::uint64_t& pins, std::uint64_t times)
+    {
+        if (all_->shapes[s].pinned == no_offset) weight += times * weight_[s];
+        else pins += times;
+    }
+
+    /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
+    template <class Shape>
+    void list(Shape s, sorted_pieces const& lying, std::vector<lying_piece>& found, bool by_begin)
+    {
+        found.clear();
+        std::size_t kept = 0, first = 0;
+        for (shape_piece const& mine : all_->pieces_of(s)) {
+            visits_ += lying.list(mine.when, found);
+            for (; first != found.size(); ++first) {
+                lying_piece p = found[first];
+                byte_count const begin = by_begin ? p.at : p.other, end = by_begin ? p.other : p.at;
+                if (end <= mine.begin) continue;
+                byte_count const from = begin < mine.end ? 0 : begin - mine.end + 1, to = end - mine.begin;
+                p.at = by_begin ? from : to;
+                p.other = by_begin ? to : from;
+                found[kept++] = p;
+            }
+            found.resize(kept);
+            first = kept;
+        }
+        visits_ += kept;
+        if (all_->pieces_of(s).size() > 1) sort_ascending(found);
+    }
+
+    template <class Shape>
+    void put(Shape s, byte_count at)
+    {
+        origin_[s] = at;
+        for (shape_piece const& p : all_->pieces_of(s)) {
+            by_begin_.insert(lying_piece{at + p.begin, at + p.end, p.when, s});
+            by_end_.insert(lying_piece{at + p.end, at + p.begin, p.when, s});
+        }
+    }
+
+    template <class Shape>
+    void eject(Shape s)
+    {
+        byte_count const at = origin_[s];
+        for (shape_piece const& p : all_->pieces_of(s)) {
+            by_begin_.erase(lying_piece{at + p.begin, at + p.end, p.when, s});
+            by_end_.erase(lying_piece{at + p.end, at + p.begin, p.when, s});
+        }
+        origin_[s] = no_offset;
+        homeless_.push_back(s);
+    }
+
+    /// s weighs more from now on. Long ago counts less, so that no sum of weights exceeds 64 bits.
+    template <class Shape>
+    void learn(Shape s)
+    {
+        weight_[s] += weight_[s] / 4 + 1;
+        if (weight_[s] >> 40 == 0) return;
+        for (std::size_t i = 0; i != weight_.size(); ++i) weight_[i] = larger(guess_[i], weight_[i] >> 8);
+    }
+
+    std::uint64_t below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical Software 2003
+    {
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 7;
+        random_ ^= random_ << 17;
+        return (random_ >> 11) % n;
+    }
+
+    placement_shapes const* all_;
+    std::uint64_t random_, steps_ = 0, visits_ = 0;
+    std::vector<byte_count> guess_, weight_, origin_;
+    std::vector<std::uint32_t> homeless_; // the last one has the next turn
+    sorted_pieces by_begin_, by_end_;
+    std::vector<lying_piece> from_, to_;
+};
+
+} // namespace sublet
+
+#endif
