@@ -97,12 +97,21 @@ TEST_CASE("a preferred origin is taken where it is free and nothing gets higher 
     CHECK(packed(b, {1, 0}, gap_choice::lowest, {.expected = 12}).origin[1] == 0);
 }
 
-TEST_CASE("once visits are spent all others go on top, and gaps are left")
+TEST_CASE("once patience is spent all others go on top, and gaps are left")
 {
     buffers const b{{{0, 3}, 4, 1, 0, 8}, {{0, 1}, 2}, {{1, 2}, 6}, {{2, 3}, 2}};
-    auto const p = packed(b, {0, 1, 2, 3}, gap_choice::lowest, {.visits = 0});
+    auto const p = packed(b, {0, 1, 2, 3}, gap_choice::lowest, {.patience = 0});
     CHECK(p.origin == std::vector<byte_count>{8, 12, 12, 12});
     CHECK(packed(b, {0, 1, 2, 3}).origin == std::vector<byte_count>{8, 0, 0, 0});
+}
+
+TEST_CASE("a packing that takes too many visits is given up")
+{
+    buffers const b{{{0, 2}, 8}, {{0, 2}, 8}, {{0, 2}, 8}};
+    auto const p = packed(b, {0, 1, 2});
+    CHECK(p.visits > 8);
+    CHECK(packed(b, {0, 1, 2}, gap_choice::lowest, {.visits = p.visits}).origin == p.origin);
+    CHECK(packed(b, {0, 1, 2}, gap_choice::lowest, {.visits = 1}).height == no_limit);
 }
 
 TEST_CASE("offsets go up to the last of 64 bits and never round it")
@@ -114,7 +123,7 @@ TEST_CASE("offsets go up to the last of 64 bits and never round it")
     b[4] = {{0, 2}, 1, most};
     CHECK(packed(b, {0, 1, 2, 4}).height == 3 * most + 1);
     CHECK(packed(b, {0, 1, 2, 3, 4}).height == 4 * most + 1);
-    b[4].alignment = 3 * (byte_count{1} << 62);
+    b[4].alignment = byte_count{1} << 61;
     CHECK(packed(b, {0, 1, 2, 3, 4}).height == no_limit);
 }
 
@@ -159,7 +168,7 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
         }
         CHECK(p.origin == origin);
         CHECK(p.height == height);
-        auto const hasty = fit(shapes, order, gap_choice::lowest, {.visits = roll.below(100)});
+        auto const hasty = fit(shapes, order, gap_choice::lowest, {.patience = roll.below(100)});
         for (std::uint32_t s = 0; s != shapes.size(); ++s)
             for (std::uint32_t t = 0; t != s; ++t)
                 CHECK(!clash(shapes, s, hasty.origin[s], t, hasty.origin[t]));

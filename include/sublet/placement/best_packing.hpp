@@ -45,16 +45,26 @@ struct packing_attempt {
     placement_order order;
 };
 
+/// For any number of shapes quickly the first; and for few a better one.
+inline constexpr packing_attempt first_of_many{packing_way::outwards, placement_order::peak_birth};
+inline constexpr packing_attempt first_of_few{packing_way::upwards, placement_order::load_area};
+
 /// What makes the largest difference to those before it comes next, on lifetimes of networks, on perturbed
 /// copies of them, and on drawn ones.
-inline constexpr packing_attempt packing_attempts[] = {
-    {packing_way::upwards, placement_order::load_area},  {packing_way::outwards, placement_order::peak_birth},
-    {packing_way::upwards, placement_order::load_death}, {packing_way::lowest, placement_order::peak_length},
-    {packing_way::lowest, placement_order::peak_death},  {packing_way::upwards, placement_order::load_length},
-    {packing_way::lowest, placement_order::size_class},  {packing_way::upwards, placement_order::area},
-    {packing_way::lowest, placement_order::size},        {packing_way::outwards, placement_order::peak_death},
-    {packing_way::upwards, placement_order::size_class}, {packing_way::lowest, placement_order::peak_birth},
-    {packing_way::tightest, placement_order::size},      {packing_way::lowest, placement_order::birth}};
+inline constexpr packing_attempt packing_attempts[] = {first_of_few,
+                                                       {packing_way::upwards, placement_order::load_death},
+                                                       {packing_way::upwards, placement_order::load_length},
+                                                       first_of_many,
+                                                       {packing_way::lowest, placement_order::peak_length},
+                                                       {packing_way::lowest, placement_order::peak_death},
+                                                       {packing_way::upwards, placement_order::area},
+                                                       {packing_way::upwards, placement_order::size_class},
+                                                       {packing_way::lowest, placement_order::size_class},
+                                                       {packing_way::lowest, placement_order::size},
+                                                       {packing_way::outwards, placement_order::peak_death},
+                                                       {packing_way::lowest, placement_order::peak_birth},
+                                                       {packing_way::tightest, placement_order::size},
+                                                       {packing_way::lowest, placement_order::birth}};
 
 /// A part of time, and the lowest packing of its shapes.
 struct part_packing {
@@ -137,10 +147,10 @@ template <std::same_as<placement_shapes> Shapes>
     auto parts = detail::parts_to_pack(all, bound);
     for (detail::part_packing& part : parts) {
         std::size_t const n = part.shapes().size();
-        detail::packing_attempt attempt = detail::packing_attempts[n > 512];
+        detail::packing_attempt attempt = n > 512 ? detail::first_of_many : detail::first_of_few;
         if (part.has_wishes) attempt = {packing_way::lowest, placement_order::size};
         part.best =
-            detail::pack_part(part, attempt, {.expected = bound.bytes, .visits = 1'000'000 + 100 * n});
+            detail::pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
     }
     return detail::whole_packing(parts, all.size());
 }

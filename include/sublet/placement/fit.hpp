@@ -33,7 +33,8 @@ struct packing {
 struct fit_limits {
     byte_count ceiling = no_limit - 1; ///< give up what would end above it
     byte_count expected = 0;           ///< the arena is so high in any case: preferred offsets below are free
-    std::uint64_t visits = no_limit;   ///< then look for no more gaps: all others go on top
+    std::uint64_t visits = no_limit;   ///< give up what takes more
+    std::uint64_t patience = no_limit; ///< after so many visits look for no more gaps: all others go on top
 };
 
 /// Place the shapes of `order`, pinned ones first.
@@ -41,7 +42,7 @@ struct fit_limits {
 /// Requires:   `order` names no shape twice; no two pins clash; `placed` is made of `all`.
 /// Ensures:    no two of them overlap in life and bytes; every origin is as its alignment asks, or a pin. A
 ///             preferred origin is taken where it is free and nothing gets higher by it. The placement is
-///             given up as soon as it is clear that it ends above the ceiling.
+///             given up as soon as it is clear that it ends above the ceiling, or takes too long.
 /// Complexity: an insertion and a question (placed.hpp) a shape.
 template <std::same_as<placement_shapes> Shapes>
 [[nodiscard]] packing fit(Shapes const& all, std::vector<std::uint32_t> const& order, gap_choice choice,
@@ -61,10 +62,10 @@ template <std::same_as<placement_shapes> Shapes>
         placement_shape const& shape = all.shapes[s];
         if (shape.pinned != no_offset) continue;
         byte_count at = no_offset;
-        if (shape.size <= limits.ceiling) {
+        if (shape.size <= limits.ceiling && placed.visits() <= limits.visits) {
             byte_count const highest = limits.ceiling - shape.size;
-            at = placed.visits() >= limits.visits ? placed.origin_on_top(all, s, highest)
-                                                  : placed.free_origin(all, s, 0, highest, choice);
+            at = placed.visits() >= limits.patience ? placed.origin_on_top(all, s, highest)
+                                                    : placed.free_origin(all, s, 0, highest, choice);
         }
         if (at == no_offset) {
             result.height = no_limit;
