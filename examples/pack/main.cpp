@@ -69,12 +69,14 @@ int run(arguments const& asked)
     auto const start = std::chrono::steady_clock::now();
     sublet::placement const placed = [&] {
         progress_line line(asked.quiet);
-        return sublet::place(table.problem, {.time_limit = asked.time_limit,
-                                             .threads = asked.threads,
-                                             .seed = asked.seed,
-                                             .objective = objective,
-                                             .stop = line.stop.get_token(),
-                                             .progress = [&](auto... facts) { line.show(facts...); }});
+        return sublet::place(table.problem,
+                             {.time_limit = asked.time_limit,
+                              .threads = asked.threads,
+                              .seed = asked.seed,
+                              .objective = objective,
+                              .nodes = asked.nodes(),
+                              .stop = line.stop.get_token(),
+                              .progress = [&](auto best, auto bound, auto) { line.show(best, bound); }});
     }();
     double const seconds = seconds_since(start);
     if (std::string const mistake = mistake_in(placed, table.problem, objective); !mistake.empty())

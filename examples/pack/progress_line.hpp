@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
 #include <stop_token>
 #if __has_include(<unistd.h>)
@@ -39,19 +38,18 @@ public:
     progress_line(progress_line const&) = delete;
     progress_line& operator=(progress_line const&) = delete;
 
-    void show(sublet::byte_count best, sublet::byte_count bound, std::uint64_t nodes)
+    void show(sublet::byte_count best, sublet::byte_count bound)
     {
         auto const now = std::chrono::steady_clock::now();
         if (is_interrupted != 0) stop.request_stop();
         if (is_quiet || now < next) return;
-        next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000));
+        next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
         auto const seconds = std::chrono::duration<double>(now - start).count();
         if (is_terminal) std::fputs("\r\x1b[K", stderr);
         std::fprintf(stderr, "pack: %.1f s, ", seconds);
         if (best == sublet::no_limit) std::fputs("nothing", stderr);
         else std::fprintf(stderr, "%llu", static_cast<unsigned long long>(best));
-        std::fprintf(stderr, " found, nothing below %llu, %llu nodes%s",
-                     static_cast<unsigned long long>(bound), static_cast<unsigned long long>(nodes),
+        std::fprintf(stderr, " found, nothing is below %llu%s", static_cast<unsigned long long>(bound),
                      is_terminal ? "" : "\n");
         is_begun = true;
     }
