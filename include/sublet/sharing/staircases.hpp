@@ -142,19 +142,18 @@ private:
         byte_count missed = best_.bytes; // none that was left out has fewer
         bool is_decided = true;
         std::size_t last = 0;
-        auto widen = [&] { // the lowest stair above; false: there is none
+        auto widen = [&] { // the stair above; false: there is none
             if (last == 0) return false;
             ++slots_[--last];
             return true;
         };
         slots_[0] = least_[0];
         while (true) {
-            byte_count const bytes = bytes_of(last);
             std::uint32_t const above = last == 0 ? 0 : slots_[last - 1];
             std::uint32_t const values = ends_[last] - (last == 0 ? 0 : ends_[last - 1]);
-            bool const is_high = bytes > target || bytes >= best_.bytes;
-            if (is_high) missed = smaller(missed, bytes);
-            if (is_high || slots_[last] > above + values) {
+            byte_count const bytes = slots_[last] <= above + values ? bytes_of(last) : no_size;
+            if (bytes > target || bytes >= best_.bytes) {
+                missed = smaller(missed, bytes);
                 if (!widen()) break;
                 continue;
             }
@@ -169,8 +168,7 @@ private:
             }
             if (answer == stair_answer::colored) {
                 keep(coloring_.slot_of);
-                if (best_.bytes == best_.lower_bound) break;
-                if (!widen()) break;
+                if (best_.bytes == best_.lower_bound || !widen()) break;
                 continue;
             }
             if (answer == stair_answer::undecided) {
@@ -179,7 +177,7 @@ private:
             }
             ++slots_[last];
         }
-        best_.lower_bound = smaller(missed, best_.bytes);
+        best_.lower_bound = larger(best_.lower_bound, smaller(missed, best_.bytes));
         return is_decided;
     }
 
