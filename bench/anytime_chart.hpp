@@ -28,10 +28,10 @@ struct anytime_curve {
     double end = 0;               ///< ms, of the run
     bool is_optimal = false;
 
-    /// After so many milliseconds; the first find before there is any.
+    /// In percent after so many milliseconds; below 0: nothing has been found by then.
     double gap_after(double ms) const
     {
-        double gap = finds.empty() ? 0 : finds.front().gap;
+        double gap = -1;
         for (find const& f : finds)
             if (f.ms <= ms) gap = f.gap;
         return gap;
@@ -62,7 +62,7 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
         std::snprintf(text, sizeof text, format, what...);
         svg += text;
     };
-    svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 340\" font-family=\"sans-serif\" "
+    svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 840 340\" font-family=\"sans-serif\" "
           "font-size=\"12\">\n<g fill=\"#777\">\n";
     for (double ms = first_ms; ms <= last_ms * 1.01; ms *= 10) {
         put("<path d=\"M%.1f %.1fV%.1f\" stroke=\"#888\" stroke-opacity=\".25\"/>", x(ms), top, bottom);

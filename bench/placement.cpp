@@ -129,7 +129,7 @@ char const* name_of(placement_status status)
 /// nothing is lower, where that can be checked at all.
 bool is_refuted(placement_problem const& problem, placement const& placed, placement_objective asked)
 {
-    if (check_placement(problem, placed, {.lowest = asked == placement_objective::minimize})) return true;
+    if (check_placement(problem, placed, {.objective = asked})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
         proof_verdict const verdict = check_proof(problem, placed, pool).verdict;
         if (verdict != proof_verdict::proved && verdict != proof_verdict::not_checkable) return true;
@@ -284,7 +284,9 @@ void run_dissections(arguments const& asked)
         for (unsigned seed = 1; seed <= (asked.smoke ? 1 : 5); ++seed) {
             placement_problem const problem = bench::draw_dissection(n, seed);
             std::string const name = std::to_string(problem.buffers.size()) + '/' + std::to_string(seed);
-            print(all, name, "place", measure(problem, {.time_limit = asked.limit_or(60)}));
+            print(all, name, "fit", decide(problem, 1024, 0, asked.limit_or(10)));
+            if (n <= 200)
+                print(all, name, "place", measure(problem, {.time_limit = asked.limit_or(10)}), false);
         }
         all.print(std::to_string(n));
     }
@@ -306,13 +308,22 @@ void run_copies(std::vector<subject> const& subjects, arguments const& asked)
     all.print("all");
 }
 
+/// What tells the files of one capacity apart: of collection_x.N the x.
+std::string short_name(std::string const& name)
+{
+    std::size_t const dot = name.find('.');
+    return dot == std::string::npos ? name
+                                    : name.substr(name.rfind('_', dot) + 1, dot - name.rfind('_', dot) - 1);
+}
+
 void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
 {
     static constexpr double after[] = {1, 10, 100, 1000, 10'000};
     std::vector<bench::anytime_curve> curves;
     double sums[std::size(after)] = {};
+    int found[std::size(after)] = {};
     for (subject const& s : subjects) {
-        bench::anytime_curve curve{s.name};
+        bench::anytime_curve curve{short_name(s.name)};
         double const start = cpu_milliseconds();
         auto note = [&](byte_count best, byte_count bound, std::uint64_t) {
             if (best == no_limit || bound == 0) return;
@@ -328,15 +339,21 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
         std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.finds.front().ms);
         for (std::size_t i = 0; i != std::size(after); ++i) {
             double const gap = curve.gap_after(after[i]);
+            if (gap < 0) {
+                std::printf(" gap_%g=%-7s", after[i], "none");
+                continue;
+            }
             std::printf(" gap_%g=%-7.3f", after[i], gap);
             sums[i] += gap;
+            ++found[i];
         }
         std::printf(" end_ms=%.3f\n", curve.end);
         curves.push_back(std::move(curve));
     }
     std::printf("section=anytime     file=%-26s problems=%zu    ", "all", curves.size());
     for (std::size_t i = 0; i != std::size(after); ++i)
-        std::printf(" gap_%g=%-7.3f", after[i], sums[i] / static_cast<double>(curves.size()));
+        std::printf(" found_%g=%d gap_%g=%.3f", after[i], found[i], after[i],
+                    sums[i] / std::max(1, found[i]));
     std::puts("");
     if (asked.picture.empty()) return;
     std::ofstream out(asked.picture);
