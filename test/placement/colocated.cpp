@@ -53,6 +53,7 @@ TEST_CASE("who needs no bytes is no part, not even the lowest, but passes distan
     auto groups = group_colocated(problem, {0, 1, 2});
     CHECK(groups.parts.size() == 2);
     CHECK(distances(groups, 3) == std::vector<byte_count>{no_offset, 0, 4});
+    CHECK(distances(group_colocated(problem, {2, 1}), 3) == std::vector<byte_count>{no_offset, 0, 4});
     problem.buffers[1].life.last = 0;
     problem.buffers[2].size = 0;
     CHECK(group_colocated(problem, {0, 1, 2}).parts.empty());

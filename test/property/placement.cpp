@@ -9,6 +9,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/minimize.hpp>
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
@@ -79,6 +80,30 @@ placement placed_at(placement_problem const& problem, placement_shapes const& sh
     else if (height != 0) result.status = placement_status::feasible;
     result.pools[0].status = result.status;
     return result;
+}
+
+/// The same buffers with other numbers, and with time running the other way.
+placement_problem mirrored(dice& roll, placement_problem const& problem)
+{
+    placement_problem other = problem;
+    std::vector<buffer_id> number;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        number.insert(number.begin() + roll.below(b + 1), b);
+    constexpr step_id end = 100;
+    auto turned = [](live_range r) { return live_range{end - r.last, end - r.first}; };
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        other.buffers[number[b]] = problem.buffers[b];
+        other.buffers[number[b]].life = turned(problem.buffers[b].life);
+    }
+    for (buffer_gap& g : other.gaps) {
+        g.buffer = number[g.buffer];
+        g.when = turned(g.when);
+    }
+    for (colocation& c : other.colocated) {
+        c.buffer = number[c.buffer];
+        c.anchor = number[c.anchor];
+    }
+    return other;
 }
 
 /// The capacity is `bytes`, or what is nearest to it.
@@ -214,4 +239,107 @@ TEST_CASE("whoever packs says what is so: what fits, what is lowest, what cannot
     });
     MESSAGE(counts[0], " optimal, ", counts[1], " feasible, ", counts[2], " at a limit, ", counts[3],
             " infeasible; ", checked, " proofs hold, ", not_checkable, " cannot be checked");
+}
+
+TEST_CASE("the lowest height is proved, and neither numbers nor the direction of time change it")
+{
+    for_random_placements(500, [](dice& roll, placement_problem const& problem) {
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement_shapes const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none) return;
+        auto const lowest = placement_oracle(problem).lowest_stacking();
+        placement_problem const other = mirrored(roll, problem);
+        for (placement_shapes const& all : {shapes, shapes_of_all(other)}) {
+            steady driver;
+            placement_bound const bound = lower_bound(all);
+            minimized const answer =
+                minimize(all, bound.bytes, {{}, no_limit, 0}, {.seed = roll.below(3)}, driver);
+            CHECK(answer.is_proved);
+            if (lowest == placement_oracle::never) {
+                CHECK(answer.bound == no_limit);
+                continue;
+            }
+            CHECK(answer.best.height == static_cast<byte_count>(lowest));
+            CHECK(answer.bound == static_cast<byte_count>(lowest));
+        }
+        auto lowest_of = [](placement_problem const& any) { return pack(any).pools[0]; };
+        placed_pool const one = lowest_of(problem), two = lowest_of(other);
+        CHECK(one.status == two.status);
+        CHECK(one.proof.bytes == two.proof.bytes);
+    });
+}
+
+TEST_CASE("two threads place as one does, and a proof that is given out leaves nobody out in vain")
+{
+    for_random_placements(150, [](dice& roll, placement_problem& problem) {
+        placement_oracle const oracle(problem);
+        auto const lowest = oracle.lowest_stacking();
+        if (lowest != oracle.never && roll.below(4) != 0) problem.pools[0].capacity = capacity_of(lowest - 1);
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement const one = place(problem), two = place(problem, {.threads = 2});
+        CHECK(one.offset == two.offset);
+        CHECK(one.status == two.status);
+        CHECK(one.pools[0].proof.buffers == two.pools[0].proof.buffers);
+        if (auto fault = check_placement(problem, one)) FAIL_CHECK(*fault);
+        proof_finding const proof = check_proof(problem, one, 0);
+        if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
+        if (one.pools[0].proof.kind != proof_kind::exhausted || one.status != placement_status::infeasible)
+            return;
+        std::vector<bool> named(oracle.groups.size());
+        for (buffer_id b : one.pools[0].proof.buffers) named[oracle.group_of[b]] = true;
+        for (std::size_t g = 0; g != named.size(); ++g) {
+            if (!named[g]) continue;
+            std::vector<bool> others = named;
+            others[g] = false;
+            auto const without = oracle.lowest_stacking(others);
+            CHECK((without != oracle.never && static_cast<byte_count>(without) <= problem.pools[0].capacity));
+        }
+    });
+}
+
+TEST_CASE("pools that are chosen, and places that are kept, are what they are said to be")
+{
+    unsigned counts[4] = {}, moved = 0;
+    for_random_placements(400, [&](dice& roll, placement_problem&) {
+        auto shape = draw_placement_shape(roll);
+        shape.pools = 1 + roll.below(3);
+        placement_problem problem = draw_placement(roll, shape);
+        unsigned const choosing = roll.below(2) * static_cast<unsigned>(problem.buffers.size());
+        for (buffer_id b = 0; b != choosing; ++b)
+            for (pool_id pool = 0; pool != shape.pools && roll.below(2) == 0; ++pool) {
+                if (std::any_of(problem.colocated.begin(), problem.colocated.end(),
+                                [&](colocation const& c) { return c.buffer == b || c.anchor == b; }))
+                    continue;
+                problem.choices.push_back({b, pool, roll.below(9)});
+            }
+        for (pool_limits& pool : problem.pools)
+            if (roll.below(2) == 0) pool.capacity = shape.scale * (1 + roll.below(3 * shape.sizes));
+        std::string const written = literal(problem);
+        CAPTURE(written);
+        placement const placed = place(problem);
+        ++counts[static_cast<int>(placed.status)];
+        if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+        for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
+            proof_finding const proof = check_proof(problem, placed, pool);
+            if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
+        }
+        if (!problem.choices.empty()) return;
+
+        // A new buffer comes; all others were somewhere, and some of them are to stay there.
+        std::vector<byte_count> previous = placed.offset;
+        std::vector<unsigned char> keep(previous.size(), 0);
+        previous[roll.below(static_cast<unsigned>(previous.size()))] = no_offset;
+        for (std::size_t b = 0; b != keep.size(); ++b)
+            keep[b] =
+                previous[b] != no_offset && problem.buffers[b].pinned == no_offset && roll.below(4) == 0;
+        placement const again = place(problem, {.previous = previous, .keep = keep});
+        if (auto fault = check_placement(problem, again, {.previous = previous})) FAIL_CHECK(*fault);
+        for (std::size_t b = 0; b != keep.size(); ++b)
+            if (keep[b] && again.offset[b] != no_offset) CHECK(again.offset[b] == previous[b]);
+        moved += again.moved_bytes != 0;
+    });
+    MESSAGE(counts[0], " optimal, ", counts[1], " feasible, ", counts[2], " at a limit, ", counts[3],
+            " infeasible; something moved in ", moved);
 }

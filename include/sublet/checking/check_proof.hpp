@@ -67,26 +67,21 @@ public:
     proof_opponent(Problem const& problem, placement const& placed, pool_id pool)
         : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
-          solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root)),
-          is_filled_(placed.pools[pool].status == placement_status::optimal ||
-                     placed.pools[pool].status == placement_status::feasible)
+          solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root))
     {
     }
 
     proof_finding finding()
     {
-        result_.kind = proof_.kind;
-        result_.pool = pool_;
-        result_.bytes = proof_.bytes;
-        add_up();
-        if (proof_.kind == proof_kind::given) result_.verdict = proof_verdict::not_checkable;
-        else if (!names_enough() || !holds()) result_.verdict = proof_verdict::refuted;
-        else if (result_.verdict == proof_verdict::proved && !is_never() &&
-                 placed_.pools[pool_].peak_position != peak_) {
-            result_.verdict = proof_verdict::wrong_peak;
-            result_.found = peak_;
-        }
-        return result_;
+        placement_status const status = placed_.pools[pool_].status;
+        is_filled_ = status != placement_status::infeasible || problem_.choices.empty();
+        proof_finding const first = look();
+        bool const holds =
+            first.verdict == proof_verdict::proved || first.verdict == proof_verdict::not_checkable;
+        if (holds || status != placement_status::limit) return first;
+        is_filled_ = false;
+        proof_finding const second = look();
+        return second.verdict == proof_verdict::proved ? second : first;
     }
 
 private:
@@ -98,8 +93,21 @@ private:
         return proof_.kind == proof_kind::pin_misaligned || proof_.kind == proof_kind::pins_clash ||
                proof_.kind == proof_kind::parts_clash;
     }
-    /// Whether b bounds the pool: it is in it; and has to be, where the pool cannot be filled with all that
-    /// are in it.
+    proof_finding look()
+    {
+        result_ = {proof_verdict::proved, proof_.kind, pool_, proof_.bytes, 0};
+        add_up();
+        if (proof_.kind == proof_kind::given) result_.verdict = proof_verdict::not_checkable;
+        else if (!names_enough() || !holds()) result_.verdict = proof_verdict::refuted;
+        else if (result_.verdict == proof_verdict::proved && !is_never() &&
+                 placed_.pools[pool_].peak_position != peak_) {
+            result_.verdict = proof_verdict::wrong_peak;
+            result_.found = peak_;
+        }
+        return result_;
+    }
+
+    /// Whether b bounds the pool: it is in it; and has to be, where the proof is about no others.
     bool counts(buffer_id b) const
     {
         return pool_of(b) == pool_ && (is_filled_ || allowed_.count(solid_.root[b]) == 1);
@@ -146,19 +154,19 @@ private:
         std::vector<keyed> events;
         for (std::size_t i = 0; i != solid_.parts.size(); ++i) {
             solid_part const& p = solid_.parts[i];
-            if (pool_of(p.buffer) != pool_) continue;
+            if (!counts(p.buffer)) continue;
             events.push_back({p.when.last, dies, static_cast<std::uint32_t>(i)});
             events.push_back({p.when.first, is_born, static_cast<std::uint32_t>(i)});
         }
         sort_keyed(events);
-        byte_count live = 0, most = 0, bounding = 0;
+        byte_count live = 0, most = 0;
+        live_bytes_ = 0;
+        peak_ = 0;
         for (std::size_t i = 0; i != events.size(); ++i) {
             solid_part const& p = solid_.parts[events[i].who];
-            byte_count const bytes = p.end - p.begin;
-            live = events[i].tie == dies ? live - bytes : checked_add(live, bytes);
-            if (counts(p.buffer)) bounding = events[i].tie == dies ? bounding - bytes : bounding + bytes;
+            live = events[i].tie == dies ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
             if (i + 1 != events.size() && events[i + 1].key == events[i].key) continue;
-            if (events[i].key <= proof_.position) live_bytes_ = bounding;
+            if (events[i].key <= proof_.position) live_bytes_ = live;
             if (live <= most) continue;
             most = live;
             peak_ = static_cast<step_id>(events[i].key);
@@ -354,7 +362,7 @@ private:
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;
-    bool const is_filled_;
+    bool is_filled_ = true; // else only those count that have no other pool
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;

@@ -40,7 +40,7 @@ struct colocated_groups {
 
 /// Groups in the order in which `members` names the first of each, which is where its parts begin.
 ///
-/// Requires:   members are distinct; whoever is colocated with a member is one.
+/// Requires:   members are distinct; whoever needs bytes and is colocated with a member is one.
 /// Ensures:    the lowest part of each group is at distance 0. Who needs no bytes is no part, but passes
 ///             distances on.
 /// Complexity: O(members) if nothing is colocated, else O(buffers + colocations).
@@ -105,7 +105,8 @@ template <std::same_as<placement_problem> Problem>
                     if (height[v] != there) result.broken.push_back({group, u, v});
                     continue;
                 }
-                SUBLET_EXPECTS(is_member[v] != 0, "sublet: colocated buffers are in different pools");
+                SUBLET_EXPECTS(is_member[v] != 0 || !needs_bytes(v),
+                               "sublet: colocated buffers are in different pools");
                 SUBLET_EXPECTS(-too_far < there && there < too_far, "sublet: a distance is too large");
                 is_reached[v] = 1;
                 height[v] = there;
