@@ -3,8 +3,8 @@
 // placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: how low buffers
 // are placed, and how soon. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files without any:
 //
-//     --files            each file by each method: the orders one by one, the first of them and the best, and
-//                        place(), which has search and repair, too
+//     --files            each file by each method: the orders one by one, the first plan, the best of all
+//                        orders, what repair and search make of the first, and place(), which has it all
 //     --capacity N       a file that fits into N bytes: search for that alone. Files by name: x.N.csv
 //     --variants N       the same for N copies of each, renumbered, every other one backwards in time, and
 //     for
@@ -32,8 +32,12 @@
 #include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/best_packing.hpp>
 #include <sublet/placement/bound.hpp>
+#include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/improve.hpp>
+#include <sublet/placement/minimize.hpp>
 #include <sublet/placement/orders.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/shapes.hpp>
 
@@ -232,6 +236,11 @@ void run_methods(subject const& s, tally& all)
     run("best", [&] {
         return best_packing(shapes, bound, pack_options{}.visits, first_packing(shapes, bound), tried);
     });
+    steady driver;
+    run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, driver, tried); });
+    if (shapes.size() <= detail::few_shapes)
+        run("search",
+            [&] { return minimize(shapes, bound.bytes, first_packing(shapes, bound), {}, driver).best; });
     print(all, s.name, "place", measure(problem, {}));
 }
 
