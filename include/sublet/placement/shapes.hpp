@@ -151,8 +151,9 @@ private:
     /// Where the origin may be for the sake of this part.
     phased_offsets allowed(shape_part const& part) const
     {
-        return below_aligned(part.distance,
-                             combine_alignment(problem_.buffers[part.buffer].alignment, limits_.alignment));
+        byte_count const own = problem_.buffers[part.buffer].alignment;
+        if (own == 1 && limits_.alignment == 1) return {}; // no divisions for the most common case
+        return below_aligned(part.distance, combine_alignment(own, limits_.alignment));
     }
     void fails(shape_fault fault, buffer_id buffer, buffer_id other)
     {
@@ -165,19 +166,22 @@ private:
     /// False if nothing of the group is solid.
     bool add_pieces(std::uint32_t group)
     {
-        pieces_.clear();
-        for (auto const& [g, who, distance] : parts_of(group)) {
-            placement_buffer const& b = problem_.buffers[who];
+        parts const all = parts_of(group);
+        std::vector<shape_piece>& pieces = all.size() == 1 ? listed_.pieces : of_several_;
+        of_several_.clear();
+        for (shape_part const& part : all) {
+            placement_buffer const& b = problem_.buffers[part.buffer];
             SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
             SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
-            SUBLET_EXPECTS(b.size < too_large && distance < too_large - b.size,
+            SUBLET_EXPECTS(b.size < too_large && part.distance < too_large - b.size,
                            "sublet: a buffer is too large");
-            append_pieces(problem_, gaps_, who, distance, pieces_);
+            append_pieces(problem_, gaps_, part.buffer, part.distance, pieces);
         }
-        if (pieces_.empty()) return false;
-        if (parts_of(group).size() > 1) merge_pieces(pieces_);
-        for (shape_piece const& p : pieces_) listed_.pieces.push_back(p);
-        listed_.first_piece.push_back(static_cast<std::uint32_t>(listed_.pieces.size()));
+        if (!of_several_.empty()) merge_pieces(of_several_);
+        for (shape_piece const& p : of_several_) listed_.pieces.push_back(p);
+        auto const end = static_cast<std::uint32_t>(listed_.pieces.size());
+        if (end == listed_.first_piece.back()) return false;
+        listed_.first_piece.push_back(end);
         return true;
     }
 
@@ -191,7 +195,7 @@ private:
             placement_buffer const& b = problem_.buffers[part.buffer];
             shape.size = larger(shape.size, part.distance + b.size);
             phased_offsets const own = allowed(part);
-            if (!restrict_to(origins, own)) incompatible_with(part, own, all);
+            if (own.alignment != 1 && !restrict_to(origins, own)) incompatible_with(part, own, all);
             if (b.pinned != no_offset) {
                 SUBLET_EXPECTS(b.pinned < too_large - b.size, "sublet: a pinned buffer ends beyond 62 bits");
                 if (b.pinned % own.alignment != 0) fails(shape_fault::pin_misaligned, part.buffer, no_buffer);
@@ -276,7 +280,7 @@ private:
     std::vector<keyed> const gaps_;
     colocated_groups const groups_;
     placement_shapes listed_; // by group
-    std::vector<shape_piece> pieces_;
+    std::vector<shape_piece> of_several_;
 };
 
 } // namespace detail
