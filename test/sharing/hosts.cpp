@@ -60,6 +60,24 @@ TEST_CASE("guests make guests: values that interfere with none are all with the 
     }
 }
 
+TEST_CASE("a guest is in nobody's way, whether it came before or comes later")
+{
+    interferences all(4); // 0 - 1, 0 - 2 - 3: with 3 at home with 0, 2 can be with 1
+    all.add(0, 1);
+    all.add(0, 2);
+    all.add(2, 3);
+    auto values = hosted(all);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}});
+    interferences other(4); // the same, 2 and 3 by the names of each other
+    other.add(0, 1);
+    other.add(0, 3);
+    other.add(2, 3);
+    values = hosted(other);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}});
+}
+
 TEST_CASE("a path of four keeps its ends and its middle: nobody covers a smaller one's neighbours")
 {
     interferences path(4); // 0 - 2 - 3 - 1

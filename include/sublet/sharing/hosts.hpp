@@ -59,7 +59,7 @@ public:
             before = guests_.size();
             for (auto v = static_cast<value_id>(host_.size()); v-- != 0;)
                 for (value_id u = 0; u != v && host_[v] == v; ++u)
-                    if (host_[u] == u && !interferes_.test(u, v) && is_covered(v, u)) leave(v, u);
+                    if (host_[u] == u && is_covered(v, u)) leave(v, u);
         }
     }
 
@@ -109,6 +109,7 @@ private:
             for (word rest = bits[w]; rest != 0; rest &= rest - 1)
                 visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(rest)));
     }
+    /// Not if they interfere: nobody interferes with itself.
     bool is_covered(value_id v, value_id by) const
     {
         for (std::size_t w = 0; w != is_left_.words(); ++w)
