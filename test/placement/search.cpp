@@ -12,7 +12,8 @@ using namespace sublet;
 
 namespace {
 
-constexpr search_order widest{search_rule::weight, {search_key::width, search_key::total, search_key::area}};
+constexpr search_order widest{
+    search_rule::weight, {search_key::width, search_key::total, search_key::area}, false};
 
 struct answer {
     search_outcome outcome;
@@ -23,8 +24,8 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
 {
     auto problem = search_problem_of<std::int32_t>(scale_down(all));
     problem.set_capacity(capacity);
-    stacking_search<std::int32_t> one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}}, with,
-                                      0);
+    stacking_search<std::int32_t> one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true},
+                                      with);
     auto const outcome = one.run(~std::uint64_t{0}, [](std::uint64_t) { return false; });
     if (outcome != search_outcome::exhausted) return {outcome, {}};
     return {outcome, one.shapes_blamed()};
@@ -36,14 +37,14 @@ TEST_CASE("the widest comes first, then the one in the fullest section")
 {
     auto const problem = search_problem_of<std::int32_t>(
         scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}, {{4, 7}, 9}}})));
-    CHECK(rank_by(widest, problem, 0) == std::vector<std::uint32_t>{3, 1, 2, 0});
+    CHECK(rank_by(widest, problem) == std::vector<std::uint32_t>{3, 1, 2, 0});
 }
 
 TEST_CASE("a search ends when its budget does")
 {
     auto problem = search_problem_of<std::int32_t>(scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}}})));
     problem.set_capacity(5);
-    stacking_search<std::int32_t> one(problem, widest, {}, 0);
+    stacking_search<std::int32_t> one(problem, widest, {});
     auto never = [](std::uint64_t) { return false; };
     CHECK(one.run(1, never) == search_outcome::limit);
     CHECK(one.nodes == 1);
@@ -70,8 +71,7 @@ TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no 
     for (std::uint32_t i = 0; i != 400; ++i) {
         CAPTURE(i);
         bool const is_plain = random.below(2) == 0;
-        auto const problem =
-            random_stacking(random, {11, 9, 9, !is_plain, !is_plain, !is_plain, !is_plain});
+        auto const problem = random_stacking(random, {11, 9, 9, !is_plain, !is_plain, !is_plain, !is_plain});
         auto const all = shapes_of_all(problem);
         if (all.fault != shape_fault::none) continue;
         byte_count load = 0;

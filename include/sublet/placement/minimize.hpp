@@ -56,9 +56,10 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 {
     search_portfolio<Number> portfolio(scaled);
     std::uint64_t budget = 2 * all.size() + 1;
+    std::uint32_t lap = 0;
     bool is_over = false;
     auto try_it = [&](byte_count height) {
-        search_result tried = portfolio.lap(budget, options.nodes - result.nodes, options, driver,
+        search_result tried = portfolio.run(lap, budget, options.nodes - result.nodes, options, driver,
                                             result.best.height, result.bound);
         result.nodes += tried.nodes;
         if (tried.outcome == search_outcome::found) {
@@ -92,6 +93,7 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
             }
             portfolio.turn_aside(goal);
             budget *= 2;
+            ++lap;
         }
     }
 }

@@ -4,8 +4,9 @@
 
 /// Several searches in turn, each with a small budget of nodes that grows from lap to lap.
 ///
-///     lap 0    W:TWA ▪   S:TWA ▪   W:TAW ▪   S:TAW ▪   W:ZWT ▪   L:TWA ▪   W:WAT ▪
-///     lap 1    W:TWA ▪▪  S:TWA ▪▪  ...  until one finds a stacking or shows that there is none
+///     lap 0    L:TWA ▪    W:TWA ▪    W:TZW ▪    L:TZW ▪    W:WAT ▪
+///     lap 1    L:TWA ▪▪   W:TWA ▪▪   ...
+///     lap 2    ...        and two with orders drawn anew in each lap
 ///
 /// How long a search takes varies wildly with its order: what one finds in a hundred nodes another does not
 /// in a million. So nobody gets much time before the others had theirs. Gomes, Selman and Kautz, "Boosting
@@ -28,7 +29,7 @@ namespace sublet {
 
 struct search_options {
     std::uint64_t nodes = 1'000'000; ///< of all searches together
-    std::uint64_t seed = 0;          ///< of later laps
+    std::uint64_t seed = 0;          ///< of the orders that are drawn
     search_techniques techniques = {};
 };
 
@@ -41,15 +42,37 @@ struct search_result {
 };
 
 inline constexpr search_order search_orders[] = {
-    {search_rule::weight, {search_key::total, search_key::width, search_key::area}},
-    {search_rule::slack, {search_key::total, search_key::width, search_key::area}},
-    {search_rule::weight, {search_key::total, search_key::area, search_key::width}},
-    {search_rule::slack, {search_key::total, search_key::area, search_key::width}},
-    {search_rule::weight, {search_key::size, search_key::width, search_key::total}},
-    {search_rule::lowest, {search_key::total, search_key::width, search_key::area}},
-    {search_rule::weight, {search_key::width, search_key::area, search_key::total}},
+    {search_rule::lowest, {search_key::total, search_key::width, search_key::area}, true},
+    {search_rule::weight, {search_key::total, search_key::width, search_key::area}, false},
+    {search_rule::weight, {search_key::total, search_key::size, search_key::width}, true},
+    {search_rule::lowest, {search_key::total, search_key::size, search_key::width}, true},
+    {search_rule::weight, {search_key::width, search_key::area, search_key::total}, true},
 };
-inline constexpr std::size_t search_order_count = sizeof search_orders / sizeof *search_orders;
+inline constexpr std::size_t fixed_orders = sizeof search_orders / sizeof *search_orders;
+inline constexpr std::size_t drawn_orders = 2;
+inline constexpr std::uint32_t first_lap_drawn = 2;
+
+/// Any rule, and three of the four keys in any order; the same for equal numbers.
+[[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t lap, std::size_t which)
+{
+    std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + lap * drawn_orders + which;
+    bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u; // splitmix64, Steele, Lea and Flood, OOPSLA 2014
+    bits = (bits ^ bits >> 32) * 0x94d049bb133111ebu;
+    bits ^= bits >> 31;
+    auto below = [&](std::uint64_t n) {
+        std::uint64_t const drawn = bits % n;
+        bits /= n;
+        return drawn;
+    };
+    search_order order{static_cast<search_rule>(below(3)), {}, below(4) != 0};
+    search_key keys[] = {search_key::total, search_key::width, search_key::area, search_key::size};
+    for (std::size_t i = 0; i != 3; ++i) {
+        std::size_t const other = i + below(4 - i);
+        order.keys[i] = keys[other];
+        keys[other] = keys[i];
+    }
+    return order;
+}
 
 /// The searches of one problem, for one capacity after the other.
 template <class Number>
@@ -74,29 +97,32 @@ public:
             if (s) s->change_lesson();
     }
 
-    /// One search of each order with up to `budget` nodes each, `left` for all.
+    /// Lap by lap: one search of each order with up to `budget` nodes each, `left` for all.
     template <search_driver Driver>
-    search_result lap(std::uint64_t budget, std::uint64_t left, search_options const& options, Driver& driver,
-                      byte_count best, byte_count bound)
+    search_result run(std::uint32_t lap, std::uint64_t budget, std::uint64_t left,
+                      search_options const& options, Driver& driver, byte_count best, byte_count bound)
     {
         typename Driver::lowest first;
-        search_outcome outcomes[search_order_count];
-        std::uint64_t nodes[search_order_count];
-        driver.run(search_order_count, [&](std::size_t i) {
+        search_outcome outcomes[fixed_orders + drawn_orders];
+        std::uint64_t nodes[fixed_orders + drawn_orders];
+        std::size_t const tasks = fixed_orders + (lap < first_lap_drawn ? 0 : drawn_orders);
+        driver.run(tasks, [&](std::size_t i) {
             outcomes[i] = search_outcome::limit;
             nodes[i] = 0;
             std::uint64_t const before = budget * i;
             std::uint64_t const mine = left <= before ? 0 : smaller(budget, left - before);
             if (first.get() < i || mine == 0) return;
-            if (!searches[i])
-                searches[i].emplace(problem, search_orders[i], options.techniques, std::uint64_t{0});
+            search_order const order =
+                i < fixed_orders ? search_orders[i] : draw_order(options.seed, lap, i - fixed_orders);
+            if (!searches[i]) searches[i].emplace(problem, order, options.techniques);
+            else if (i >= fixed_orders) searches[i]->take(problem, order);
             outcomes[i] = searches[i]->run(
                 mine, [&](std::uint64_t n) { return first.get() < i || driver.stop(best, bound, n); });
             nodes[i] = searches[i]->nodes;
             if (outcomes[i] != search_outcome::limit) first.offer(static_cast<std::uint32_t>(i));
         });
         search_result result;
-        for (std::size_t i = 0; i != search_order_count; ++i) {
+        for (std::size_t i = 0; i != tasks; ++i) {
             result.nodes += nodes[i];
             if (i != first.get()) continue;
             auto const& search = *searches[i];
@@ -117,7 +143,7 @@ public:
     search_problem<Number> problem;
 
 private:
-    std::optional<stacking_search<Number>> searches[search_order_count];
+    std::optional<stacking_search<Number>> searches[fixed_orders + drawn_orders];
 };
 
 namespace detail {
@@ -148,9 +174,9 @@ search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search
     search_portfolio<Number> portfolio(scaled);
     portfolio.aim_at(capacity);
     std::uint64_t budget = 2 * scaled.shapes.size() + 1, nodes = 0;
-    while (true) {
+    for (std::uint32_t lap = 0;; ++lap) {
         search_result result =
-            portfolio.lap(budget, options.nodes - nodes, options, driver, no_limit, capacity);
+            portfolio.run(lap, budget, options.nodes - nodes, options, driver, no_limit, 0);
         result.nodes = nodes += result.nodes;
         if (result.outcome != search_outcome::limit || nodes >= options.nodes ||
             driver.stop(no_limit, 0, nodes))

@@ -46,12 +46,13 @@ enum class search_key : std::uint8_t { total, width, area, size };
 struct search_order {
     search_rule rule;
     search_key keys[3];
+    bool by_failures; ///< before the keys: who had part in more conflicts so far
 };
 
-/// The shapes by up to three keys, then by number.  O(n log n)
+/// The shapes by three keys, then by number.  O(n log n + sections they are in)
 template <class Number>
 [[nodiscard]] std::vector<std::uint32_t> rank_by(search_order const& order,
-                                                 search_problem<Number> const& problem, std::uint64_t seed)
+                                                 search_problem<Number> const& problem)
 {
     std::uint32_t const n = problem.shapes;
     auto key = [&](search_key which, std::uint32_t k) {
@@ -73,22 +74,14 @@ template <class Number>
         return falling(value);
     };
     std::vector<keyed> offers(n);
-    std::uint64_t dice = seed;
-    for (std::uint32_t k = 0; k != n; ++k) {
-        dice = dice * 6364136223846793005u + 1442695040888963407u;
-        offers[k] = {key(order.keys[2], k), seed == 0 ? 0 : dice >> 16, k};
-    }
+    std::vector<std::uint32_t> last(n), ranked(n);
+    for (std::uint32_t k = 0; k != n; ++k) offers[k] = {key(order.keys[2], k), 0, k};
     sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) {
-        std::uint32_t const k = offers[i].who;
-        offers[i].tie = k;
-    }
-    std::vector<std::uint32_t> before(n), ranked(n);
-    for (std::uint32_t i = 0; i != n; ++i) before[i] = offers[i].who;
+    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].who;
     for (std::uint32_t i = 0; i != n; ++i)
-        offers[i] = {key(order.keys[0], before[i]), key(order.keys[1], before[i]), i};
+        offers[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
     sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = before[offers[i].who];
+    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].who];
     return ranked;
 }
 
@@ -100,16 +93,21 @@ public:
     using state_type = search_state<Number>;
 
     stacking_search(search_problem<Number> const& problem, search_order const& with,
-                    search_techniques techniques, std::uint64_t seed)
-        : order(with)
+                    search_techniques techniques)
     {
         state.techniques = techniques;
-        ranked = rank_by(order, problem, seed);
-        state.use(problem, ranked);
+        take(problem, with);
         forget();
     }
 
-    void forget() { state.weight.assign(state.all->sections, 0); }
+    /// Another order; what was learned stays.
+    void take(search_problem<Number> const& problem, search_order const& with)
+    {
+        order = with;
+        ranked = rank_by(order, problem);
+        state.use(problem, ranked);
+    }
+    void forget() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
     /// Put aside what was learned, and take up what was put aside before, if anything.
     void change_lesson()
     {
@@ -125,6 +123,7 @@ public:
         nodes = 0;
         frames.clear();
         parts.clear();
+        waiting.assign(state.all->shapes, 0);
         part = none;
         if (!state.reset()) return search_outcome::exhausted;
         split(0, state.all->sections);
@@ -170,11 +169,12 @@ private:
         std::uint32_t first, last, next;
     };
 
-    search_order order;
+    search_order order{};
     std::vector<std::uint32_t> ranked, aside;
     std::vector<frame> frames;
-    std::vector<std::uint64_t> kept; ///< by frame that waits: what its other branch was blamed on
-    std::vector<time_part> parts;    ///< a list: those still to be solved
+    std::vector<std::uint32_t> waiting; ///< by shape: its frames that wait
+    std::vector<std::uint64_t> kept;    ///< by frame that waits: what its other branch was blamed on
+    std::vector<time_part> parts;       ///< a list: those still to be solved
     std::uint32_t part = none;
 
     /// Undo the decisions of a conflict until one has another branch that holds.
@@ -182,12 +182,16 @@ private:
     {
         std::size_t const words = state.words;
         std::vector<std::uint64_t>& blamed = state.blamed;
+        count_conflict();
         while (!frames.empty()) {
             frame& f = frames.back();
             std::uint32_t const j = f.shape;
             state.undo(f.mark);
-            if (f.waits) state.undo_wait();
-            else state.undo_place(j);
+            if (!f.waits) state.undo_place(j);
+            else {
+                state.undo_wait();
+                --waiting[j];
+            }
             parts.resize(f.parts);
             part = f.part;
             bool const has_part = !state.techniques.jumps_back || state_type::test(blamed.data(), j);
@@ -196,21 +200,31 @@ private:
                 if (kept.size() < at + 2 * words) kept.resize(at + 2 * words);
                 for (std::size_t w = 0; w != 2 * words; ++w) kept[at + w] = blamed[w];
                 f.waits = true;
+                ++waiting[j];
                 if (state.wait(j, static_cast<std::uint32_t>(frames.size()))) return true;
+                count_conflict();
                 continue;
             }
             if (has_part) {
                 std::size_t const at = (frames.size() - 1) * 2 * words;
                 for (std::size_t w = 0; w != 2 * words; ++w) blamed[w] |= kept[at + w];
                 state_type::set(blamed.data() + words, j);
-                bool is_open = false; // an earlier decision about j may have part in it, too
-                for (std::size_t i = 0; i + 1 != frames.size() && !is_open; ++i)
-                    is_open = frames[i].waits && frames[i].shape == j;
-                if (!is_open) blamed[j / 64] &= ~(std::uint64_t{1} << j % 64);
+                // An earlier decision about j may have part in it, too.
+                if (waiting[j] == 0) blamed[j / 64] &= ~(std::uint64_t{1} << j % 64);
             }
             frames.pop_back();
         }
         return false;
+    }
+
+    /// Every shape that has part in the conflict has failed once more.
+    void count_conflict()
+    {
+        if (!order.by_failures) return;
+        std::uint32_t* const failures = state.weight.data() + state.all->sections;
+        for (std::size_t w = 0; w != state.words; ++w)
+            for (std::uint64_t bits = state.blamed[state.words + w]; bits != 0; bits &= bits - 1)
+                ++failures[w * 64 + static_cast<unsigned>(std::countr_zero(bits))];
     }
 
     /// The sections [first, last) as a list of parts, cut where nobody is cut in two.
@@ -288,7 +302,12 @@ private:
     void consider(std::uint32_t k, std::uint32_t& best) const
     {
         if (state.lb[k] == state_type::nowhere || state.wait_at[k] >= 0) return;
-        if (best == none || state.sky[k] < state.sky[best]) best = k;
+        if (best != none && state.sky[k] >= state.sky[best]) {
+            std::uint32_t const* const failures = state.weight.data() + state.all->sections;
+            if (!order.by_failures || state.sky[k] != state.sky[best] || failures[k] <= failures[best])
+                return;
+        }
+        best = k;
     }
 };
 

@@ -129,7 +129,7 @@ public:
             if (lb[k] > all->most[k]) return fails_at_shape(k);
             touch(k);
         }
-        return spread(j);
+        return spread();
     }
 
     bool wait(std::uint32_t j, std::uint32_t depth)
@@ -140,7 +140,7 @@ public:
         waiters.push_back(j);
         dirty_first = dirty_last = 0;
         support[j] = nobody;
-        return spread(nobody);
+        return spread();
     }
 
     /// What was logged after `mark` is as it was.
@@ -185,7 +185,7 @@ public:
     std::vector<std::uint32_t> waiters;    ///< those that wait, and some that do no longer
     std::vector<Number> seg, rest;
     std::vector<std::uint32_t> holder, cut;
-    std::vector<std::uint32_t> weight; ///< by section: how often it had too little room
+    std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
 
     std::size_t words = 0;
     std::vector<std::uint64_t> reasons; ///< by shape that is placed: the decisions that put it there
@@ -256,7 +256,7 @@ private:
     }
 
     /// New bounds for those that wait, then for sections.
-    bool spread(std::uint32_t)
+    bool spread()
     {
         for (int rounds = 0, again = 1; again != 0 && rounds != 16; ++rounds) {
             again = 0;

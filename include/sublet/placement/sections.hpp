@@ -195,14 +195,11 @@ template <class Number, std::same_as<scaled_shapes> Scaled>
         if (s.alignment != 1) to.has_alignment = true;
     }
 
+    auto is_one_piece = [&](std::uint32_t s) { return from.first_piece[s + 1] - from.first_piece[s] == 1; };
     auto for_each_pair = [&](auto visit) {
-        for (std::uint32_t a = 0; a != n; ++a) {
-            bool const is_plain = from.first_piece[a + 1] - from.first_piece[a] == 1;
+        for (std::uint32_t a = 0; a != n; ++a)
             for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last; ++b)
-                if ((is_plain && from.first_piece[b + 1] - from.first_piece[b] == 1) ||
-                    reach(from, a, b).meets)
-                    visit(a, b);
-        }
+                if ((is_one_piece(a) && is_one_piece(b)) || reach(from, a, b).meets) visit(a, b);
     };
     to.first_edge.assign(n + 1, 0);
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {
@@ -213,8 +210,12 @@ template <class Number, std::same_as<scaled_shapes> Scaled>
     for (std::uint32_t& f : to.first_edge) edges += std::exchange(f, edges);
     to.edges.resize(edges);
     std::vector<std::uint32_t> next = to.first_edge;
+    auto distance = [&](std::uint32_t below, std::uint32_t above) {
+        if (!is_one_piece(below) || !is_one_piece(above)) return number(reach(from, below, above).distance);
+        return to.spans[to.first_span[below]].end - to.spans[to.first_span[above]].begin;
+    };
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {
-        Number const up = number(reach(from, a, b).distance), down = number(reach(from, b, a).distance);
+        Number const up = distance(a, b), down = distance(b, a);
         to.edges[next[a]++] = {b, up, down};
         to.edges[next[b]++] = {a, down, up};
     });
