@@ -101,6 +101,7 @@ TEST_CASE("what cannot be at any height is looked at in itself")
     CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 0}}) == proved);
     CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 2}}) == proved);
     CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {0, 2}}) == refuted);
+    CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {0, 0}}) == refuted);
     problem.buffers[1].pinned = 24;
     CHECK(verdict(problem, {proof_kind::pins_clash, no_limit, 0, {1, 2}}) == refuted);
     problem.pools = {{.alignment = 16}};

@@ -45,6 +45,8 @@ TEST_CASE("who is tied in two ways that differ contradicts itself")
     CHECK(!solid_parts_of(problem).contradicts[0]);
     problem.colocated[2].distance = 7;
     CHECK(solid_parts_of(problem).contradicts[0]);
+    problem.colocated = {{2, 1, 4}, {2, 1, 5}, {1, 0, 8}}; // before it is tied to 0
+    CHECK(solid_parts_of(problem).contradicts[0]);
 }
 
 TEST_CASE("a chain of ties of any length is followed")

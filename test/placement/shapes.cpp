@@ -79,6 +79,14 @@ TEST_CASE("how far one must be above another depends on where both are solid")
     CHECK(reach(shapes_of_all(problem), 0, 1).distance == -4);
 }
 
+TEST_CASE("a shape prefers what one of its parts prefers, unless that leaves no room below it")
+{
+    placement_problem problem{{{{0, 9}, 8}, {{0, 9}, 8, 1, 0, no_offset, 20}}, {}, {}, {{1, 0, 8}}};
+    CHECK(shapes_of_all(problem).shapes[0].preferred == 12);
+    problem.buffers[1].preferred = 7;
+    CHECK(shapes_of_all(problem).shapes[0].preferred == no_offset);
+}
+
 TEST_CASE("what contradicts itself is named")
 {
     placement_problem problem{{{{0, 9}, 8}, {{0, 9}, 8}, {{0, 9}, 8}}, {}, {}, {{1, 0, 4}, {2, 0, 6}}};
