@@ -127,6 +127,7 @@
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/minimize.hpp>
+#include <sublet/placement/gap_list.hpp>
 #include <sublet/placement/fit_outwards.hpp>
 #include <sublet/placement/fit_upwards.hpp>
 #include <sublet/placement/parts_in_time.hpp>

@@ -109,21 +109,6 @@ TEST_CASE("a pinned shape is not placed outwards")
     CHECK_THROWS_AS((void)all_outwards(buffers{{{0, 1}, 8, 1, 0, 8}}), precondition_error);
 }
 
-TEST_CASE("where many gaps are too small by alignment only, one is taken that is large enough for sure")
-{
-    // Gaps from 7 to 16, 23 to 32 and so on, too small for 8 bytes at a multiple of 16; the last is larger.
-    buffers b;
-    for (step_id i = 0; i != 201; ++i) {
-        b.push_back({{2 * i, 2000}, 7});
-        b.push_back({{2 * i + 1, 1000}, i == 200 ? byte_count{40} : 9});
-    }
-    b.push_back({{402, 2000}, 1});
-    b.push_back({{1000, 2000}, 8, 16});
-    auto const p = all_outwards(b);
-    CHECK(p.origin.back() == 201 * 16);
-    CHECK(p.height == 200 * 16 + 7 + 40 + 1);
-}
-
 TEST_CASE("random shapes: each origin is the one that a look at all that is placed finds")
 {
     std::size_t gaps = 0;

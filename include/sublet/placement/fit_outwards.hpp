@@ -25,6 +25,7 @@
 #include <sublet/live_range.hpp>
 #include <sublet/placement/bound.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/gap_list.hpp>
 #include <sublet/placement/orders.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
@@ -32,114 +33,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// Who is alive, from below, and the gaps between them by their room.
-class gap_list {
-public:
-    explicit gap_list(std::size_t shapes)
-        : border_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
-          below_(shapes + 1, border_), above_(below_)
-    {
-        offer(border_);
-    }
-
-    /// Into the tightest gap, the lowest of equals; its origin, or `no_offset` if it would end too high.
-    template <std::same_as<placement_shape> Shape>
-    byte_count take(std::uint32_t who, Shape const& shape, byte_count ceiling)
-    {
-        std::size_t misfits = 0; // by their alignment
-        byte_count at = no_offset;
-        auto found = gaps_.lower_bound({shape.size, 0, 0});
-        for (; found != gaps_.end(); ++found) {
-            at = align_up(found->begin, shape);
-            if (at < begin_[above_[found->below]] && shape.size <= begin_[above_[found->below]] - at) break;
-            at = no_offset;
-            if (++misfits != 64 || !sum_fits(shape.size, shape.alignment)) continue;
-            auto const large = gaps_.lower_bound({shape.size + shape.alignment, 0, 0}); // fits for sure
-            if (large == gaps_.end()) continue;
-            found = large;
-            at = align_up(found->begin, shape);
-            break;
-        }
-        if (at == no_offset || shape.size > ceiling || at > ceiling - shape.size) return no_offset;
-        std::uint32_t const under = found->below;
-        gaps_.erase(found);
-        put(who, at, shape.size, under);
-        offer(under);
-        offer(who);
-        return at;
-    }
-
-    /// On top of all others.
-    template <class = void>
-    void stack(std::uint32_t who, byte_count origin, byte_count size)
-    {
-        std::uint32_t const under = below_[border_];
-        withdraw(under);
-        put(who, origin, size, under);
-        offer(under);
-        offer(who);
-    }
-
-    template <class = void>
-    void give_back(std::uint32_t who)
-    {
-        std::uint32_t const under = below_[who], over = above_[who];
-        withdraw(under);
-        withdraw(who);
-        above_[under] = over;
-        below_[over] = under;
-        offer(under);
-    }
-
-private:
-    struct gap { // above `below`, or if that is the border at the bottom
-        byte_count room, begin;
-        std::uint32_t below;
-        friend bool operator<(gap const& a, gap const& b)
-        {
-            return a.room != b.room ? a.room < b.room : a.begin < b.begin;
-        }
-    };
-
-    [[nodiscard]] gap gap_above(std::uint32_t who) const
-    {
-        return {begin_[above_[who]] - end_[who], end_[who], who};
-    }
-    template <class Who>
-    void offer(Who who)
-    {
-        if (begin_[above_[who]] != end_[who]) gaps_.insert(gap_above(who));
-    }
-    template <class Who>
-    void withdraw(Who who)
-    {
-        if (begin_[above_[who]] != end_[who]) gaps_.erase(gap_above(who));
-    }
-    template <class Who>
-    void put(Who who, byte_count origin, byte_count size, Who under)
-    {
-        begin_[who] = origin;
-        end_[who] = origin + size;
-        below_[who] = under;
-        above_[who] = above_[under];
-        below_[above_[under]] = who;
-        above_[under] = who;
-    }
-
-    std::uint32_t border_;                     ///< below the lowest and above the highest
-    std::vector<byte_count> begin_, end_;      ///< by shape, and the border
-    std::vector<std::uint32_t> below_, above_; ///< by shape, of those alive
-    std::set<gap> gaps_;
-};
-
-} // namespace detail
 
 /// Place all shapes, as if each were solid all its life.
 ///
@@ -179,7 +75,7 @@ template <std::same_as<placement_shapes> Shapes>
             live_range const l = all.shapes[s].life;
             return forwards ? l : live_range{positions - l.last, positions - l.first};
         };
-        detail::gap_list gaps(n);
+        gap_list gaps(n);
         for (std::uint32_t s : stack) gaps.stack(s, result.origin[s], all.shapes[s].size);
         coming.clear();
         for (std::uint32_t s = 0; s != n; ++s) {

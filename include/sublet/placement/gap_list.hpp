@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_GAP_LIST_HPP
+#define SUBLET_PLACEMENT_GAP_LIST_HPP
+
+/// An arena at one moment: who is alive, from the bottom up, and the gaps between them, the tightest first.
+///
+///     0      8    12          24   30             gaps:   4 bytes at 8
+///     +------+    +-----------+    +------+               6 bytes at 24
+///     |  b   |    |     a     |    |  c   |               all that are above c
+///     +------+    +-----------+    +------+
+///
+/// An allocator with boundary tags (Knuth, "The Art of Computer Programming" 1, section 2.5): who leaves
+/// finds its neighbours by links, and the gaps beside it grow together. Gaps are found by their room: they
+/// lie sorted in blocks, and a table says where each block begins, which is a tree of two levels with few
+/// misses of the cache.
+
+#include <sublet/placement/shapes.hpp>
+#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// Gaps by room, of equals by where they begin.
+class sorted_gaps {
+public:
+    struct gap {
+        byte_count room = 0, begin = 0;
+        std::uint32_t below = 0; ///< who lies below it
+        friend bool operator<(gap const& a, gap const& b)
+        {
+            return a.room != b.room ? a.room < b.room : a.begin < b.begin;
+        }
+    };
+    struct cursor {
+        std::size_t block = 0, at = 0;
+    };
+
+    template <std::same_as<gap> Gap>
+    void insert(Gap const& g)
+    {
+        if (first_.empty()) {
+            first_.push_back(g);
+            number_.push_back(0);
+            blocks_.push_back({1, {g}});
+            return;
+        }
+        std::size_t which = block_of(g);
+        if (blocks_[number_[which]].size == most) {
+            split(which);
+            which = block_of(g);
+        }
+        block& b = blocks_[number_[which]];
+        std::size_t at = b.size++;
+        for (; at != 0 && g < b.items[at - 1]; --at) b.items[at] = b.items[at - 1];
+        b.items[at] = g;
+        first_[which] = b.items[0];
+    }
+
+    /// Requires: it is in it.
+    template <std::same_as<gap> Gap>
+    void erase(Gap const& g)
+    {
+        std::size_t const which = block_of(g);
+        block& b = blocks_[number_[which]];
+        std::size_t at = b.first_from(g);
+        for (--b.size; at != b.size; ++at) b.items[at] = b.items[at + 1];
+        if (b.size != 0) first_[which] = b.items[0];
+        else if (first_.size() != 1) drop(which);
+    }
+
+    /// The first that has at least this room; past the last if none has.
+    template <class = void>
+    [[nodiscard]] cursor with_room(byte_count room) const
+    {
+        if (first_.empty()) return {};
+        gap const least{room, 0, 0};
+        std::size_t const which = block_of(least);
+        block const& b = blocks_[number_[which]];
+        std::size_t const at = b.first_from(least);
+        return at == b.size ? cursor{which + 1, 0} : cursor{which, at};
+    }
+    template <class Cursor>
+    [[nodiscard]] Cursor next(Cursor c) const
+    {
+        return c.at + 1 == blocks_[number_[c.block]].size ? Cursor{c.block + 1, 0}
+                                                          : Cursor{c.block, c.at + 1};
+    }
+    [[nodiscard]] bool is_past(cursor c) const { return c.block == first_.size(); }
+    [[nodiscard]] gap const& operator[](cursor c) const { return blocks_[number_[c.block]].items[c.at]; }
+
+private:
+    static constexpr std::size_t most = 48;
+    struct block {
+        std::size_t size = 0;
+        gap items[most];
+
+        [[nodiscard]] std::size_t first_from(gap const& g) const
+        {
+            return first_that(size, [&](std::size_t i) { return !(items[i] < g); });
+        }
+    };
+
+    /// The last that begins no later, or the first.
+    template <class Gap>
+    [[nodiscard]] std::size_t block_of(Gap const& g) const
+    {
+        std::size_t const behind = first_that(first_.size(), [&](std::size_t i) { return g < first_[i]; });
+        return behind == 0 ? 0 : behind - 1;
+    }
+
+    template <class Index>
+    void split(Index which)
+    {
+        block upper;
+        block& lower = blocks_[number_[which]];
+        for (std::size_t i = most / 2; i != most; ++i) upper.items[upper.size++] = lower.items[i];
+        lower.size = most / 2;
+        std::uint32_t number = static_cast<std::uint32_t>(blocks_.size());
+        if (unused_.empty()) {
+            blocks_.push_back(upper);
+        } else {
+            number = unused_.back();
+            unused_.pop_back();
+            blocks_[number] = upper;
+        }
+        first_.push_back(upper.items[0]);
+        number_.push_back(number);
+        for (std::size_t i = first_.size() - 1; i != which + 1; --i) {
+            first_[i] = first_[i - 1];
+            number_[i] = number_[i - 1];
+        }
+        first_[which + 1] = upper.items[0];
+        number_[which + 1] = number;
+    }
+
+    template <class Index>
+    void drop(Index which)
+    {
+        unused_.push_back(number_[which]);
+        for (std::size_t i = which + 1; i != first_.size(); ++i) {
+            first_[i - 1] = first_[i];
+            number_[i - 1] = number_[i];
+        }
+        first_.pop_back();
+        number_.pop_back();
+    }
+
+    std::vector<gap> first_;            // by block in order: its first
+    std::vector<std::uint32_t> number_; // by block in order: which of `blocks_`
+    std::vector<block> blocks_;
+    std::vector<std::uint32_t> unused_; // of `blocks_`
+};
+
+} // namespace detail
+
+class gap_list {
+public:
+    /// An empty arena for so many shapes.
+    explicit gap_list(std::size_t shapes)
+        : border_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
+          below_(shapes + 1, border_), above_(below_)
+    {
+        offer(border_);
+    }
+
+    /// Into the tightest gap, of equals the lowest. The origin, or `no_offset` if it would end above the
+    /// ceiling.
+    ///
+    /// Complexity: O(log gaps) and a look at some that alignment makes too small.
+    template <std::same_as<placement_shape> Shape>
+    byte_count take(std::uint32_t who, Shape const& shape, byte_count ceiling)
+    {
+        if (shape.size > ceiling) return no_offset;
+        int misfits = 0;
+        for (auto found = gaps_.with_room(shape.size); !gaps_.is_past(found);) {
+            detail::sorted_gaps::gap const g = gaps_[found];
+            byte_count const at = align_up(g.begin, shape), end = begin_[above_[g.below]];
+            if (at < end && shape.size <= end - at) {
+                if (at > ceiling - shape.size) return no_offset;
+                gaps_.erase(g);
+                put(who, at, shape.size, g.below);
+                offer(g.below);
+                offer(who);
+                return at;
+            }
+            // After many that only alignment makes too small: with so much room it fits wherever a gap
+            // begins.
+            bool const had_enough = ++misfits == 64 && sum_fits(shape.size, shape.alignment);
+            found = had_enough ? gaps_.with_room(shape.size + shape.alignment) : gaps_.next(found);
+        }
+        return no_offset;
+    }
+
+    /// On top of all others.
+    template <class = void>
+    void stack(std::uint32_t who, byte_count origin, byte_count size)
+    {
+        std::uint32_t const under = below_[border_];
+        withdraw(under);
+        put(who, origin, size, under);
+        offer(under);
+        offer(who);
+    }
+
+    template <class = void>
+    void give_back(std::uint32_t who)
+    {
+        std::uint32_t const under = below_[who], over = above_[who];
+        withdraw(under);
+        withdraw(who);
+        above_[under] = over;
+        below_[over] = under;
+        offer(under);
+    }
+
+private:
+    [[nodiscard]] detail::sorted_gaps::gap gap_above(std::uint32_t who) const
+    {
+        return {begin_[above_[who]] - end_[who], end_[who], who};
+    }
+    template <class Who>
+    void offer(Who who)
+    {
+        if (begin_[above_[who]] != end_[who]) gaps_.insert(gap_above(who));
+    }
+    template <class Who>
+    void withdraw(Who who)
+    {
+        if (begin_[above_[who]] != end_[who]) gaps_.erase(gap_above(who));
+    }
+    template <class Who>
+    void put(Who who, byte_count origin, byte_count size, Who under)
+    {
+        begin_[who] = origin;
+        end_[who] = origin + size;
+        below_[who] = under;
+        above_[who] = above_[under];
+        below_[above_[under]] = who;
+        above_[under] = who;
+    }
+
+    std::uint32_t border_;                     // below the lowest and above the highest
+    std::vector<byte_count> begin_, end_;      // by shape, and the border
+    std::vector<std::uint32_t> below_, above_; // by shape, of those alive
+    detail::sorted_gaps gaps_;
+};
+
+} // namespace sublet
+
+#endif
