@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 using namespace sublet;
@@ -20,10 +19,8 @@ struct prepared {
         : problem(search_problem_of<std::int32_t>(scale_down(all)))
     {
         problem.set_capacity(capacity);
-        std::vector<std::uint32_t> ranked(problem.shapes);
-        std::iota(ranked.begin(), ranked.end(), 0u);
-        state.use(problem, ranked);
-        state.weight.assign(problem.sections, 0);
+        state.use(problem);
+        state.weight.assign(problem.sections + problem.shapes, 0);
     }
 };
 
@@ -33,14 +30,11 @@ TEST_CASE("what is placed raises the sky of those that it meets")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}}), 9);
     REQUIRE(p.state.reset());
-    CHECK(p.state.seg == std::vector<std::int32_t>{0, 0});
     REQUIRE(p.state.place(0, 1));
     CHECK(p.state.sky == std::vector<std::int32_t>{0, 3, 0});
-    CHECK(p.state.seg == std::vector<std::int32_t>{3, 0});
     CHECK(p.state.rest == std::vector<std::int32_t>{2, 6});
     REQUIRE(p.state.place(1, 2));
     CHECK(p.state.sky[2] == 5);
-    CHECK(p.state.seg[1] == 5);
 }
 
 TEST_CASE("who waits is no lower than the lowest neighbour that could lie below it")
@@ -77,7 +71,7 @@ TEST_CASE("what is undone is as if it had never been")
             std::uint32_t shape;
             bool waits;
             std::size_t mark;
-            std::vector<std::int32_t> sky, lb, wait_at, seg, rest;
+            std::vector<std::int32_t> sky, lb, wait_at, rest;
             std::vector<std::uint32_t> cut;
         };
         std::vector<step> steps;
@@ -85,7 +79,7 @@ TEST_CASE("what is undone is as if it had never been")
             std::uint32_t const k = random.below(p.problem.shapes);
             if (s.lb[k] == s.nowhere || s.wait_at[k] >= 0) continue;
             bool const waits = random.below(3) == 0;
-            steps.push_back({k, waits, s.log.size(), s.sky, s.lb, s.wait_at, s.seg, s.rest, s.cut});
+            steps.push_back({k, waits, s.log.size(), s.sky, s.lb, s.wait_at, s.rest, s.cut});
             if (!(waits ? s.wait(k, depth) : s.place(k, depth))) break;
         }
         for (; !steps.empty(); steps.pop_back()) {
@@ -96,7 +90,6 @@ TEST_CASE("what is undone is as if it had never been")
             REQUIRE(s.sky == before.sky);
             REQUIRE(s.lb == before.lb);
             REQUIRE(s.wait_at == before.wait_at);
-            REQUIRE(s.seg == before.seg);
             REQUIRE(s.rest == before.rest);
             REQUIRE(s.cut == before.cut);
         }

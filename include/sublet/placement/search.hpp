@@ -96,16 +96,22 @@ public:
                     search_techniques techniques)
     {
         state.techniques = techniques;
+        state.use(problem);
         take(problem, with);
         forget();
+        seen.assign(problem.sections, 0);
+        first_born.assign(problem.sections + 1, 0);
+        for (std::uint32_t k = problem.shapes, s = problem.sections; k-- != 0;)
+            for (; s > problem.first[k]; --s) first_born[s] = k + 1;
     }
 
     /// Another order; what was learned stays.
     void take(search_problem<Number> const& problem, search_order const& with)
     {
         order = with;
-        ranked = rank_by(order, problem);
-        state.use(problem, ranked);
+        std::vector<std::uint32_t> const ranked = rank_by(order, problem);
+        rank.resize(problem.shapes);
+        for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
     }
     void forget() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
     /// Put aside what was learned, and take up what was put aside before, if anything.
@@ -170,7 +176,10 @@ private:
     };
 
     search_order order{};
-    std::vector<std::uint32_t> ranked, aside;
+    std::vector<std::uint32_t> rank, aside;
+    std::vector<std::uint32_t> first_born; ///< by section, and one more: the first shape that is new there
+    std::vector<std::uint32_t> seen;       ///< by section: the last round in which it was looked at
+    std::uint32_t round = 0;
     std::vector<frame> frames;
     std::vector<std::uint32_t> waiting; ///< by shape: its frames that wait
     std::vector<std::uint64_t> kept;    ///< by frame that waits: what its other branch was blamed on
@@ -250,62 +259,68 @@ private:
             }
     }
 
-    /// The next shape to decide about; none if all are placed.
+    /// The next shape to decide about; `none` if all are placed, `circle` if all wait for each other.
     std::uint32_t choose()
     {
-        while (part != none) {
-            time_part const now = parts[part];
+        for (; part != none; part = parts[part].next) {
+            // Shapes are sorted by birth: those of a part follow each other.
+            std::uint32_t const begin = first_born[parts[part].first], end = first_born[parts[part].last];
             Number low = state_type::nowhere;
-            for (std::uint32_t s = now.first; s != now.last; ++s) low = smaller(low, state.seg[s]);
-            if (low != state_type::nowhere) return choose_in(now, low);
-            part = now.next;
+            for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
+            if (low == state_type::nowhere) continue;
+            std::uint32_t who = none;
+            if (order.rule != search_rule::lowest) {
+                std::uint32_t const s = choose_section(begin, end, low);
+                for (std::uint32_t i = state.first_member[s]; i != state.first_member[s + 1]; ++i)
+                    consider(state.member[i], who);
+            }
+            if (who == none)
+                for (std::uint32_t k = begin; k != end; ++k) consider(k, who);
+            if (who != none) return who;
+            for (std::uint32_t k = begin; k != end; ++k)
+                if (state.lb[k] != state_type::nowhere) state.give_up_hope(who = k);
+            state.fails_in_circle(who);
+            return circle;
         }
         return none;
     }
 
-    std::uint32_t choose_in(time_part const& now, Number low)
+    /// Of the sections of those as low as `low`, the heaviest or the one with the least slack.
+    std::uint32_t choose_section(std::uint32_t begin, std::uint32_t end, Number low)
     {
-        if (order.rule != search_rule::lowest) {
-            std::uint32_t best = none;
-            for (std::uint32_t s = now.first; s != now.last; ++s) {
-                if (state.seg[s] != low) continue;
-                if (best != none) {
-                    bool const by_weight = order.rule == search_rule::weight;
-                    if (by_weight && state.weight[s] < state.weight[best]) continue;
-                    bool const is_tied = !by_weight || state.weight[s] == state.weight[best];
-                    if (is_tied && slack(s) >= slack(best)) continue;
+        ++round;
+        std::uint32_t best = none;
+        for (std::uint32_t k = begin; k != end; ++k) {
+            if (state.lb[k] != low) continue;
+            for (auto const& p : state.all->spans_of(k))
+                for (std::uint32_t s = p.first; s != p.last; ++s) {
+                    if (seen[s] == round) continue;
+                    seen[s] = round;
+                    if (best == none || is_better(s, best)) best = s;
                 }
-                best = s;
-            }
-            std::uint32_t who = none;
-            for (std::uint32_t i = state.first_member[best]; i != state.first_member[best + 1]; ++i)
-                consider(state.member[i], who);
-            if (who != none) return who;
         }
-        std::uint32_t who = none, waits = none;
-        for (std::uint32_t k : ranked) {
-            if (state.lb[k] == state_type::nowhere || state.all->first[k] < now.first ||
-                state.all->last[k] > now.last)
-                continue;
-            if (state.wait_at[k] >= 0) waits = k;
-            consider(k, who);
-        }
-        if (who != none) return who;
-        for (std::uint32_t k : ranked)
-            if (state.lb[k] != state_type::nowhere && state.all->first[k] >= now.first &&
-                state.all->last[k] <= now.last)
-                state.give_up_hope(k);
-        state.fails_in_circle(waits);
-        return circle;
+        return best;
     }
-    Number slack(std::uint32_t s) const { return state.all->room[s] - state.rest[s] - state.seg[s]; }
+    bool is_better(std::uint32_t s, std::uint32_t other) const
+    {
+        if (order.rule == search_rule::weight && state.weight[s] != state.weight[other])
+            return state.weight[s] > state.weight[other];
+        Number const slack = state.all->room[s] - state.rest[s],
+                     other_slack = state.all->room[other] - state.rest[other];
+        return slack != other_slack ? slack < other_slack : s < other;
+    }
+
+    /// The lower one is better, then who failed more, then who comes first in the order.
     void consider(std::uint32_t k, std::uint32_t& best) const
     {
         if (state.lb[k] == state_type::nowhere || state.wait_at[k] >= 0) return;
-        if (best != none && state.sky[k] >= state.sky[best]) {
-            std::uint32_t const* const failures = state.weight.data() + state.all->sections;
-            if (!order.by_failures || state.sky[k] != state.sky[best] || failures[k] <= failures[best])
-                return;
+        if (best != none) {
+            if (state.sky[k] > state.sky[best]) return;
+            if (state.sky[k] == state.sky[best]) {
+                std::uint32_t const* const failures = state.weight.data() + state.all->sections;
+                bool const is_tied = !order.by_failures || failures[k] == failures[best];
+                if (is_tied ? rank[k] > rank[best] : failures[k] < failures[best]) return;
+            }
         }
         best = k;
     }

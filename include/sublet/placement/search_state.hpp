@@ -5,10 +5,13 @@
 /// What is known while shapes are stacked one after the other, and taken back again.
 ///
 ///     |        . . . . .        sky     by shape: it cannot be lower, for what is placed below it
-///     |   .----+ floor .        lb      nor lower than this, for what it waits for
-///     |   | b  |. . . . .       seg     by section: the least lb of those not placed
-///     | a +----+  c  |          rest    by section: the height of those not placed
-///     +---+----+-----+--> time  seg + rest must not exceed the room that a section has
+///     |   .----+                lb      nor lower than this, for what it waits for
+///     |   | b  |. . . . .       rest    by section: the height of those not placed
+///     | a +----+  c  |          room    by section: where they end at the latest
+///     +---+----+-----+--> time
+///
+/// Of those of a section that are not placed one is the lowest, and all lie above its lb: so one must have an
+/// lb of room - rest at most. Each section watches such a member, and looks for another when it has risen.
 ///
 /// Two decisions change it. *Place j:* it lies below all its neighbours that are not placed, so it lies at
 /// its sky. *j waits:* one of them, m, lies below it, and so low that j could not stay: at less than W(m),
@@ -48,8 +51,7 @@ public:
     static constexpr Number impossible = nowhere - 1; ///< the lb of whom nothing can save
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-    /// By section, the members with the lowest rank first.
-    void use(problem_type const& of, std::vector<std::uint32_t> const& ranked)
+    void use(problem_type const& of)
     {
         all = &of;
         first_member.assign(of.sections + 1, 0);
@@ -60,7 +62,7 @@ public:
         member.resize(sum);
         member_begin.resize(of.has_begins ? sum : 0);
         std::vector<std::uint32_t> next = first_member;
-        for (std::uint32_t k : ranked)
+        for (std::uint32_t k = 0; k != of.shapes; ++k)
             for (auto const& p : of.spans_of(k))
                 for (std::uint32_t s = p.first; s != p.last; ++s) {
                     if (of.has_begins) member_begin[next[s]] = p.begin;
@@ -84,17 +86,14 @@ public:
         waiters.clear();
         log.clear();
         rest = all->load;
-        seg.assign(all->sections, 0);
-        holder.assign(all->sections, 0);
+        watch.assign(first_member.begin(), first_member.end() - 1);
         cut.assign(all->sections, 0);
         for (std::uint32_t k = 0; k != n; ++k)
             for (std::uint32_t s = all->first[k]; s + 1 != all->last[k]; ++s) ++cut[s];
         for (std::uint32_t k = 0; k != n; ++k)
             if (lb[k] > all->most[k]) return fails_at_shape(k);
-        for (std::uint32_t s = 0; s != all->sections; ++s) {
-            scan(s, std::numeric_limits<Number>::min() / 2);
-            if (seg[s] + rest[s] > all->room[s]) return fails_at_section(s);
-        }
+        for (std::uint32_t s = 0; s != all->sections; ++s)
+            if (!has_room(s)) return fails_at_section(s);
         return true;
     }
 
@@ -117,7 +116,7 @@ public:
             std::uint32_t const k = e.to;
             if (lb[k] == nowhere) continue;
             if (wait_at[k] >= 0 && (!techniques.has_dominance || at < wait_at[k] + e.down)) {
-                log.push_back({all->shapes + all->sections + k, decided_at[k], wait_at[k], 0});
+                log.push_back({all->shapes + k, decided_at[k], wait_at[k], 0});
                 wait_at[k] = -1;
             }
             if (at + e.up <= sky[k]) continue;
@@ -134,7 +133,7 @@ public:
 
     bool wait(std::uint32_t j, std::uint32_t depth)
     {
-        log.push_back({all->shapes + all->sections + j, decided_at[j], wait_at[j], 0});
+        log.push_back({all->shapes + j, decided_at[j], wait_at[j], 0});
         wait_at[j] = sky[j];
         decided_at[j] = depth;
         waiters.push_back(j);
@@ -146,19 +145,16 @@ public:
     /// What was logged after `mark` is as it was.
     void undo(std::size_t mark)
     {
-        std::uint32_t const n = all->shapes, m = all->sections;
+        std::uint32_t const n = all->shapes;
         while (log.size() != mark) {
             change const& c = log.back();
             if (c.what < n) {
                 fixer[c.what] = c.who;
                 sky[c.what] = c.a;
                 lb[c.what] = c.b;
-            } else if (c.what < n + m) {
-                holder[c.what - n] = c.who;
-                seg[c.what - n] = c.a;
             } else {
-                decided_at[c.what - n - m] = c.who;
-                wait_at[c.what - n - m] = c.a;
+                decided_at[c.what - n] = c.who;
+                wait_at[c.what - n] = c.a;
             }
             log.pop_back();
         }
@@ -183,8 +179,9 @@ public:
     std::vector<std::uint32_t> support;    ///< by shape that waits: the edge that gives its lb
     std::vector<std::uint32_t> decided_at; ///< by shape that is placed or waits: when
     std::vector<std::uint32_t> waiters;    ///< those that wait, and some that do no longer
-    std::vector<Number> seg, rest;
-    std::vector<std::uint32_t> holder, cut;
+    std::vector<Number> rest;
+    std::vector<std::uint32_t> watch;  ///< by section, a member that shows that there is room
+    std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too
     std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
 
     std::size_t words = 0;
@@ -229,30 +226,21 @@ private:
         dirty_last = larger(dirty_last, all->last[k]);
     }
 
-    void scan(std::uint32_t s, Number floor)
+    /// Whether one of its members not placed is so low that all of them fit above it.
+    bool has_room(std::uint32_t s)
     {
-        Number low = nowhere;
-        std::uint32_t who = holder[s];
-        std::uint32_t const end = first_member[s + 1];
-        if (all->has_begins) {
-            for (std::uint32_t i = first_member[s]; i != end; ++i) {
-                std::uint32_t const k = member[i];
-                if (lb[k] == nowhere || lb[k] + member_begin[i] >= low) continue;
-                low = lb[k] + member_begin[i];
-                who = i;
-                if (low <= floor) break;
+        Number const highest = all->room[s] - rest[s];
+        if (lowest_byte(watch[s]) <= highest || rest[s] == 0) return true;
+        for (std::uint32_t i = first_member[s]; i != first_member[s + 1]; ++i)
+            if (lowest_byte(i) <= highest) {
+                watch[s] = i;
+                return true;
             }
-        } else {
-            for (std::uint32_t i = first_member[s]; i != end; ++i) {
-                Number const at = lb[member[i]];
-                if (at >= low) continue;
-                low = at;
-                who = i;
-                if (low <= floor) break;
-            }
-        }
-        seg[s] = low;
-        holder[s] = who;
+        return false;
+    }
+    Number lowest_byte(std::uint32_t i) const
+    {
+        return all->has_begins ? lb[member[i]] + member_begin[i] : lb[member[i]];
     }
 
     /// New bounds for those that wait, then for sections.
@@ -287,15 +275,8 @@ private:
                 again = 1;
             }
         }
-        for (std::uint32_t s = dirty_first; s != dirty_last; ++s) {
-            Number const before = seg[s];
-            std::uint32_t const i = holder[s];
-            if (lb[member[i]] + (all->has_begins ? member_begin[i] : 0) == before) continue;
-            if (before == nowhere) continue;
-            log.push_back({all->shapes + s, i, before, 0});
-            scan(s, before);
-            if (rest[s] != 0 && seg[s] + rest[s] > all->room[s]) return fails_at_section(s);
-        }
+        for (std::uint32_t s = dirty_first; s != dirty_last; ++s)
+            if (!has_room(s)) return fails_at_section(s);
         return true;
     }
 
