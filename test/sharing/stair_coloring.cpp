@@ -94,6 +94,37 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
     CHECK(impossible > 3000);
 }
 
+TEST_CASE("an answer that is there is never denied, however long it takes to find")
+{
+    unsigned found = 0;
+    std::uint64_t nodes = 0;
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::uint32_t const stairs = 1 + roll.below(4), percent = 10 + roll.below(25);
+        numbers ends, slots, planted;
+        for (std::uint32_t i = 0; i != stairs; ++i) {
+            ends.push_back((i == 0 ? 0 : ends.back()) + 10 + roll.below(20));
+            slots.push_back((i == 0 ? 2 : slots.back()) + roll.below(2));
+            while (planted.size() != ends[i]) planted.push_back(roll.below(slots[i]));
+        }
+        interferences all(planted.size());
+        for (std::size_t v = 0; v != planted.size(); ++v)
+            for (std::size_t w = 0; w != v; ++w)
+                if (planted[v] != planted[w] && roll.below(100) < percent) all.add(v, w);
+        bit_rows const rows = rows_of(all);
+        stair_coloring<> coloring(rows, ends);
+        auto const answer = coloring.color(stairs - 1, slots, 20'000);
+        nodes += coloring.nodes;
+        CHECK(answer != stair_answer::impossible);
+        if (answer != stair_answer::colored) continue;
+        ++found;
+        CHECK(all.allows(coloring.slot_of));
+    }
+    CHECK(found > 290);
+    CHECK(nodes < 30'000);
+}
+
 TEST_CASE("a stair of one value that adds a slot keeps it for that value")
 {
     interferences const apart(3);

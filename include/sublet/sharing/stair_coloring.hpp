@@ -13,13 +13,14 @@
 /// before it: what is hard about a graph stays hard when the stairs change a little. A value first tries the
 /// slot that it had in the last answer, then the smallest: large ones are for those that need them.
 ///
-/// Two things need not be tried twice. Empty slots of one stair are as good as each other. And where a stair
-/// with a single value has a slot of its own, the slot is that value's: were it in a larger one, the stair
-/// could do without.
+/// A dead end is blamed on those who came first in the slots that it wanted; whoever is not to blame is taken
+/// back untried. And two things need not be tried twice. Empty slots of one stair are as good as each other.
+/// And where a stair with a single value has a slot of its own, the slot is that value's: were it in a larger
+/// one, the stair could do without.
 ///
-/// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979; the weights of failures
-/// after Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI
-/// 2004.
+/// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979; Prosser, "Hybrid
+/// algorithms for the constraint satisfaction problem", Computational Intelligence 9(3), 1993 (the blame);
+/// Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI 2004.
 
 #include <sublet/analysis/bit_rows.hpp>
 #include <sublet/units.hpp>
@@ -47,6 +48,9 @@ public:
         last_.assign(stair_of_.size(), no_slot);
         free_.resize(stair_of_.size());
         failures_.resize(stair_of_.size());
+        place_of_.resize(stair_of_.size());
+        guilty_ = Bits(stair_of_.size(), stair_of_.size());
+        blamed_ = Bits(1, stair_of_.size());
     }
 
     /// Can the values down to stair `last` be coloured, of which stair i chooses from slots 0 ... slots[i] -
@@ -76,6 +80,7 @@ public:
             std::uint32_t const above = stair == 0 ? 0 : slots[stair - 1];
             if (end_of_[stair] - first != 1 || slots[stair] == above) continue;
             put(first, above);
+            place_of_[first] = 0;
             ++colored;
         }
         for (; colored + trail_.size() != count_; ++nodes) {
@@ -84,12 +89,21 @@ public:
             if (free_[v] != 0) {
                 s = next_choice(v, no_slot);
                 trail_.push_back(v);
+                place_of_[v] = static_cast<std::uint32_t>(trail_.size());
+                for (std::size_t w = 0; w != guilty_.words(); ++w) guilty_[v][w] = 0;
             } else {
                 ++failures_[v];
+                for (std::size_t w = 0; w != guilty_.words(); ++w) blamed_[0][w] = 0;
+                blame(v);
                 for (; !trail_.empty(); trail_.pop_back()) {
                     v = trail_.back();
-                    s = next_choice(v, take_away(v));
+                    slot_id const tried = take_away(v);
+                    if (!blamed_.test(0, v)) continue; // whatever it has, the dead end stays
+                    for (std::size_t w = 0; w != guilty_.words(); ++w)
+                        blamed_[0][w] = guilty_[v][w] |= blamed_[0][w];
+                    s = next_choice(v, tried);
                     if (s != no_slot) break;
+                    blame(v);
                 }
                 if (trail_.empty()) return stair_answer::impossible;
             }
@@ -158,6 +172,19 @@ private:
         return s;
     }
 
+    /// For each slot that v may not take, who came first of those that are there.
+    void blame(value_id v)
+    {
+        first_in_.assign(allowed(v), no_value);
+        for_each_neighbor(v, [&](std::size_t u) {
+            if (slot_of[u] >= allowed(v)) return;
+            value_id& first = first_in_[slot_of[u]];
+            if (first == no_value || place_of_[u] < place_of_[first]) first = static_cast<value_id>(u);
+        });
+        for (value_id u : first_in_)
+            if (u != no_value && place_of_[u] != 0) blamed_.set(0, u);
+    }
+
     value_id most_urgent() const
     {
         value_id found = no_value;
@@ -201,7 +228,11 @@ private:
     std::vector<std::uint32_t> tenants_;   // by slot
     std::vector<std::uint32_t> taken_;     // by value and slot: neighbours that are there
     std::vector<std::uint64_t> free_;      // by value: slots to choose from
-    std::vector<value_id> trail_;          // whose slot is not the only one that was left to try
+    std::vector<std::uint32_t> place_of_;  // by value: on the trail, from 1; 0: nothing was tried
+    std::vector<value_id> first_in_;       // by slot
+    Bits guilty_;                          // by value on the trail: who else made it try the next slot
+    Bits blamed_;
+    std::vector<value_id> trail_; // whose slot is not the only one that was left to try
 };
 
 } // namespace sublet
