@@ -361,6 +361,9 @@ cost(checking/placement_fault.hpp "${text}void call(text& out) { out << sublet::
 cost(checking/solid_parts.hpp "auto s = sublet::solid_parts_of(sublet::placement_problem{});")
 cost(checking/allowed_pools.hpp "auto a = sublet::allowed_pools_of(sublet::placement_problem{}, {});")
 cost(checking/check_placement.hpp "auto f = sublet::check_placement(sublet::placement_problem{}, {});")
+cost(checking/proof_finding.hpp "${text}void call(text& out) { out << sublet::proof_finding{}; }")
+cost(checking/all_stackings.hpp "
+auto call(sublet::all_stackings<sublet::placement_problem>& all) { return all.lower_than(8, {all.group_of(0)}); }")
 cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_problem{}, {}, 0);")
 
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")

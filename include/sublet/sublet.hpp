@@ -166,6 +166,8 @@
 #include <sublet/checking/solid_parts.hpp>
 #include <sublet/checking/allowed_pools.hpp>
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/proof_finding.hpp>
+#include <sublet/checking/all_stackings.hpp>
 #include <sublet/checking/check_proof.hpp>
 
 // Back into the user's program.

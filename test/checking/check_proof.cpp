@@ -33,13 +33,6 @@ proof_verdict verdict(placement_problem const& problem, placement_proof proof)
     return finding(problem, std::move(proof)).verdict;
 }
 
-std::string sentence(proof_finding const& f)
-{
-    std::ostringstream out;
-    out << f;
-    return out.str();
-}
-
 using enum proof_verdict;
 
 } // namespace
@@ -134,24 +127,6 @@ TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without by
     CHECK(verdict(problem, {proof_kind::nothing, 0, 0, {}}) == proved);
     CHECK(verdict(problem, {proof_kind::nothing, 1, 0, {}}) == refuted);
     CHECK(verdict(problem, {proof_kind::given, 8, 0, {}}) == not_checkable);
-}
-
-TEST_CASE("each finding has a sentence")
-{
-    proof_finding f{proved, proof_kind::live_bytes, 2, 96, 80};
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, holds");
-    f.verdict = refuted;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: 80 are alive there");
-    f.kind = proof_kind::top_of_pin;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffer may end at 80");
-    f.kind = proof_kind::exhausted;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
-    f.kind = proof_kind::pins_clash;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");
-    f.verdict = wrong_peak;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, gives another peak than position 80");
-    f.verdict = not_checkable;
-    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is beyond what can be checked");
 }
 
 TEST_CASE("on random problems each proof is judged as by definition")

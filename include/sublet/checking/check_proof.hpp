@@ -11,7 +11,9 @@
 /// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
 /// that they cannot be checked.
 
+#include <sublet/checking/all_stackings.hpp>
 #include <sublet/checking/allowed_pools.hpp>
+#include <sublet/checking/proof_finding.hpp>
 #include <sublet/checking/solid_parts.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/placement/problem.hpp>
@@ -25,39 +27,6 @@
 #include <vector>
 
 namespace sublet {
-
-enum class proof_verdict : std::uint8_t {
-    proved,
-    refuted,      ///< it is as `found` says
-    wrong_peak,   ///< the first position with the most bytes alive is `found`, and another is given
-    not_checkable ///< too many buffers, or somebody's word
-};
-
-struct proof_finding {
-    proof_verdict verdict = proof_verdict::proved;
-    proof_kind kind = proof_kind::nothing;
-    pool_id pool = 0;
-    byte_count bytes = 0; ///< below which nothing is, as the proof says
-    byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack
-    friend bool operator==(proof_finding const&, proof_finding const&) = default;
-};
-
-/// A sentence, to any stream that takes text and integers.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, proof_finding const& f)
-{
-    out << "the proof of pool " << f.pool << ", of " << f.bytes << " bytes, ";
-    if (f.verdict == proof_verdict::proved) out << "holds";
-    else if (f.verdict == proof_verdict::not_checkable) out << "is beyond what can be checked";
-    else if (f.verdict == proof_verdict::wrong_peak) out << "gives another peak than position " << f.found;
-    else if (f.kind == proof_kind::live_bytes) out << "is wrong: " << f.found << " are alive there";
-    else if (f.kind == proof_kind::top_of_pin) out << "is wrong: its buffer may end at " << f.found;
-    else if (f.kind == proof_kind::exhausted)
-        out << "is wrong: its buffers can be stacked within " << f.found;
-    else out << "is wrong: there is no such contradiction";
-    return out;
-}
 
 namespace detail {
 
@@ -74,19 +43,18 @@ public:
     proof_finding finding()
     {
         placement_status const status = placed_.pools[pool_].status;
-        is_filled_ = status != placement_status::infeasible || problem_.choices.empty();
+        counts_all_ = status != placement_status::infeasible || problem_.choices.empty();
         proof_finding const first = look();
         bool const holds =
             first.verdict == proof_verdict::proved || first.verdict == proof_verdict::not_checkable;
         if (holds || status != placement_status::limit) return first;
-        is_filled_ = false;
+        counts_all_ = false;
         proof_finding const second = look();
         return second.verdict == proof_verdict::proved ? second : first;
     }
 
 private:
     static constexpr std::size_t most_groups = 8;
-    static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 
     bool is_never() const
     {
@@ -110,7 +78,7 @@ private:
     /// Whether b bounds the pool: it is in it; and has to be, where the proof is about no others.
     bool counts(buffer_id b) const
     {
-        return pool_of(b) == pool_ && (is_filled_ || allowed_.count(solid_.root[b]) == 1);
+        return pool_of(b) == pool_ && (counts_all_ || allowed_.count(solid_.root[b]) == 1);
     }
     pool_id pool_of(buffer_id b) const
     {
@@ -183,23 +151,24 @@ private:
     bool ends_there()
     {
         buffer_id const b = proof_.buffers[0];
-        group const mine = group_of(solid_.root[b]);
-        std::int64_t const origin = least_origin(mine, 0);
-        if (is_too_long_) result_.verdict = proof_verdict::not_checkable;
-        if (origin == nowhere) return is_too_long_; // else it has no place at all: that is another proof
+        std::int64_t const origin = stackings_.least_origin(stackings_.group_of(solid_.root[b]), 0);
+        if (stackings_.is_too_long()) result_.verdict = proof_verdict::not_checkable;
+        if (origin == rigid_group::nowhere) return stackings_.is_too_long(); // else it has no place at all
         result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
         return result_.found == proof_.bytes;
     }
     bool are_pinned_together() const
     {
-        group const a = group_of(solid_.root[proof_.buffers[0]]),
-                    b = group_of(solid_.root[proof_.buffers[1]]);
-        if (a.root == b.root || a.pin == nowhere || b.pin == nowhere) return false;
-        bool meet = false;
-        for_common(a, b, [&](solid_part const& x, solid_part const& y) {
-            meet = meet || (up(a.pin, x.begin) < up(b.pin, y.end) && up(b.pin, y.begin) < up(a.pin, x.end));
+        rigid_group const a = stackings_.group_of(solid_.root[proof_.buffers[0]]);
+        rigid_group const b = stackings_.group_of(solid_.root[proof_.buffers[1]]);
+        if (a.root == b.root || a.pin == rigid_group::nowhere || b.pin == rigid_group::nowhere) return false;
+        bool do_meet = false;
+        for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+            auto at = [](std::int64_t pin, byte_count up) { return pin + static_cast<std::int64_t>(up); };
+            do_meet =
+                do_meet || (at(a.pin, x.begin) < at(b.pin, y.end) && at(b.pin, y.begin) < at(a.pin, x.end));
         });
-        return meet;
+        return do_meet;
     }
     /// Two of one group: by their distances, their pins, or their alignments.
     bool cannot_both_be(buffer_id x, buffer_id y) const
@@ -229,130 +198,23 @@ private:
         return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
     }
 
-    // --- all orders of a few -----------------------------------------------------------------------------
-
-    struct group {
-        buffer_id root = no_buffer;
-        std::vector<solid_part> parts;
-        std::vector<buffer_id> members;
-        std::int64_t size = 0;
-        std::int64_t pin = nowhere; ///< of its origin
-    };
-    static std::int64_t up(std::int64_t at, byte_count distance)
-    {
-        return at + static_cast<std::int64_t>(distance);
-    }
-
-    group group_of(buffer_id root) const
-    {
-        group found;
-        found.root = root;
-        for (solid_part const& p : solid_.parts)
-            if (solid_.root[p.buffer] == root) found.parts.push_back(p);
-        for (buffer_id b = 0; b != solid_.root.size(); ++b) {
-            if (solid_.root[b] != root || !solid_.needs_place[b]) continue;
-            found.members.push_back(b);
-            found.size = larger(found.size, up(0, solid_.above[b] + problem_.buffers[b].size));
-            if (problem_.buffers[b].pinned != no_offset)
-                found.pin = static_cast<std::int64_t>(problem_.buffers[b].pinned - solid_.above[b]);
-        }
-        return found;
-    }
-
-    bool is_allowed(group const& g, std::int64_t origin) const
-    {
-        for (buffer_id b : g.members) {
-            placement_buffer const& wanted = problem_.buffers[b];
-            byte_count const at = static_cast<byte_count>(origin) + solid_.above[b];
-            if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
-            if (wanted.pinned != no_offset && wanted.pinned != at) return false;
-        }
-        return solid_.contradicts[g.root] == 0;
-    }
-
-    /// From one multiple of the largest alignment to the next.
-    std::int64_t least_origin(group const& g, std::int64_t least)
-    {
-        if (g.pin != nowhere) return g.pin >= least && is_allowed(g, g.pin) ? g.pin : nowhere;
-        byte_count period = limits_.alignment;
-        byte_count step = 1;
-        buffer_id coarsest = g.members.front();
-        for (buffer_id b : g.members) {
-            byte_count const a = problem_.buffers[b].alignment;
-            period = combine_alignment(period, a);
-            if (combine_alignment(a, limits_.alignment) > step) {
-                step = combine_alignment(a, limits_.alignment);
-                coarsest = b;
-            }
-        }
-        byte_count const first = align_up(static_cast<byte_count>(least) + solid_.above[coarsest], step);
-        for (std::uint64_t tried = 0; tried != period / step; ++tried) {
-            if (tried == 100'000) is_too_long_ = true;
-            if (is_too_long_) break;
-            byte_count const at = first + tried * step;
-            if (at >= solid_.above[coarsest] &&
-                is_allowed(g, static_cast<std::int64_t>(at - solid_.above[coarsest])))
-                return static_cast<std::int64_t>(at - solid_.above[coarsest]);
-        }
-        return nowhere;
-    }
-
-    template <class Use>
-    static void for_common(group const& a, group const& b, Use use)
-    {
-        for (solid_part const& x : a.parts)
-            for (solid_part const& y : b.parts)
-                if (overlaps(x.when, y.when)) use(x, y);
-    }
-
-    /// False as soon as one stacking of the named groups is lower than the proof says.
+    /// Whether no stacking of the named groups is lower than the proof says.
     bool has_no_stacking()
     {
-        std::vector<group> groups;
+        std::vector<rigid_group> groups;
         for (buffer_id b : proof_.buffers) {
             bool is_new = true;
-            for (group const& g : groups) is_new = is_new && g.root != solid_.root[b];
-            if (!is_new) continue;
-            if (groups.size() == most_groups) is_too_long_ = true;
-            if (is_too_long_) break;
-            groups.push_back(group_of(solid_.root[b]));
+            for (rigid_group const& g : groups) is_new = is_new && g.root != solid_.root[b];
+            if (is_new) groups.push_back(stackings_.group_of(solid_.root[b]));
+            if (groups.size() > most_groups) break;
         }
-        std::int64_t lowest = nowhere;
-        if (!is_too_long_) {
-            std::vector<std::int64_t> origin(groups.size(), nowhere);
-            std::int64_t const claimed =
-                proof_.bytes < byte_count{1} << 62 ? static_cast<std::int64_t>(proof_.bytes) : nowhere;
-            lowest = stack(groups, origin, 0, claimed);
-        }
-        result_.found = static_cast<byte_count>(lowest);
-        if (lowest != nowhere) return false;
-        if (is_too_long_) result_.verdict = proof_verdict::not_checkable;
+        std::int64_t const lower =
+            groups.size() > most_groups ? rigid_group::nowhere : stackings_.lower_than(proof_.bytes, groups);
+        result_.found = static_cast<byte_count>(lower);
+        if (lower != rigid_group::nowhere) return false;
+        if (groups.size() > most_groups || stackings_.is_too_long())
+            result_.verdict = proof_verdict::not_checkable;
         return true;
-    }
-
-    /// The height of a stacking below `claimed` that goes on with what has no place yet, or `nowhere`.
-    /// It calls itself as many times as there are groups, which are few.
-    std::int64_t stack(std::vector<group> const& groups, std::vector<std::int64_t>& origin,
-                       std::int64_t height, std::int64_t claimed)
-    {
-        bool is_complete = true;
-        for (std::size_t g = 0; g != groups.size(); ++g) {
-            if (origin[g] != nowhere) continue;
-            is_complete = false;
-            std::int64_t least = 0;
-            for (std::size_t below = 0; below != groups.size(); ++below)
-                if (origin[below] != nowhere)
-                    for_common(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
-                        least = larger(least, up(origin[below], x.end) - up(0, y.begin));
-                    });
-            std::int64_t const at = least_origin(groups[g], least);
-            if (at == nowhere || at + groups[g].size >= claimed) continue;
-            origin[g] = at;
-            std::int64_t const top = stack(groups, origin, larger(height, at + groups[g].size), claimed);
-            origin[g] = nowhere;
-            if (top != nowhere) return top;
-        }
-        return is_complete && height < claimed ? height : nowhere;
     }
 
     Problem const& problem_;
@@ -362,18 +224,20 @@ private:
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;
-    bool is_filled_ = true; // else only those count that have no other pool
+    bool counts_all_ = true; // or only those that have no other pool
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;
-    bool is_too_long_ = false;
+    all_stackings<Problem> stackings_{problem_, solid_, limits_};
 };
 
 } // namespace detail
 
 /// Look again at why no placement of `pool` is lower than its lower bound.
 ///
-/// Requires:   `pool` is one of the placement's; the requirements of check_placement.
+/// Where buffers choose their pools the bound of one that cannot be filled is about those that have no other.
+///
+/// Requires:   `pool` is one of the placement's, in which check_placement() finds no fault.
 /// Ensures:    where the verdict is `proved`, no stacking of the pool is lower. A bound by live bytes or by
 ///             the top of a buffer holds for any placement at all; and both are to be exact.
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted

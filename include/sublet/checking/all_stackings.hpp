@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_ALL_STACKINGS_HPP
+#define SUBLET_CHECKING_ALL_STACKINGS_HPP
+
+/// Can a few pieces of storage be stacked lower? Tries all orders of them.
+///
+///     first a, then b, then c:  +---+        each as low as its pin, its alignment and those
+///                           +---+ c |        before it allow
+///                           | b +---+
+///                           +-+-+
+///                             a
+///
+/// In a given order nobody gets lower by anyone being higher than need be, so the lowest of each order are
+/// the lowest there are. No more than a few: there are n! orders of n.
+
+#include <sublet/checking/solid_parts.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// Buffers that are tied to each other.
+struct rigid_group {
+    static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
+
+    buffer_id root = no_buffer;
+    std::vector<solid_part> parts;
+    std::vector<buffer_id> members; ///< those that need a place
+    std::int64_t size = 0;          ///< from the lowest begin to the highest end of a member
+    std::int64_t pin = nowhere;     ///< of its lowest
+};
+
+/// `use(x, y)` for the parts of a and of b that are solid at the same time.
+template <class Use>
+void for_common_parts(rigid_group const& a, rigid_group const& b, Use use)
+{
+    for (solid_part const& x : a.parts)
+        for (solid_part const& y : b.parts)
+            if (overlaps(x.when, y.when)) use(x, y);
+}
+
+template <std::same_as<placement_problem> Problem>
+class all_stackings {
+public:
+    all_stackings(Problem const& problem, solid_parts const& solid, pool_limits const& limits)
+        : problem_(problem), solid_(solid), limits_(limits)
+    {
+    }
+
+    /// Whether some alignments of one group agree so rarely that it was not searched to the end.
+    [[nodiscard]] bool is_too_long() const { return is_too_long_; }
+
+    /// O(buffers and parts of all)
+    [[nodiscard]] rigid_group group_of(buffer_id root) const
+    {
+        rigid_group found;
+        found.root = root;
+        for (solid_part const& p : solid_.parts)
+            if (solid_.root[p.buffer] == root) found.parts.push_back(p);
+        for (buffer_id b = 0; b != solid_.root.size(); ++b) {
+            if (solid_.root[b] != root || !solid_.needs_place[b]) continue;
+            placement_buffer const& buffer = problem_.buffers[b];
+            found.members.push_back(b);
+            found.size = larger(found.size, static_cast<std::int64_t>(solid_.above[b] + buffer.size));
+            if (buffer.pinned != no_offset)
+                found.pin = static_cast<std::int64_t>(buffer.pinned - solid_.above[b]);
+        }
+        return found;
+    }
+
+    /// Where the lowest of the group is at least, at or above `least`; or `nowhere`. From one multiple of the
+    /// largest alignment to the next.
+    [[nodiscard]] std::int64_t least_origin(rigid_group const& g, std::int64_t least)
+    {
+        if (g.pin != rigid_group::nowhere)
+            return g.pin >= least && is_allowed(g, g.pin) ? g.pin : rigid_group::nowhere;
+        byte_count period = 1, step = 0, above = 0;
+        for (buffer_id b : g.members) {
+            byte_count const alignment = combine_alignment(problem_.buffers[b].alignment, limits_.alignment);
+            period = combine_alignment(period, alignment);
+            if (alignment <= step) continue;
+            step = alignment;
+            above = solid_.above[b];
+        }
+        byte_count const first = align_up(static_cast<byte_count>(least) + above, step) - above;
+        for (std::uint64_t tried = 0; tried != period / step; ++tried) {
+            auto const origin = static_cast<std::int64_t>(first + tried * step);
+            if (is_allowed(g, origin)) return origin;
+            if (tried == most_tries) is_too_long_ = true;
+            if (is_too_long_) break;
+        }
+        return rigid_group::nowhere;
+    }
+
+    /// The height of a stacking that is lower than `height`, or `nowhere`: the first that is met.
+    [[nodiscard]] std::int64_t lower_than(byte_count height, std::vector<rigid_group> const& groups)
+    {
+        bool const is_any = height >= byte_count{1} << 62;
+        claimed_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
+        std::vector<std::int64_t> origin(groups.size(), rigid_group::nowhere);
+        return extend(groups, origin, 0);
+    }
+
+private:
+    static constexpr std::uint64_t most_tries = 100'000;
+
+    bool is_allowed(rigid_group const& g, std::int64_t origin) const
+    {
+        for (buffer_id b : g.members) {
+            placement_buffer const& wanted = problem_.buffers[b];
+            byte_count const at = static_cast<byte_count>(origin) + solid_.above[b];
+            if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
+            if (wanted.pinned != no_offset && wanted.pinned != at) return false;
+        }
+        return solid_.contradicts[g.root] == 0;
+    }
+
+    /// Calls itself as often as there are groups.
+    std::int64_t extend(std::vector<rigid_group> const& groups, std::vector<std::int64_t>& origin,
+                        std::int64_t height)
+    {
+        bool is_complete = true;
+        for (std::size_t g = 0; g != groups.size(); ++g) {
+            if (origin[g] != rigid_group::nowhere) continue;
+            is_complete = false;
+            std::int64_t least = 0;
+            for (std::size_t below = 0; below != groups.size(); ++below)
+                if (origin[below] != rigid_group::nowhere)
+                    for_common_parts(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
+                        auto const reach =
+                            static_cast<std::int64_t>(x.end) - static_cast<std::int64_t>(y.begin);
+                        least = larger(least, origin[below] + reach);
+                    });
+            std::int64_t const at = least_origin(groups[g], least);
+            if (at == rigid_group::nowhere || at + groups[g].size >= claimed_) continue;
+            origin[g] = at;
+            std::int64_t const found = extend(groups, origin, larger(height, at + groups[g].size));
+            origin[g] = rigid_group::nowhere;
+            if (found != rigid_group::nowhere) return found;
+        }
+        return is_complete && height < claimed_ ? height : rigid_group::nowhere;
+    }
+
+    Problem const& problem_;
+    solid_parts const& solid_;
+    pool_limits const& limits_;
+    std::int64_t claimed_ = 0;
+    bool is_too_long_ = false;
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/proof_finding.hpp>
+
+#include <doctest/doctest.h>
+
+#include <ostream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace sublet;
+using enum proof_verdict;
+
+std::string sentence(proof_finding const& f)
+{
+    std::ostringstream out;
+    out << f;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("each finding has a sentence")
+{
+    proof_finding f{proved, proof_kind::live_bytes, 2, 96, 80};
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, holds");
+    f.verdict = refuted;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: 80 are alive there");
+    f.kind = proof_kind::top_of_pin;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffer may end at 80");
+    f.kind = proof_kind::exhausted;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
+    f.kind = proof_kind::pins_clash;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");
+    f.verdict = wrong_peak;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, gives another peak than position 80");
+    f.verdict = not_checkable;
+    CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is beyond what can be checked");
+}
