@@ -313,9 +313,9 @@ TEST_CASE("a bound that was shown with fewer nodes does not fall when questions 
         unsigned number;
         std::size_t values;
     };
-    for (auto [number, values] : {drawn_as{40, 40}, drawn_as{20, 60}, drawn_as{7, 80}}) {
-        CAPTURE(number);
-        auto const drawn = drawn_interferences(number, values);
+    for (drawn_as const as : {drawn_as{40, 40}, drawn_as{20, 60}, drawn_as{7, 80}}) {
+        CAPTURE(as.number);
+        auto const drawn = drawn_interferences(as.number, as.values);
         byte_count bound = 0;
         for (std::uint64_t nodes = 16'384; nodes < 60'000; nodes += nodes / 4) {
             auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = nodes});
