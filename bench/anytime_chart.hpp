@@ -45,7 +45,7 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
     static constexpr char const* colors[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                              "#66ccee", "#aa3377", "#ee8866", "#888888"};
     static constexpr double left = 56, right = 596, top = 24, bottom = 300, first_ms = 0.1;
-    double most = 1, last_ms = 100;
+    double most = 1, last_ms = 10;
     for (anytime_curve const& c : curves) {
         for (auto const& f : c.finds) most = std::max(most, f.gap);
         while (last_ms < (c.is_optimal ? c.finds.back().ms : c.end)) last_ms *= 10;
