@@ -39,6 +39,20 @@ unsigned from_environment(char const* name, unsigned usual)
     return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
 }
 
+/// Buffers of which another few bytes matter at each position.
+placement_problem interlocking(dice& roll, unsigned buffers)
+{
+    placement_problem problem{{}, {{}}};
+    problem.buffers.assign(buffers, {{0, 3}, 4});
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        for (step_id at = 0; at != 3; ++at) {
+            byte_count const begin = roll.below(4);
+            problem.gaps.push_back(
+                {b, {at, at + 1}, begin, begin + 1 + roll.below(4 - static_cast<unsigned>(begin))});
+        }
+    return problem;
+}
+
 /// Calls `judge` with the dice and a problem.
 template <class Judge>
 void for_random_placements(unsigned usual, Judge judge)
@@ -49,6 +63,7 @@ void for_random_placements(unsigned usual, Judge judge)
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         placement_problem problem = draw_placement(roll, draw_placement_shape(roll));
+        if (roll.below(16) == 0) problem = interlocking(roll, 2 + roll.below(4));
         judge(roll, problem);
     }
 }
@@ -116,14 +131,14 @@ byte_count capacity_of(placement_oracle::bytes bytes)
 
 TEST_CASE("all orders and all offsets say the same about stackings, and about placements no less")
 {
-    unsigned threaded = 0, different = 0;
+    unsigned threaded = 0;
     for_random_placements(400, [&](dice& roll, placement_problem&) {
         auto shape = draw_placement_shape(roll);
         shape.buffers = smaller(shape.buffers, 4u);
         shape.sizes = smaller(shape.sizes, 4u);
         shape.scale = 1;
-        shape.gaps = 70;
-        placement_problem const problem = draw_placement(roll, shape);
+        placement_problem problem = draw_placement(roll, shape);
+        if (roll.below(2) == 0) problem = interlocking(roll, 2 + roll.below(2));
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_oracle const oracle(problem);
@@ -132,11 +147,9 @@ TEST_CASE("all orders and all offsets say the same about stackings, and about pl
         auto const by_grid = oracle.by_grid(limit);
         CHECK(by_grid.stacking == by_order);
         CHECK(by_grid.placement <= by_grid.stacking);
-        ++different;
         threaded += by_grid.placement < by_grid.stacking;
     });
-    CHECK(different > 100);
-    MESSAGE(threaded, " of ", different, " are lower if threaded through");
+    CHECK(threaded > 20); // some are lower if they are threaded through each other
 }
 
 TEST_CASE("whatever the order, a fit is a placement")
@@ -205,7 +218,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
 
 TEST_CASE("whoever packs says what is so: what fits, what is lowest, what cannot be, and why")
 {
-    unsigned counts[4] = {}, checked = 0, not_checkable = 0;
+    unsigned counts[4] = {};
     for_random_placements(1500, [&](dice& roll, placement_problem& problem) {
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
@@ -220,9 +233,7 @@ TEST_CASE("whoever packs says what is so: what fits, what is lowest, what cannot
             ++counts[static_cast<int>(placed.status)];
             if (auto fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
             proof_finding const proof = check_proof(problem, placed, 0);
-            if (proof.verdict == proof_verdict::not_checkable) ++not_checkable;
-            else if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
-            else ++checked;
+            if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
 
             // What is not stacked may be lower still, so a placement may fit where no stacking does.
             bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
@@ -237,8 +248,8 @@ TEST_CASE("whoever packs says what is so: what fits, what is lowest, what cannot
             }
         }
     });
-    MESSAGE(counts[0], " optimal, ", counts[1], " feasible, ", counts[2], " at a limit, ", counts[3],
-            " infeasible; ", checked, " proofs hold, ", not_checkable, " cannot be checked");
+    CHECK(counts[static_cast<int>(placement_status::optimal)] > 1000);
+    CHECK(counts[static_cast<int>(placement_status::infeasible)] > 500);
 }
 
 TEST_CASE("the lowest height is proved, and neither numbers nor the direction of time change it")
@@ -265,6 +276,11 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
         }
         auto lowest_of = [](placement_problem const& any) { return pack(any).pools[0]; };
         placed_pool const one = lowest_of(problem), two = lowest_of(other);
+        auto is_threaded = [&](placed_pool const& p) {
+            if (p.status == placement_status::infeasible) return false;
+            return lowest == placement_oracle::never || p.height < static_cast<byte_count>(lowest);
+        };
+        if (is_threaded(one) || is_threaded(two)) return; // by luck: no search looks for it
         CHECK(one.status == two.status);
         CHECK(one.proof.bytes == two.proof.bytes);
     });
@@ -327,7 +343,9 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
         }
         if (!problem.choices.empty()) return;
 
-        // A new buffer comes; all others were somewhere, and some of them are to stay there.
+        // One is new, and one lives longer; all others were somewhere, and some of them are to stay there.
+        problem.buffers[roll.below(static_cast<unsigned>(problem.buffers.size()))].life = {0,
+                                                                                           shape.positions};
         std::vector<byte_count> previous = placed.offset;
         std::vector<unsigned char> keep(previous.size(), 0);
         previous[roll.below(static_cast<unsigned>(previous.size()))] = no_offset;
@@ -340,6 +358,6 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
             if (keep[b] && again.offset[b] != no_offset) CHECK(again.offset[b] == previous[b]);
         moved += again.moved_bytes != 0;
     });
-    MESSAGE(counts[0], " optimal, ", counts[1], " feasible, ", counts[2], " at a limit, ", counts[3],
-            " infeasible; something moved in ", moved);
+    CHECK(*std::min_element(counts, counts + 4) >= 1);
+    CHECK(moved >= 1);
 }
