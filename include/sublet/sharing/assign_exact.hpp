@@ -48,7 +48,9 @@ struct exact_options {
 struct exact_assignment : sized_slot_plan {
     byte_count lower_bound = 0;  ///< no plan has fewer bytes
     byte_count clique_bytes = 0; ///< what of it `cliques` show; the rest was searched
-    /// Row i: i + 1 values of which no two may share. So the i-th largest slot holds the last of row i.
+    /// Each row values of which no two may share, the largest first. So the first slot holds the first of
+    /// each row, or a larger one, the second slot the second, and so on. With fixed slots, a value stands for
+    /// all that are fixed to its slot.
     csr_rows cliques;
     std::uint64_t nodes = 0;          ///< slots tried
     std::optional<fixed_clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
@@ -70,110 +72,81 @@ std::optional<fixed_clash> find_clash(Bits const& interferes, std::vector<pool_i
     return std::nullopt;
 }
 
+/// Cliques of parts of which everyone interferes with everyone: one of each part make a clique of all.
 template <std::same_as<bit_rows> Bits>
-exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, exact_options const& options)
+class joined_cliques {
+public:
+    /// Row i of `found`: i + 1 of `members`, the last the first to close such a clique.
+    template <class Members>
+    void add(Members const& members, csr_rows const& found)
+    {
+        auto const part = static_cast<std::uint32_t>(last_.size());
+        first_.push_back(static_cast<std::uint32_t>(rows_.rows()));
+        for (std::size_t c = 0; c != found.rows(); ++c) {
+            for (value_id i : found[c]) rows_.append(members[i]);
+            closed_.push_back({members[found[c].back()], 0, part});
+            rows_.close_row();
+        }
+        last_.push_back(static_cast<std::uint32_t>(rows_.rows()));
+    }
+
+    /// The ranks that close a clique of one more member each.
+    std::vector<keyed> const& closed()
+    {
+        sort_keyed(closed_);
+        return closed_;
+    }
+
+    /// Cliques, the largest first, that have them all: of each a later one is no part.
+    template <class Append>
+    void for_each(std::size_t count, Append append)
+    {
+        std::vector<value_id> shown;
+        for (std::size_t size = closed_.size(); size != 0; --size) {
+            keyed const& closing = closed_[size - 1];
+            if (shown.empty() || shown[size - 1] != closing.key) {
+                Bits clique(1, count);
+                for (std::size_t part = 0; part != first_.size(); ++part)
+                    if (first_[part] != last_[part])
+                        for (value_id r : rows_[last_[part] - 1]) clique.set(0, r);
+                shown.clear();
+                for (value_id r = 0; r != count; ++r)
+                    if (clique.test(0, r)) shown.push_back(r);
+                append(shown);
+            }
+            --last_[closing.who];
+        }
+    }
+
+private:
+    csr_rows rows_;
+    std::vector<std::uint32_t> first_, last_; // by part, in rows_
+    std::vector<keyed> closed_;               // {rank, 0, part}
+};
+
+/// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
+/// values, the largest first, `slot_of` their slots by any numbers below their count.
+template <std::same_as<exact_assignment> Assignment>
+void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
+                std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
+                std::vector<pool_id> const& pool_of, Assignment& result)
 {
-    auto const bytes = options.bytes.tabulate(values);
-    auto const pool_of = options.pool.tabulate(values);
-    auto fixed = options.fixed.tabulate(values);
-    std::vector<keyed> by_size;
-    byte_count sum = 0;
-    for (value_id v = 0; v != values; ++v) {
-        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
-        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: a pool id is out of range");
-        if (bytes[v] == 0) fixed[v] = no_slot;
-        else by_size.push_back({falling(bytes[v]), falling(interferes.count(v)), v});
-        sum = checked_add(sum, bytes[v]);
-    }
-    sort_keyed(by_size);
-    exact_assignment result;
-    result.slot_of.assign(values, no_slot);
-    result.clash = find_clash(interferes, pool_of, fixed);
-    if (result.clash) return result;
-
-    // From here on a value is its rank.
-    auto const count = static_cast<value_id>(by_size.size());
-    hosted_values<Bits> hosted(count);
-    std::vector<keyed> by_slot;
-    for (value_id r = 0; r != count; ++r) {
-        value_id const v = by_size[r].who;
-        for (value_id q = 0; q != r; ++q) {
-            value_id const u = by_size[q].who;
-            bool const is_apart = fixed[u] != fixed[v] && fixed[u] != no_slot && fixed[v] != no_slot;
-            if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) hosted.connect(q, r);
-        }
-        if (fixed[v] != no_slot) by_slot.push_back({fixed[v], 0, r});
-    }
-    sort_keyed(by_slot);
-    for (std::size_t i = 1, host = 0; i < by_slot.size(); ++i)
-        if (by_slot[i].key != by_slot[host].key) host = i;
-        else hosted.join(by_slot[i].who, by_slot[host].who);
-    hosted.find_hosts();
-
-    std::vector<slot_id> slot_of(count, no_slot); // by rank; slots of all parts, one after the other
-    std::vector<value_id> largest;                // by slot, the rank of its first tenant
-    csr_rows const parts = hosted.parts();
-    csr_rows cliques;           // of the parts
-    std::vector<keyed> closed;  // {rank of the last member, its part, row of `cliques`}
-    std::vector<keyed> in_turn; // the smallest first: what they do not need is for the others
-    for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
-    sort_keyed(in_turn);
-    for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
-        value_id const p = in_turn[turn].who;
-        auto const members = parts[p];
-        Bits mine(members.size(), members.size());
-        std::vector<byte_count> size;
-        for (std::size_t i = 0; i != members.size(); ++i) {
-            size.push_back(bytes[by_size[members[i]].who]);
-            for (std::size_t k = 0; k != members.size(); ++k)
-                if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
-        }
-        staircase const found =
-            find_staircase(mine, size, (options.nodes - result.nodes) / (in_turn.size() - turn));
-        result.nodes += found.nodes;
-        result.lower_bound += found.lower_bound;
-        auto const first_slot = static_cast<slot_id>(largest.size());
-        for (std::size_t i = 0; i != members.size(); ++i) {
-            slot_id const s = slot_of[members[i]] = first_slot + found.slot_of[i];
-            if (largest.size() <= s) largest.resize(s + std::size_t{1}, no_value);
-            largest[s] = smaller(largest[s], members[i]);
-        }
-        for (std::size_t c = 0; c != found.proof.cliques.rows(); ++c) {
-            for (value_id i : found.proof.cliques[c]) cliques.append(members[i]);
-            closed.push_back(
-                {members[found.proof.cliques[c].back()], p, static_cast<std::uint32_t>(cliques.rows())});
-            cliques.close_row();
-        }
-    }
-    hosted.settle(slot_of);
-    sort_keyed(closed);
-    std::vector<std::uint32_t> current(parts.rows(), no_value); // by part, the row of `cliques`
-    for (keyed const& k : closed) {
-        current[k.tie] = k.who;
-        for (std::size_t p = 0; p != parts.rows(); ++p)
-            if (p != k.tie && current[p] != no_value)
-                for (value_id r : cliques[current[p]]) result.cliques.append(by_size[r].who);
-        for (value_id r : cliques[k.who]) result.cliques.append(by_size[r].who);
-        result.cliques.close_row();
-        result.clique_bytes += bytes[by_size[static_cast<value_id>(k.key)].who];
-    }
-
-    // Names: what is fixed has its own, the others take what is left, the largest first.
-    std::vector<slot_id> name(largest.size(), no_slot);
-    std::vector<unsigned char> is_taken;
-    for (keyed const& k : by_slot) {
-        name[slot_of[k.who]] = static_cast<slot_id>(k.key);
-        if (is_taken.size() <= k.key) is_taken.resize(k.key + 1);
-        is_taken[k.key] = 1;
+    std::vector<slot_id> name(slot_of.size(), no_slot), is_taken; // is_taken by name
+    for (std::size_t r = 0; r != slot_of.size(); ++r) {
+        slot_id const given = fixed[by_rank[r].who];
+        if (given == no_slot) continue;
+        name[slot_of[r]] = given;
+        if (is_taken.size() <= given) is_taken.resize(given + std::size_t{1});
+        is_taken[given] = 1;
     }
     slot_id next = 0;
-    for (value_id r = 0; r != count; ++r) {
+    for (std::size_t r = 0; r != slot_of.size(); ++r) {
         slot_id& mine = name[slot_of[r]];
         if (mine == no_slot) {
             while (next < is_taken.size() && is_taken[next] != 0) ++next;
             mine = next++;
         }
-        value_id const v = by_size[r].who;
+        value_id const v = by_rank[r].who;
         result.slot_of[v] = mine;
         if (result.slots <= mine) {
             result.slots = mine + 1;
@@ -185,6 +158,83 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
         result.slot_pool[mine] = pool_of[v];
         result.total_bytes += bytes[v];
     }
+}
+
+template <std::same_as<bit_rows> Bits>
+exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, exact_options const& options)
+{
+    auto const bytes = options.bytes.tabulate(values);
+    auto const pool_of = options.pool.tabulate(values);
+    auto fixed = options.fixed.tabulate(values);
+    std::vector<keyed> by_rank;
+    byte_count sum = 0;
+    for (value_id v = 0; v != values; ++v) {
+        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
+        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: a pool id is out of range");
+        if (bytes[v] == 0) fixed[v] = no_slot;
+        else by_rank.push_back({falling(bytes[v]), falling(interferes.count(v)), v});
+        sum = checked_add(sum, bytes[v]);
+    }
+    sort_keyed(by_rank);
+    exact_assignment result;
+    result.slot_of.assign(values, no_slot);
+    result.clash = find_clash(interferes, pool_of, fixed);
+    if (result.clash) return result;
+
+    // From here on a value is its rank.
+    auto const count = static_cast<value_id>(by_rank.size());
+    hosted_values<Bits> hosted(count);
+    std::vector<keyed> by_slot;
+    for (value_id r = 0; r != count; ++r) {
+        value_id const v = by_rank[r].who;
+        for (value_id q = 0; q != r; ++q) {
+            value_id const u = by_rank[q].who;
+            bool const is_apart = fixed[u] != fixed[v] && fixed[u] != no_slot && fixed[v] != no_slot;
+            if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) hosted.connect(q, r);
+        }
+        if (fixed[v] != no_slot) by_slot.push_back({fixed[v], 0, r});
+    }
+    sort_keyed(by_slot);
+    for (std::size_t i = 1, host = 0; i < by_slot.size(); ++i)
+        if (by_slot[i].key != by_slot[host].key) host = i;
+        else hosted.join(by_slot[i].who, by_slot[host].who);
+    hosted.find_hosts();
+
+    csr_rows const parts = hosted.parts();
+    std::vector<keyed> in_turn; // the smallest first: what they do not need is for the others
+    for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
+    sort_keyed(in_turn);
+    std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
+    slot_id slots = 0;
+    joined_cliques<Bits> cliques;
+    for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
+        auto const members = parts[in_turn[turn].who];
+        Bits mine(members.size(), members.size());
+        std::vector<byte_count> size;
+        for (std::size_t i = 0; i != members.size(); ++i) {
+            size.push_back(bytes[by_rank[members[i]].who]);
+            for (std::size_t k = 0; k != members.size(); ++k)
+                if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
+        }
+        staircase const found =
+            find_staircase(mine, size, (options.nodes - result.nodes) / (in_turn.size() - turn));
+        result.nodes += found.nodes;
+        result.lower_bound += found.lower_bound;
+        slot_id const before = slots;
+        for (std::size_t i = 0; i != members.size(); ++i) {
+            slot_of[members[i]] = before + found.slot_of[i];
+            slots = larger(slots, slot_of[members[i]] + 1);
+        }
+        cliques.add(members, found.proof.cliques);
+    }
+    hosted.settle(slot_of);
+    name_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
+    for (keyed const& k : cliques.closed())
+        result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].who];
+    cliques.for_each(count, [&](std::vector<value_id> const& clique) {
+        for (value_id r : clique) result.cliques.append(by_rank[r].who);
+        result.cliques.close_row();
+    });
     return result;
 }
 
@@ -198,10 +248,10 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
 ///             fixed are numbered the largest first, leaving out those that are; one below them that nobody
 ///             takes has 0 bytes. The order of the edges, and how often one stands in a row, makes no
 ///             difference.
-/// Complexity: O(V^2) bits of memory, and O(V * slots). Exponential time in the worst case, bounded by
-/// `nodes`. Throws:     precondition_error for a loop, an edge that only one of its ends knows, a size of
-/// `no_size`, a
-///             pool id that is none, or if all values together exceed 64 bits.
+/// Complexity: exponential in the worst case, but for `nodes`; O(V^3 / 64) before. O(V^2) bits of memory, and
+///             O(V) words for each slot, and for each up to the highest that is fixed.
+/// Throws:     precondition_error for a loop, an edge that only one of its ends knows, a size of `no_size`,
+///             a pool id that is none, or if all values together exceed 64 bits.
 template <std::same_as<csr_graph> G>
 [[nodiscard]] exact_assignment assign_exact(G const& g, exact_options const& options = {})
 {
@@ -232,8 +282,8 @@ template <class Found>
 }
 
 /// The same of any graph; values are the numbers of its vertices in the order of `vertices(g)`.
-template <graph G>
-    requires(!std::same_as<G, csr_graph>)
+template <class G>
+    requires(!std::same_as<G, csr_graph> && graph<G>)
 [[nodiscard]] exact_assignment assign_exact(G const& g, exact_options const& options = {})
 {
     return assign_exact(as_graph(g), options);

@@ -13,7 +13,6 @@
 
 #include <sublet/analysis/bit_rows.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <bit>
@@ -47,7 +46,8 @@ public:
     /// Requires: both are left, and the host comes before the guest.
     void join(value_id guest, value_id host)
     {
-        for_each(interferes_[guest], [&](value_id v) { connect(host, v); });
+        for (std::size_t w = 0; w != is_left_.words(); ++w)
+            for_each(w, interferes_[guest][w], [&](value_id v) { connect(host, v); });
         leave(guest, host);
     }
 
@@ -63,29 +63,31 @@ public:
         }
     }
 
-    /// Those that are left, a part a row, ascending.  O(values^2 / 64 + values log values)
+    /// Those that are left, a part a row, ascending.  O(values^2 / 64)
     [[nodiscard]] csr_rows parts() const
     {
         csr_rows result;
         Bits open = is_left_;
-        std::vector<value_id> part;
-        for (std::size_t w = 0; w != open.words();) {
-            if (open[0][w] == 0) {
-                ++w;
+        std::vector<value_id> reached;
+        for (std::size_t first = 0; first != open.words();) {
+            if (open[0][first] == 0) {
+                ++first;
                 continue;
             }
-            part.assign(1,
-                        static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(open[0][w])));
-            open[0][w] &= open[0][w] - 1;
-            for (std::size_t i = 0; i != part.size(); ++i) {
-                auto const* const others = interferes_[part[i]];
-                for_each(open[0], [&](value_id v) {
-                    if ((others[v / 64] >> v % 64 & 1) == 0) part.push_back(v);
-                });
-                for (std::size_t k = w; k != open.words(); ++k) open[0][k] &= others[k];
+            Bits part = open;
+            auto const bit = static_cast<value_id>(std::countr_zero(open[0][first]));
+            reached.assign(1, static_cast<value_id>(first * 64) + bit);
+            open[0][first] ^= word{1} << bit;
+            while (!reached.empty()) {
+                word const* const others = interferes_[reached.back()];
+                reached.pop_back();
+                for (std::size_t w = first; w != open.words(); ++w) {
+                    for_each(w, open[0][w] & ~others[w], [&](value_id v) { reached.push_back(v); });
+                    open[0][w] &= others[w];
+                }
             }
-            sort_ascending(part);
-            for (value_id v : part) result.append(v);
+            for (std::size_t w = first; w != open.words(); ++w)
+                for_each(w, part[0][w] & ~open[0][w], [&](value_id v) { result.append(v); });
             result.close_row();
         }
         return result;
@@ -103,11 +105,10 @@ private:
     using word = bit_rows::word;
 
     template <class Visit>
-    void for_each(word const* bits, Visit visit) const
+    static void for_each(std::size_t w, word bits, Visit visit)
     {
-        for (std::size_t w = 0; w != is_left_.words(); ++w)
-            for (word rest = bits[w]; rest != 0; rest &= rest - 1)
-                visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(rest)));
+        for (; bits != 0; bits &= bits - 1)
+            visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(bits)));
     }
     /// Not if they interfere: nobody interferes with itself.
     bool is_covered(value_id v, value_id by) const

@@ -121,11 +121,11 @@ private:
     }
     void keep(std::vector<slot_id> const& slot_of)
     {
-        std::vector<unsigned char> is_open(size_.size());
+        std::vector<std::uint32_t> is_taken(size_.size());
         byte_count sum = 0;
         for (std::size_t v = 0; v != size_.size(); ++v)
-            if (!is_open[slot_of[v]]) {
-                is_open[slot_of[v]] = 1;
+            if (is_taken[slot_of[v]] == 0) {
+                is_taken[slot_of[v]] = 1;
                 sum += size_[v];
             }
         if (sum >= best_.bytes) return;
