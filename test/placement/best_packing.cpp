@@ -37,6 +37,22 @@ bool is_sound(placement_shapes const& all, packing const& p)
     return height == p.height;
 }
 
+/// Says stop after so many attempts.
+struct stopping {
+    using lowest = steady::lowest;
+    std::uint32_t after = 0;
+    byte_count told = 0;
+    bool stop(byte_count best, byte_count, std::uint64_t)
+    {
+        told = best;
+        return after-- == 0;
+    }
+    template <class Task>
+    void run(std::size_t, Task&&)
+    {
+    }
+};
+
 } // namespace
 
 TEST_CASE("random shapes with everything: packings are sound, and more orders never make them higher")
@@ -66,6 +82,36 @@ TEST_CASE("random shapes with everything: packings are sound, and more orders ne
     }
     CHECK(lower > 100);
     CHECK(pins > 10);
+}
+
+TEST_CASE("a driver that says stop is asked before each attempt, and told the height")
+{
+    auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
+    auto const bound = lower_bound(shapes);
+    for (std::uint32_t attempts : {0u, 1u, 5u}) {
+        stopping driver{attempts};
+        std::uint32_t tried = 0;
+        auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), driver, tried);
+        CHECK(best.height == 7);
+        CHECK(tried == attempts);
+        CHECK(driver.told == 7);
+    }
+}
+
+TEST_CASE("each part of time is packed on its own, and only those that are too high again")
+{
+    // Two parts: 7 bytes where 6 are alive, and 20 bytes that nothing can lower.
+    auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}, {{5, 6}, 20}}});
+    auto bound = lower_bound(shapes);
+    auto const first = first_packing(shapes, bound);
+    CHECK(first.origin == std::vector<byte_count>{0, 4, 0});
+    CHECK(first.height == 20);
+    std::uint32_t tried = 0;
+    packing worse = first;
+    worse.origin[2] = 5;
+    worse.height = 25;
+    CHECK(best_packing(shapes, bound, 1'000'000, worse, tried).origin == first.origin);
+    CHECK(tried == 1);
 }
 
 TEST_CASE("no further order is begun once the bound is met, or visits are spent")

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -127,12 +128,21 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
         check_falling(placement_order::area, [](auto const& x) { return x.size * length(x.life); });
         check_falling(placement_order::lifetime, [](auto const& x) { return length(x.life); });
         check_falling(placement_order::birth, [](auto const& x) { return -static_cast<int>(x.life.first); });
+        auto most = [&](auto const& x) {
+            return *std::max_element(load.begin() + x.life.first, load.begin() + x.life.last);
+        };
+        check_falling(placement_order::load_area, [&](auto const& x) {
+            return std::tuple(most(x), x.size * length(x.life), length(x.life));
+        });
+        check_falling(placement_order::load_length, [&](auto const& x) {
+            return std::tuple(most(x), length(x.life), x.size * length(x.life));
+        });
+        check_falling(placement_order::load_death,
+                      [&](auto const& x) { return std::pair(most(x), x.life.last); });
         check_falling(placement_order::peak_birth, [&](auto const& x) {
             return is_at_peak(x) ? 100 - static_cast<int>(x.life.first) : 0;
         });
-        check_falling(placement_order::load, [&](auto const& x) {
-            return *std::max_element(load.begin() + x.life.first, load.begin() + x.life.last);
-        });
+        check_falling(placement_order::load, most);
         check_falling(placement_order::wide_rings, [&](auto const& x) {
             int nearest = 100;
             for (step_id p = x.life.first; p != x.life.last; ++p)
@@ -178,7 +188,8 @@ TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
 TEST_CASE("no buffers have an order too")
 {
     for (auto which : {placement_order::size, placement_order::breadth, placement_order::load,
-                       placement_order::peak_length, placement_order::size_class, placement_order::rings})
+                       placement_order::peak_length, placement_order::size_class, placement_order::rings,
+                       placement_order::load_area})
         CHECK(ordered(which, {}).empty());
 }
 
@@ -211,7 +222,10 @@ TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
         for (std::uint32_t i = 0; i != key.size(); ++i)
             if (roll.below(8) != 0) ids.insert(roll.below(2) == 0 ? ids.begin() : ids.end(), i);
         expected = ids;
-        std::stable_sort(expected.begin(), expected.end(), [&](auto a, auto b) { return key[a] > key[b]; });
+        std::vector<std::size_t> place(key.size());
+        for (std::size_t i = 0; i != ids.size(); ++i) place[ids[i]] = i;
+        std::sort(expected.begin(), expected.end(),
+                  [&](auto a, auto b) { return key[a] != key[b] ? key[a] > key[b] : place[a] < place[b]; });
         detail::sort_by_falling(ids, key);
         CHECK(ids == expected);
     }

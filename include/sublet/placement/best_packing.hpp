@@ -16,6 +16,7 @@
 /// well. What is pinned, or prefers an origin, goes into gaps only.
 
 #include <sublet/placement/bound.hpp>
+#include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/fit_outwards.hpp>
 #include <sublet/placement/fit_upwards.hpp>
@@ -160,9 +161,9 @@ template <std::same_as<placement_shapes> Shapes>
 ///
 /// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has a
 ///             place for each shape.
-template <std::same_as<placement_shapes> Shapes>
+template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 [[nodiscard]] packing best_packing(Shapes const& all, placement_bound const& bound, std::uint64_t visits,
-                                   packing best, std::uint32_t& tried)
+                                   packing best, Driver& driver, std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
     auto parts = detail::parts_to_pack(all, bound);
@@ -175,7 +176,9 @@ template <std::same_as<placement_shapes> Shapes>
             part.best.height = larger(part.best.height, part.best.origin[s] + part.shapes().shapes[s].size);
     }
     std::uint64_t spent = 0;
+    byte_count height = best.height;
     for (detail::packing_attempt const& attempt : detail::packing_attempts) {
+        if (height <= bound.bytes || spent >= visits || driver.stop(height, bound.bytes, 0)) break;
         bool is_tried = false;
         for (detail::part_packing& part : parts) {
             if (part.best.height <= bound.bytes || !detail::is_possible(part, attempt.way)) continue;
@@ -189,8 +192,18 @@ template <std::same_as<placement_shapes> Shapes>
             if (next.height < part.best.height) part.best = std::move(next);
         }
         tried += is_tried;
+        height = 0;
+        for (detail::part_packing const& part : parts) height = larger(height, part.best.height);
     }
     return detail::whole_packing(parts, all.size());
+}
+
+template <std::same_as<placement_shapes> Shapes>
+[[nodiscard]] packing best_packing(Shapes const& all, placement_bound const& bound, std::uint64_t visits,
+                                   packing best, std::uint32_t& tried)
+{
+    steady driver;
+    return best_packing(all, bound, visits, std::move(best), driver, tried);
 }
 
 } // namespace sublet

@@ -8,6 +8,9 @@
 ///     size_class   the longest life, but those of twice   breadth   position by position, the fullest first
 ///                  the size before                        lifetime  the longest life
 ///     area         size times length of life              birth     as they come: what an allocator sees
+///     load_area    who lives where it is fullest, of those the largest area; load_length, load_death: of
+///     those
+///                  the longest life, the last to die
 ///     peak_birth   who is alive at the peak before all others, as they are born, the others by size
 ///     peak_length  the same, the longest life first       peak_death   the same, the last to die first
 ///     rings        away from the peak, in rings of growing width (fine_rings and wide_rings: of others),
