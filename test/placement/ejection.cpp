@@ -110,13 +110,38 @@ TEST_CASE("an attempt ends with its steps, its visits, or when it is told so")
     origins origin{0, 8};
     ejection eject(all, 0);
     CHECK_FALSE(eject.lower(origin, 8, {.steps = 10}, never));
-    CHECK(eject.steps() == 10);
-    CHECK_FALSE(eject.lower(origin, 8, {.visits = 1000}, never));
-    CHECK(eject.visits() >= 1000);
-    CHECK(eject.visits() < 1100);
+    CHECK(eject.steps() == 11); // one is too high
+    std::uint64_t const before = eject.visits();
+    CHECK_FALSE(eject.lower(origin, 8, {.visits = before + 5000}, never));
+    CHECK(eject.visits() >= before + 5000);
+    CHECK(eject.visits() < before + 6000);
     int asked = 0;
     CHECK_FALSE(eject.lower(origin, 8, {}, [&] { return ++asked == 3; }));
     CHECK(origin == origins{0, 8});
+}
+
+TEST_CASE("what an attempt has moved about does not matter to the next")
+{
+    dice roll{std::mt19937{15}};
+    random_placement_shape traits;
+    traits.buffers = 30;
+    traits.positions = 12;
+    traits.sizes = 20;
+    placement_shapes const all = shapes_of_all(draw_placement(roll, traits));
+    placement_bound const bound = lower_bound(all);
+    origins const by_size = fit(all, order_by(placement_order::size, all, bound)).origin;
+    origins const by_birth = fit(all, order_by(placement_order::birth, all, bound)).origin;
+    ejection eject(all, 0);
+    origins origin = by_size;
+    CHECK_FALSE(eject.lower(origin, bound.bytes - 1, {100}, never)); // nothing is so low
+    CHECK(origin == by_size);
+    origin = by_birth;
+    CHECK(eject.lower(origin, height_of(all, by_birth), {0}, never));
+    CHECK(origin == by_birth);
+    CHECK_FALSE(eject.lower(origin, bound.bytes - 1, {100}, never));
+    origin = by_size;
+    CHECK(eject.lower(origin, height_of(all, by_size), {0}, never));
+    CHECK(origin == by_size);
 }
 
 TEST_CASE("nobody has to move where all is low enough already")

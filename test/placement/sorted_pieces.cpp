@@ -57,13 +57,14 @@ TEST_CASE("a list is appended to what was found before")
     CHECK(found.size() == 3);
 }
 
-TEST_CASE("nothing lies in what is cleared")
+TEST_CASE("what is taken away is not listed any more")
 {
     sorted_pieces lying;
     CHECK(shapes_during(lying, {0, 9}).empty());
     lying.insert(lying_piece{4, 8, {0, 9}, 7});
-    lying.clear();
-    CHECK(shapes_during(lying, {0, 9}).empty());
+    lying.insert(lying_piece{4, 8, {2, 9}, 5});
+    lying.erase(lying_piece{4, 8, {0, 9}, 7});
+    CHECK(shapes_during(lying, {0, 9}) == std::vector<std::uint32_t>{5});
 }
 
 TEST_CASE("pieces come and go in any order")

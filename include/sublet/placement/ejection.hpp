@@ -45,7 +45,7 @@ namespace detail {
 } // namespace detail
 
 struct ejection_limits {
-    std::uint64_t steps = no_limit;  ///< so many shapes look for a place
+    std::uint64_t steps = no_limit;  ///< so many shapes look for a place, besides those that are too high
     std::uint64_t visits = no_limit; ///< what visits() may reach
 };
 
@@ -66,6 +66,14 @@ public:
         while (heaviest >> excess >> 28 != 0) ++excess;
         for (byte_count& g : guess_) g = (g >> excess) + 1;
         weight_ = guess_;
+        origin_.assign(all.size(), no_offset);
+
+        std::uint64_t life = 0;
+        for (shape_piece const& p : all.pieces) life += length(p.when);
+        std::size_t const positions = all.positions.size() + 1;
+        while (positions >> shift_ >= 1024 || (all.pieces.size() << shift_) / 2 < life) ++shift_;
+        by_begin_.resize((positions >> shift_) + 2);
+        by_end_.resize(by_begin_.size());
     }
 
     /// So many shapes have looked for a place, and at so many pieces.
@@ -81,24 +89,25 @@ public:
     template <class Stop>
     bool lower(std::vector<byte_count>& origin, byte_count ceiling, ejection_limits limits, Stop stop)
     {
-        origin_ = origin;
+        // From what was left of the attempt before: most are where they should be if it was one from here.
+        visits_ += 64 + all_->size();
         homeless_.clear();
-        by_begin_.clear();
-        by_end_.clear();
         for (std::uint32_t s = 0; s != all_->size(); ++s) {
-            visits_ += 8; // what it costs to put it there
             placement_shape const& shape = all_->shapes[s];
-            if (shape.size <= ceiling && origin[s] <= ceiling - shape.size) put(s, origin[s]);
-            else if (shape.size > ceiling || shape.pinned != no_offset) return false;
-            else homeless_.push_back(s);
+            bool const is_low = shape.size <= ceiling && origin[s] <= ceiling - shape.size;
+            if (!is_low && (shape.size > ceiling || shape.pinned != no_offset)) return false;
+            if (origin_[s] != no_offset && (!is_low || origin_[s] != origin[s])) take_away(s);
+            if (!is_low) homeless_.push_back(s);
+            else if (origin_[s] == no_offset) put(s, origin[s]);
         }
+        limits.steps += smaller<std::uint64_t>(homeless_.size(), no_limit - limits.steps);
         for (std::uint64_t step = 0; !homeless_.empty(); ++step, ++steps_) {
-            if (step == limits.steps || visits_ >= limits.visits || (step % 64 == 0 && stop())) return false;
+            if (step == limits.steps || visits_ >= limits.visits || (step % 16 == 0 && stop())) return false;
             std::uint32_t const s = homeless_.back();
             homeless_.pop_back();
             if (!settle(s, ceiling - all_->shapes[s].size)) return false;
         }
-        origin.swap(origin_);
+        origin = origin_;
         return true;
     }
 
@@ -139,7 +148,10 @@ private:
         if (place == nowhere) return false;
         learn(s);
         for (lying_piece const& p : from_)
-            if (p.at <= place && place < p.other && origin_[p.shape] != no_offset) eject(p.shape);
+            if (p.at <= place && place < p.other && origin_[p.shape] != no_offset) {
+                take_away(p.shape);
+                homeless_.push_back(p.shape);
+            }
         put(s, place);
         return true;
     }
@@ -153,12 +165,15 @@ private:
 
     /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
     template <class Shape>
-    void list(Shape s, sorted_pieces const& lying, std::vector<lying_piece>& found, bool by_begin)
+    void list(Shape s, std::vector<sorted_pieces> const& lying, std::vector<lying_piece>& found,
+              bool by_begin)
     {
         found.clear();
         std::size_t kept = 0, first = 0;
         for (shape_piece const& mine : all_->pieces_of(s)) {
-            visits_ += lying.list(mine.when, found);
+            std::size_t const first_column = mine.when.first >> shift_;
+            std::size_t const column = first_column == (mine.when.last - 1) >> shift_ ? 1 + first_column : 0;
+            visits_ += lying[column].list(mine.when, found);
             for (; first != found.size(); ++first) {
                 lying_piece p = found[first];
                 byte_count const begin = by_begin ? p.at : p.other, end = by_begin ? p.other : p.at;
@@ -179,22 +194,31 @@ private:
     void put(Shape s, byte_count at)
     {
         origin_[s] = at;
-        for (shape_piece const& p : all_->pieces_of(s)) {
-            by_begin_.insert(lying_piece{at + p.begin, at + p.end, p.when, s});
-            by_end_.insert(lying_piece{at + p.end, at + p.begin, p.when, s});
-        }
+        for_each_entry(s, at, [](sorted_pieces& lying, lying_piece const& p) { lying.insert(p); });
     }
 
     template <class Shape>
-    void eject(Shape s)
+    void take_away(Shape s)
     {
-        byte_count const at = origin_[s];
-        for (shape_piece const& p : all_->pieces_of(s)) {
-            by_begin_.erase(lying_piece{at + p.begin, at + p.end, p.when, s});
-            by_end_.erase(lying_piece{at + p.end, at + p.begin, p.when, s});
-        }
+        for_each_entry(s, origin_[s], [](sorted_pieces& lying, lying_piece const& p) { lying.erase(p); });
         origin_[s] = no_offset;
-        homeless_.push_back(s);
+    }
+
+    /// In the lists of all, and in those of the columns that its pieces touch.
+    template <class Shape, class Visit>
+    void for_each_entry(Shape s, byte_count at, Visit visit)
+    {
+        for (shape_piece const& p : all_->pieces_of(s)) {
+            lying_piece const by_begin{at + p.begin, at + p.end, p.when, s};
+            lying_piece const by_end{at + p.end, at + p.begin, p.when, s};
+            visit(by_begin_[0], by_begin);
+            visit(by_end_[0], by_end);
+            for (step_id c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
+                visit(by_begin_[c + 1], by_begin);
+                visit(by_end_[c + 1], by_end);
+                visits_ += 64; // about what it costs
+            }
+        }
     }
 
     /// s weighs more from now on. Long ago counts less, so that no sum of weights exceeds 64 bits.
@@ -218,7 +242,10 @@ private:
     std::uint64_t random_, steps_ = 0, visits_ = 0;
     std::vector<byte_count> guess_, weight_, origin_;
     std::vector<std::uint32_t> homeless_; // the last one has the next turn
-    sorted_pieces by_begin_, by_end_;
+    // Positions are cut into columns a few times as wide as lives are long on the average: most find all that
+    // they meet in the list of one column, and the others in a list of all, which is the first.
+    step_id shift_ = 0;
+    std::vector<sorted_pieces> by_begin_, by_end_;
     std::vector<lying_piece> from_, to_;
 };
 

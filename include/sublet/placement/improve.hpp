@@ -35,53 +35,51 @@ struct improve_options {
 };
 
 /// `best`, or what is lower, until the height is `bound.bytes` or the limits are reached. `tried` counts the
-/// packings that it begins with.
+/// packings that it makes to begin with.
 ///
-/// Requires: `best` is a packing of all shapes; `bound` is theirs, or its `bytes` a height that is low
-/// enough. Ensures:  the result is a packing of all shapes, no higher than `best`. Pins are kept. Same
-/// arguments, same
-///           packing, as long as the driver does not stop it.
+/// Requires:   `best` is a packing of all shapes; `bound` is theirs, or its `bytes` a height that is low
+/// enough. Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same
+/// arguments,
+///             same packing, as long as the driver does not stop it.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 [[nodiscard]] packing improve(Shapes const& all, placement_bound const& bound, packing best,
                               improve_options options, Driver& driver, std::uint32_t& tried)
 {
-    auto stop = [&](std::uint64_t steps) { return driver.stop(best.height, bound.bytes, steps); };
-    if (best.height <= bound.bytes || best.height == no_limit || stop(0)) return best;
+    static constexpr placement_order pyramids[] = {placement_order::peak_birth, placement_order::peak_length};
+    constexpr std::uint64_t most_visits = 10'000'000; // of one of them: nobody asks the driver meanwhile
+    if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
-    std::uint64_t spent = 0; // on the packings to begin with
-    std::vector<std::vector<byte_count>> starts{best.origin};
-    placed_pieces placed(all);
-    for (placement_order which : {placement_order::peak_birth, placement_order::peak_length}) {
-        if (spent >= options.visits / 4) break;
-        packing start = fit(all, order_by(which, all, bound), gap_choice::lowest,
-                            {.expected = bound.bytes, .visits = options.visits / 4 - spent}, placed);
-        spent += start.visits + all.size();
-        if (start.height == no_limit || stop(0)) continue;
-        ++tried;
-        if (start.height < best.height) best = start;
-        starts.push_back(std::move(start.origin));
-    }
-
-    ejection_limits limits{64, options.visits - smaller(spent, options.visits)};
+    std::uint64_t spent = 0; // on pyramids
+    auto stop = [&] { return driver.stop(best.height, bound.bytes, eject.steps()); };
     auto is_over = [&] {
-        return best.height <= bound.bytes || eject.visits() >= limits.visits || stop(eject.steps());
+        return best.height <= bound.bytes || spent + eject.visits() >= options.visits || stop();
     };
-    for (; !is_over(); limits.steps *= 2) {
-        byte_count failed = bound.bytes; // not yet, but in the end it is what is tried
-        for (bool is_lap_over = false; !is_lap_over && !is_over();) {
-            byte_count const ceiling = failed + (best.height - failed) / 2;
-            bool is_lower = false;
-            for (std::size_t from = 0; from != starts.size() && !is_lower && !is_over(); ++from) {
-                is_lower = eject.lower(starts[from], ceiling, limits, [&] { return stop(eject.steps()); });
-                if (!is_lower) continue;
-                best.origin = starts[from];
-                best.height = 0;
-                for (std::size_t s = 0; s != all.size(); ++s)
-                    best.height = larger(best.height, best.origin[s] + all.shapes[s].size);
-                for (std::size_t i = from; i != 0; --i) starts[i].swap(starts[i - 1]);
+    std::vector<byte_count> starts[1 + 2] = {best.origin};
+    ejection_limits limits{.steps = 256};
+    for (std::size_t lap = 0; lap != 40 && !is_over(); limits.steps *= lap % 3 == 2 ? 2 : 1, ++lap) {
+        std::vector<byte_count>& start = starts[lap % 3];
+        if (start.empty()) {
+            packing pyramid = fit(all, order_by(pyramids[lap - 1], all, bound), gap_choice::lowest,
+                                  {.ceiling = 2 * best.height,
+                                   .expected = bound.bytes,
+                                   .visits = smaller(options.visits / 4, most_visits)});
+            spent += pyramid.visits + all.size();
+            ++tried;
+            if (pyramid.height < best.height) best = pyramid;
+            start = pyramid.height == no_limit ? best.origin : std::move(pyramid.origin);
+        }
+        limits.visits = options.visits - smaller(spent, options.visits);
+        byte_count untried = bound.bytes; // all below it has failed, in this lap
+        while (best.height - untried > (best.height - bound.bytes) / 8 && !is_over()) {
+            byte_count const ceiling = untried + (best.height - 1 - untried) / 2;
+            if (!eject.lower(start, ceiling, limits, stop)) {
+                untried = ceiling + 1;
+                continue;
             }
-            if (!is_lower) failed = ceiling + 1;
-            is_lap_over = failed >= best.height || best.height - failed <= (best.height - bound.bytes) / 8;
+            best.origin = start;
+            best.height = 0;
+            for (std::size_t s = 0; s != all.size(); ++s)
+                best.height = larger(best.height, start[s] + all.shapes[s].size);
         }
     }
     best.visits += spent + eject.visits();

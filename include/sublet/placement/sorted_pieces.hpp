@@ -43,8 +43,6 @@ struct lying_piece {
 ///             the blocks that are alive with it).
 class sorted_pieces {
 public:
-    void clear() { blocks_.assign(1, {}); }
-
     template <std::same_as<lying_piece> Piece>
     void insert(Piece const& piece)
     {
@@ -83,7 +81,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most = 256;
+    static constexpr std::size_t most = 128;
     struct block {
         lying_piece lowest = {}; // none of these is below it, none of those in lower blocks is not
         live_range lives = {};   // the hull of theirs, and perhaps of some that have gone
