@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: how low buffers
-// are placed, and how soon. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files without any:
+// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: how low buffers are placed,
+// and how soon. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files without any:
 //
 //     --files            each file by each method: the orders one by one, the first plan, the best of all
 //                        orders, what repair and search make of the first, and place(), which has it all
-//     --capacity N       a file that fits into N bytes: search for that alone. Files by name: x.N.csv
-//     --variants N       the same for N copies of each, renumbered, every other one backwards in time, and
-//     for
-//                        the seeds of search
+//     --capacity N       whether a file fits into N bytes, no more. Of a folder: those named x.N.csv
+//     --variants N       the same, for 1048576 bytes unless --capacity says more or less, for each file and
+//                        N copies renumbered, every other one backwards in time, and for --seeds of search
 //     --minimize         the lowest, with default settings
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    how far above the bound the best so far is, as time goes by: a table and a picture
 //     --scaling N        drawn and repeated problems of 100, 1000, ... N buffers: time and memory
 //
-// One line a measurement, key=value; `file=all` sums a section up: geometric means of ms and nodes, how many
-// are optimal. Whatever was placed is checked, proof included, by checking/check_placement.hpp; one refuted
-// makes the run fail. Milliseconds are those of the processor, for machines that others use, too; limits are
-// wall-clock seconds. Instructions of a whole process that decides one file at one capacity, and nothing
-// else:
+// One line a measurement, key=value; `file=all` sums a section up: ms_mean and nodes_mean are geometric
+// means. Whatever was placed is checked, and why nothing is lower, by code that shares nothing with who
+// placed it; if anything is refuted, the run fails. Milliseconds are the processor's, for others use the
+// machine, too; limits are seconds on the wall. Instructions of a whole process that decides one file, and
+// does nothing else:
 //
 //     valgrind --tool=callgrind build/bench/bench_placement --capacity 1048576 FILE.csv
 
@@ -97,10 +96,10 @@ struct tally {
         nodes.insert(nodes.end(), other.nodes.begin(), other.nodes.end());
         optimal += other.optimal;
     }
-    static double geometric_mean(std::vector<double> const& of)
+    static double geometric_mean(std::vector<double> const& of, double least)
     {
         double logs = 0;
-        for (double each : of) logs += std::log(std::max(each, 1e-3));
+        for (double each : of) logs += std::log(std::max(each, least));
         return of.empty() ? 0 : std::exp(logs / static_cast<double>(of.size()));
     }
     void print(std::string_view what) const
@@ -108,13 +107,14 @@ struct tally {
         if (ms.empty()) return;
         std::vector<double> sorted = gaps;
         std::sort(sorted.begin(), sorted.end());
+        double const median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
         double const sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
         std::printf("section=%-11.*s file=%-26.*s problems=%zu optimal=%zu ms_mean=%.3f ms_worst=%.3f "
                     "gap_mean=%.3f gap_median=%.3f gap_worst=%.3f nodes_mean=%.0f\n",
                     static_cast<int>(section.size()), section.data(), static_cast<int>(what.size()),
-                    what.data(), ms.size(), optimal, geometric_mean(ms),
-                    *std::max_element(ms.begin(), ms.end()), sum / static_cast<double>(sorted.size()),
-                    sorted[(sorted.size() - 1) / 2], sorted.back(), geometric_mean(nodes));
+                    what.data(), ms.size(), optimal, geometric_mean(ms, 0.001),
+                    *std::max_element(ms.begin(), ms.end()), sum / static_cast<double>(sorted.size()), median,
+                    sorted.back(), geometric_mean(nodes, 1));
         std::fflush(stdout);
     }
 };
@@ -175,15 +175,11 @@ void print(tally& all, std::string const& name, std::string_view method, measure
 struct arguments {
     std::vector<std::string> sections;
     std::vector<std::string> files;
-    byte_count capacity = 0;
+    byte_count capacity = 1'048'576;
     unsigned variants = 0, copies = 0, scaling = 0, seeds = 1, limit = 0;
     std::string picture;
     bool smoke = false;
 
-    bool asks(std::string_view section) const
-    {
-        return std::find(sections.begin(), sections.end(), section) != sections.end();
-    }
     double limit_or(double usual) const { return limit == 0 ? usual : limit; }
 };
 
@@ -418,7 +414,7 @@ arguments read_arguments(int count, char** words)
             else if (word == "--scaling") asked.scaling = bench::number_in(operand());
             else if (word == "--anytime") asked.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections")
-                throw std::runtime_error("there is no option " + word + "; placement.cpp begins with them");
+                throw std::runtime_error("there is no option " + word + "; placement.cpp begins with all");
         }
     }
     if (asked.sections.empty()) asked.sections = {"--files"};
