@@ -4,10 +4,12 @@
 
 /// An offset for every buffer, in as low an arena a pool as so many looks and nodes can find and prove.
 ///
-///     for each pool:   shapes ─► pins that contradict each other? ─► bound ─► one order ─► more orders
-///                         few shapes:   ─► search, which may raise the bound
-///                         many shapes:  ─► reorder those that hold the height
-///                      and out of it all as soon as the height is the bound: nothing can be lower
+///     for each pool:   shapes ─► pins that contradict each other? ─► bound ─► one order
+///                      few shapes:   ─► a short search     ─► more orders ─► eject ─► a long search
+///                      many shapes:                        ─► more orders ─► eject who is too high
+///                      and out of it as soon as the height is the bound: nothing can be lower
+///
+/// A search may raise the bound, too, if it finds that nothing is as low.
 ///
 /// Orders and reordering have no guaranteed factor. The search has, if its nodes last: it ends with a
 /// placement and the proof that none is lower. All limits are counts and not times, so that the same problem
@@ -18,6 +20,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
+#include <sublet/placement/improve.hpp>
 #include <sublet/placement/minimize.hpp>
 #include <sublet/placement/portfolio.hpp>
 #include <sublet/placement/problem.hpp>
@@ -137,6 +140,8 @@ placement_proof proof_of(Problem const& problem, placement_shapes const& shapes,
 
 /// Beyond so many shapes the search has too much to look at for each of its nodes.
 inline constexpr std::size_t few_shapes = 2000;
+/// What solves it soon solves it with so many nodes, or with 64 a shape; else orders have their turn first.
+inline constexpr std::size_t some_nodes = 16'000;
 
 /// Tells whoever listens to a driver what is known of the pool, not of the question that a search is at.
 template <search_driver Driver>
@@ -154,46 +159,65 @@ struct told_driver {
     }
 };
 
+/// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
+/// raise the bound.
+template <std::same_as<placement_shapes> Shapes, search_driver Driver>
+packing search_few(Shapes const& shapes, byte_count capacity, pack_options const& options,
+                   std::uint64_t nodes, packing best, Driver& driver, placed_pool& out)
+{
+    auto raise_bound = [&](byte_count bytes, std::vector<std::uint32_t> const& blamed) {
+        out.lower_bound = bytes;
+        out.proof = {proof_kind::exhausted, bytes, 0, buffers_in(shapes, blamed)};
+    };
+    if (best.height > capacity) {
+        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
+        search_result found = decide(shapes, capacity, {.nodes = nodes, .seed = options.seed}, told);
+        out.nodes += found.nodes;
+        if (found.outcome == search_outcome::exhausted) raise_bound(capacity + 1, found.blamed);
+        if (found.outcome != search_outcome::found) return best;
+        best.origin = std::move(found.origin);
+        best.height = found.height;
+    }
+    if (options.objective == placement_objective::fit || best.height <= out.lower_bound) return best;
+    minimized found =
+        minimize(shapes, out.lower_bound, std::move(best), {.nodes = nodes, .seed = options.seed}, driver);
+    out.nodes += found.nodes;
+    if (found.bound > out.lower_bound) raise_bound(found.bound, found.blamed);
+    return std::move(found.best);
+}
+
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, Driver& driver, placed_pool& out)
 {
-    // What is low enough: then nobody looks any further.
-    placement_bound goal = bound;
-    if (bound.bytes > capacity) goal.bytes = no_limit;
-    else if (options.objective == placement_objective::fit) goal.bytes = capacity;
     packing best = first_packing(shapes, bound);
     ++out.packings;
-    auto is_done = [&] { // asked even if it is low enough: somebody may be listening
+    placement_bound goal = bound; // low enough: then nobody looks any further
+    auto is_done = [&] {
+        if (out.lower_bound > capacity) goal.bytes = no_limit;
+        else if (options.objective == placement_objective::fit) goal.bytes = capacity;
+        else goal.bytes = out.lower_bound;
+        // Asked even if it is low enough: somebody may be listening.
         return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
     };
+    std::size_t const n = shapes.size();
+    bool const is_small = n <= few_shapes;
+    if (is_small && !is_done())
+        best = search_few(shapes, capacity, options,
+                          smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}), std::move(best),
+                          driver, out);
     if (!is_done()) best = best_packing(shapes, goal, options.visits, std::move(best), out.packings);
-    auto raise_bound = [&](byte_count bytes, std::vector<std::uint32_t> const& blamed) {
-        out.lower_bound = bytes;
-        out.proof = {proof_kind::exhausted, bytes, 0, buffers_in(shapes, blamed)};
-    };
-    bool const is_small = shapes.size() <= few_shapes;
-    if (is_small && best.height > capacity && !is_done()) {
-        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
-        search_result found = decide(shapes, capacity, {.nodes = options.nodes, .seed = options.seed}, told);
-        out.nodes += found.nodes;
-        if (found.outcome == search_outcome::exhausted) {
-            raise_bound(capacity + 1, found.blamed);
-            return best;
-        }
-        if (found.outcome == search_outcome::found) {
-            best.origin = std::move(found.origin);
-            best.height = found.height;
-        }
-    }
-    if (is_small && options.objective == placement_objective::minimize && !is_done()) {
-        minimized found = minimize(shapes, out.lower_bound, std::move(best),
-                                   {.nodes = options.nodes, .seed = options.seed}, driver);
-        out.nodes += found.nodes;
-        best = std::move(found.best);
-        if (found.bound > out.lower_bound) raise_bound(found.bound, found.blamed);
-    }
+    if (!is_done())
+        best = improve(shapes, goal, std::move(best),
+                       {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
+                                           : options.improve_visits,
+                        .seed = options.seed},
+                       driver, out.packings);
+    if (is_small && !is_done() && out.nodes < options.nodes)
+        best = search_few(shapes, capacity, options, options.nodes - out.nodes, std::move(best), driver, out);
+    // What is threaded through windows may be lower than all stackings.
+    if (best.height < out.lower_bound) out.lower_bound = out.proof.bytes = best.height;
     return best;
 }
 

@@ -111,6 +111,7 @@ void claim_less(Problem problem, pool_candidates const& candidates, pack_options
         if (out.status != placement_status::infeasible) continue;
         out.proof = forced.pools[pool].proof;
         out.lower_bound = forced.pools[pool].lower_bound;
+        out.peak_position = forced.pools[pool].peak_position;
         if (forced.pools[pool].status != placement_status::infeasible) out.status = placement_status::limit;
     }
     sum_up(result);
