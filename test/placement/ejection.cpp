@@ -76,6 +76,25 @@ TEST_CASE("where nothing is free the lighter one is pushed out, and finds anothe
     CHECK(ejection(all, 0).lower(origin, 16, {}, never));
 }
 
+TEST_CASE("who moves takes the place that it prefers, if that is free")
+{
+    placement_problem problem{{{{0, 2}, 8}, {{0, 4}, 2}, {{2, 4}, 4}}};
+    auto lowered = [&](byte_count preferred, byte_count alignment) {
+        problem.buffers[2].preferred = preferred;
+        problem.buffers[2].alignment = alignment;
+        placement_shapes const all = shapes_of_all(problem);
+        origins origin{0, 8, 12};
+        CHECK(ejection(all, 0).lower(origin, 12, {}, never));
+        return origin[2];
+    };
+    CHECK(lowered(3, 1) == 3);
+    CHECK(lowered(4, 4) == 4);
+    CHECK(lowered(3, 4) == 0);  // not aligned
+    CHECK(lowered(5, 1) == 0);  // not free
+    CHECK(lowered(10, 1) == 0); // too high
+    CHECK(lowered(no_offset, 1) == 0);
+}
+
 TEST_CASE("a pinned shape is in everybody's way and in nobody's power")
 {
     placement_shapes const all =

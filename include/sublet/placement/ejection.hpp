@@ -118,20 +118,26 @@ private:
     {
         placement_shape const& shape = all_->shapes[s];
         list(s, by_begin_, from_, true);
-        byte_count top = align_up(0, shape);
-        for (lying_piece const& p : from_) {
-            if (p.at > top) break;
-            if (p.other > top) top = align_up(p.other, shape);
-        }
-        if (top <= highest) {
-            put(s, top);
+        auto free_from = [&](byte_count at) {
+            for (lying_piece const& p : from_) {
+                if (p.at > at) break;
+                if (p.other > at) at = align_up(p.other, shape);
+            }
+            return at;
+        };
+        bool const is_as_preferred =
+            shape.preferred <= highest && free_from(align_up(shape.preferred, shape)) == shape.preferred;
+        byte_count place = is_as_preferred ? shape.preferred : free_from(align_up(0, shape));
+        if (place <= highest) {
+            put(s, place);
             return true;
         }
 
         // Only where something ends is there less in the way than just below.
         list(s, by_end_, to_, false);
         byte_count const nowhere = highest + 1;
-        byte_count weight = 0, least = ~byte_count{0}, place = nowhere;
+        byte_count weight = 0, least = ~byte_count{0};
+        place = nowhere;
         std::size_t i = 0, j = 0;
         std::uint64_t pins = 0, ties = 0;
         for (byte_count at = align_up(0, shape); at <= highest; at = align_up(to_[j].at, shape)) {
