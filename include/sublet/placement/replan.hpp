@@ -175,7 +175,8 @@ packing pack_near(Shapes all, former_places const& former, placement_bound const
     // Perhaps not all that went had to.
     std::vector<keyed> away;
     for (std::uint32_t s = 0; s != all.size(); ++s)
-        if (former.home[s] != no_offset && best.origin[s] != former.home[s])
+        if (former.home[s] != no_offset && best.origin[s] != former.home[s] &&
+            all.shapes[s].pinned == no_offset)
             away.push_back({falling(former.weight[s]), 0, s});
     sort_keyed(away);
     if (away.size() > most_returns) away.resize(most_returns);
