@@ -69,10 +69,12 @@ TEST_CASE("no file of lifetimes is left out")
 
 TEST_CASE("each file is placed at its lower bound, and the proof holds")
 {
-    for (auto const& [name, rows, lower_bound] : files) {
+    for (known const& file : files) {
+        std::string const& name = file.name;
+        byte_count const lower_bound = file.lower_bound;
         CAPTURE(name);
         auto const problem = pack::read_lifetimes(folder() + name).problem;
-        CHECK(problem.buffers.size() == rows);
+        CHECK(problem.buffers.size() == file.rows);
         auto const placed = place(problem);
         CHECK(placed.status == placement_status::optimal);
         CHECK(placed.pools.at(0).height == lower_bound);
@@ -88,7 +90,9 @@ TEST_CASE("each file is placed at its lower bound, and the proof holds")
 
 TEST_CASE("a program with those lifetimes is planned as low, and the plan is proved")
 {
-    for (auto const& [name, rows, lower_bound] : files) {
+    for (known const& file : files) {
+        std::string const& name = file.name;
+        byte_count const lower_bound = file.lower_bound;
         CAPTURE(name);
         auto const buffers = pack::read_lifetimes(folder() + name).problem.buffers;
         auto const size_of = [&](auto v) { return buffers[v].size; };
@@ -102,7 +106,9 @@ TEST_CASE("a program with those lifetimes is planned as low, and the plan is pro
 
 TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte below the bound nothing does")
 {
-    for (auto const& [name, rows, lower_bound] : files) {
+    for (known const& file : files) {
+        std::string const& name = file.name;
+        byte_count const lower_bound = file.lower_bound;
         CAPTURE(name);
         if (name.find("1048576") == std::string::npos) continue;
         auto problem = pack::read_lifetimes(folder() + name).problem;
