@@ -51,8 +51,8 @@ public:
         leave(guest, host);
     }
 
-    /// Whoever can be a guest for nothing is one.  O(values^3 / 64) for a round; there is one more than
-    /// rounds that find a guest
+    /// Whoever can be a guest for nothing is one.  O(values^3 / 64) for each round that finds somebody, and
+    /// for one more
     void find_hosts()
     {
         for (std::size_t before = no_value; before != guests_.size();) {

@@ -11,7 +11,7 @@
 /// size, and their sum over all sizes is what no plan goes below. A new vertex makes the largest clique grow
 /// by one at most, and only if it is a member: so each asks one question, among its neighbours before it. If
 /// those can be dealt out to few classes in which nobody interferes, there is no large clique among them; and
-/// whoever is in the last class or fits in none is in every clique that is large enough.
+/// if some are left over, one of these is in every clique that is large enough.
 ///
 /// Source: Östergård, "A fast algorithm for the maximum clique problem", Discrete Applied Mathematics 120,
 /// 2002 (one vertex after the other); Tomita and Seki, "An efficient branch-and-bound algorithm for finding a
@@ -98,8 +98,8 @@ private:
     using word = bit_rows::word;
     std::size_t words() const { return candidates_.words(); }
 
-    /// Who among the candidates is to be tried: nobody that fits in one class less than there are members
-    /// wanted.
+    /// Of the candidates those are to be tried that are left over when there is one class less than members
+    /// are wanted.
     void enter(std::size_t wanted)
     {
         std::size_t const depth = members.size();

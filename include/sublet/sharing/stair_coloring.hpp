@@ -9,9 +9,9 @@
 ///     at least  8 bytes   s0 s1 s2 s3         and those of 8 bytes from all four
 ///
 /// A yes or no question about graph colouring with nested lists. Next is always the value with the fewest
-/// slots to choose from, of equals the one that has run out of slots most often, in this question and all
-/// before it: what is hard about a graph stays hard when the stairs change a little. A value first tries the
-/// slot that it had in the last answer, then the smallest: large ones are for those that need them.
+/// slots to choose from, each counted less the more often it has run out of them, in this question or before:
+/// what is hard about a graph stays hard when the stairs change a little. A value first tries the slot that
+/// it had in the last answer, then the smallest: large ones are for those that need them.
 ///
 /// A dead end is blamed on those who came first in the slots that it wanted; whoever is not to blame is taken
 /// back untried. And two things need not be tried twice. Empty slots of one stair are as good as each other.
@@ -53,8 +53,7 @@ public:
         blamed_ = Bits(1, stair_of_.size());
     }
 
-    /// Can the values down to stair `last` be coloured, of which stair i chooses from slots 0 ... slots[i] -
-    /// 1?
+    /// Can the values down to stair `last` be coloured, if those of stair i have slots below `slots[i]`?
     ///
     /// Requires:   slots[0] >= 1, and they ascend.
     /// Ensures:    if coloured, `slot_of` has the answer. What is impossible need not be so for slots that

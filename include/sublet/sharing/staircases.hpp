@@ -33,6 +33,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -78,7 +79,7 @@ public:
                 nodes *= 2;
             }
         }
-        return best_;
+        return std::move(best_);
     }
 
 private:
@@ -133,8 +134,8 @@ private:
         best_.bytes = sum;
     }
 
-    /// All staircases of at most `target` bytes, if so many nodes are enough: then the bound is above it, or
-    /// there is a better plan.
+    /// Whether so many nodes were enough for all staircases of at most `target` bytes: then the bound is
+    /// above it now, or that of the best plan.
     bool search(byte_count target, std::uint64_t nodes)
     {
         std::uint64_t const stop = best_.nodes + smaller(nodes, nodes_ - best_.nodes);
