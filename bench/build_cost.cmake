@@ -288,6 +288,11 @@ cost(placement/colocated.hpp "auto g = sublet::group_colocated(sublet::placement
 cost(placement/pieces.hpp "auto call(std::vector<sublet::shape_piece>& p) { return sublet::rank_positions(p); }")
 cost(placement/shapes.hpp "${buffers}auto s = sublet::shapes_of(sublet::placement_problem{buffers}, {0});")
 cost(placement/driver.hpp "void call(sublet::steady& driver) { driver.run(1, [](std::size_t) {}); }")
+cost(placement/scaled_shapes.hpp "auto s = sublet::scale_down(sublet::placement_shapes{});")
+cost(placement/search_orders.hpp "
+    auto o = sublet::rank_by(sublet::search_orders[0], sublet::search_problem<std::int32_t>{});")
+cost(placement/search_conflict.hpp "
+    template <class State> auto call(sublet::search_conflict<State> const& c) { return c.has_shape(0); }")
 cost(placement/sections.hpp "
     auto p = sublet::search_problem_of<std::int32_t>(sublet::scale_down(sublet::placement_shapes{}));")
 cost(placement/search_state.hpp "void call(sublet::search_state<std::int32_t>& s) { if (s.reset()) s.place(0, 1); }")

@@ -116,7 +116,10 @@
 #include <sublet/placement/pieces.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/placement/driver.hpp>
+#include <sublet/placement/scaled_shapes.hpp>
 #include <sublet/placement/sections.hpp>
+#include <sublet/placement/search_orders.hpp>
+#include <sublet/placement/search_conflict.hpp>
 #include <sublet/placement/search_state.hpp>
 #include <sublet/placement/search.hpp>
 #include <sublet/placement/portfolio.hpp>

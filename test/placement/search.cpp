@@ -33,13 +33,6 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
 
 } // namespace
 
-TEST_CASE("the widest comes first, then the one in the fullest section")
-{
-    auto const problem = search_problem_of<std::int32_t>(
-        scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}, {{4, 7}, 9}}})));
-    CHECK(rank_by(widest, problem) == std::vector<std::uint32_t>{3, 1, 2, 0});
-}
-
 TEST_CASE("a search ends when its budget does")
 {
     auto problem = search_problem_of<std::int32_t>(scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}}})));
@@ -55,13 +48,6 @@ TEST_CASE("a search ends when its budget does")
 TEST_CASE("nothing is stacked at once")
 {
     CHECK(search({}, 0, search_rule::weight, {}).outcome == search_outcome::found);
-}
-
-TEST_CASE("who is too large is to blame, and nobody else")
-{
-    auto const result = search(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 20}}}), 10, search_rule::weight, {});
-    CHECK(result.outcome == search_outcome::exhausted);
-    CHECK(result.blamed == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no stacking")

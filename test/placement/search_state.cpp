@@ -54,7 +54,8 @@ TEST_CASE("who has nobody left to lie below it need not wait")
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{3, 5}, 2}}}), 20);
     REQUIRE(p.state.reset());
     CHECK_FALSE(p.state.wait(0, 1));
-    CHECK(p.state.blamed[0] == 1);
+    CHECK(p.state.conflict.needs_decision(0));
+    CHECK_FALSE(p.state.conflict.needs_decision(1));
 }
 
 TEST_CASE("what is undone is as if it had never been")

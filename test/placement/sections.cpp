@@ -66,33 +66,6 @@ TEST_CASE("in each section is what is alive, and each set that is alive at once 
     }
 }
 
-TEST_CASE("numbers are counted in the greatest unit that divides all that matters")
-{
-    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80}}}).unit == 16);
-    CHECK(problem_of({{{{0, 2}, 48, 4}, {{1, 3}, 80, 8}}}).unit == 16);
-    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80}}, {}, {{0, {1, 2}, 8, 16}}}).unit == 8);
-    CHECK(problem_of({{{{0, 2}, 48}, {{1, 3}, 80, 1, 0, 4}}}).unit == 4);
-}
-
-TEST_CASE("where all origins are multiples of an alignment, sizes are rounded up to it")
-{
-    auto const p = problem_of({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}}});
-    CHECK(p.unit == 64);
-    CHECK(p.edges_of(0)[0].up == 1);
-    CHECK(p.edges_of(0)[0].down == 2);
-    // One byte that need not be aligned, and nothing can be rounded.
-    CHECK(problem_of({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}, {{0, 1}, 1}}}).unit == 1);
-}
-
-TEST_CASE("an alignment that does not divide the unit is one in units")
-{
-    auto const p = problem_of({{{{0, 2}, 48, 24}, {{1, 3}, 80}}});
-    CHECK(p.unit == 8);
-    CHECK(p.alignment == std::vector<std::int32_t>{3, 1});
-    CHECK(p.aligned(0, 4) == 6);
-    CHECK(p.aligned(0, 6) == 6);
-}
-
 TEST_CASE("an origin is at most as high as the capacity and a pin allow")
 {
     auto p = problem_of({{{{0, 2}, 48}, {{1, 3}, 80}, {{1, 3}, 16, 1, 0, 32}}});

@@ -41,39 +41,6 @@ struct search_result {
     std::vector<std::uint32_t> blamed; ///< if exhausted: shapes that alone cannot be stacked, ascending
 };
 
-inline constexpr search_order search_orders[] = {
-    {search_rule::lowest, {search_key::total, search_key::width, search_key::area}, true},
-    {search_rule::weight, {search_key::total, search_key::width, search_key::area}, false},
-    {search_rule::weight, {search_key::total, search_key::size, search_key::width}, true},
-    {search_rule::lowest, {search_key::total, search_key::size, search_key::width}, true},
-    {search_rule::weight, {search_key::width, search_key::area, search_key::total}, true},
-};
-inline constexpr std::size_t fixed_orders = sizeof search_orders / sizeof *search_orders;
-inline constexpr std::size_t drawn_orders = 2;
-inline constexpr std::uint32_t first_lap_drawn = 2;
-
-/// Any rule, and three of the four keys in any order; the same for equal numbers.
-[[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t lap, std::size_t which)
-{
-    std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + lap * drawn_orders + which;
-    bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u; // splitmix64, Steele, Lea and Flood, OOPSLA 2014
-    bits = (bits ^ bits >> 32) * 0x94d049bb133111ebu;
-    bits ^= bits >> 31;
-    auto below = [&](std::uint64_t n) {
-        std::uint64_t const drawn = bits % n;
-        bits /= n;
-        return drawn;
-    };
-    search_order order{static_cast<search_rule>(below(3)), {}, below(4) != 0};
-    search_key keys[] = {search_key::total, search_key::width, search_key::area, search_key::size};
-    for (std::size_t i = 0; i != 3; ++i) {
-        std::size_t const other = i + below(4 - i);
-        order.keys[i] = keys[other];
-        keys[other] = keys[i];
-    }
-    return order;
-}
-
 /// The searches of one problem, for one capacity after the other.
 template <class Number>
 class search_portfolio {

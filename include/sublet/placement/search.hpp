@@ -17,12 +17,10 @@
 ///
 /// It starts from Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine
 /// learning", ASPLOS 2023, which places in the order of offsets; from there the sections and their bound.
-/// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993; weights of
-/// failures: Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints",
-/// ECAI 2004.
+/// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational
+/// Intelligence, 1993.
 
-#include <sublet/keyed.hpp>
-#include <sublet/placement/driver.hpp>
+#include <sublet/placement/search_orders.hpp>
 #include <sublet/placement/search_state.hpp>
 #include <sublet/placement/sections.hpp>
 #include <sublet/units.hpp>
@@ -35,55 +33,6 @@
 namespace sublet {
 
 enum class search_outcome : std::uint8_t { found, exhausted, limit };
-
-/// Of the sections with the lowest floor: the heaviest, by how often it had too little room, then the one
-/// with the least slack; or the one with the least slack; or no section, just the lowest shape.
-enum class search_rule : std::uint8_t { weight, slack, lowest };
-
-/// Which shape of a section comes first, if several are equally low; the largest first.
-enum class search_key : std::uint8_t { total, width, area, size };
-
-struct search_order {
-    search_rule rule;
-    search_key keys[3];
-    bool by_failures; ///< before the keys: who had part in more conflicts so far
-};
-
-/// The shapes by three keys, then by number.  O(n log n + sections they are in)
-template <class Number>
-[[nodiscard]] std::vector<std::uint32_t> rank_by(search_order const& order,
-                                                 search_problem<Number> const& problem)
-{
-    std::uint32_t const n = problem.shapes;
-    auto key = [&](search_key which, std::uint32_t k) {
-        std::uint64_t value = 0;
-        switch (which) {
-        case search_key::total:
-            for (auto const& p : problem.spans_of(k))
-                for (std::uint32_t s = p.first; s != p.last; ++s)
-                    value = larger(value, static_cast<std::uint64_t>(problem.load[s]));
-            break;
-        case search_key::width: value = problem.length[k]; break;
-        case search_key::area:
-            // The order of numbers that are not negative is that of their bits.
-            value = std::bit_cast<std::uint64_t>(static_cast<double>(problem.length[k]) *
-                                                 static_cast<double>(problem.size[k]));
-            break;
-        case search_key::size: value = problem.size[k]; break;
-        }
-        return falling(value);
-    };
-    std::vector<keyed> offers(n);
-    std::vector<std::uint32_t> last(n), ranked(n);
-    for (std::uint32_t k = 0; k != n; ++k) offers[k] = {key(order.keys[2], k), 0, k};
-    sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].who;
-    for (std::uint32_t i = 0; i != n; ++i)
-        offers[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
-    sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].who];
-    return ranked;
-}
 
 /// One search with one order. It may be started again with a larger budget; what it learned of sections
 /// stays.
@@ -157,7 +106,7 @@ public:
     {
         std::vector<std::uint32_t> result;
         for (std::uint32_t k = 0; k != state.all->shapes; ++k)
-            if (state_type::test(state.blamed.data() + state.words, k)) result.push_back(k);
+            if (state.conflict.has_shape(k)) result.push_back(k);
         return result;
     }
 
@@ -189,8 +138,6 @@ private:
     /// Undo the decisions of a conflict until one has another branch that holds.
     bool turn()
     {
-        std::size_t const words = state.words;
-        std::vector<std::uint64_t>& blamed = state.blamed;
         count_conflict();
         while (!frames.empty()) {
             frame& f = frames.back();
@@ -203,11 +150,12 @@ private:
             }
             parts.resize(f.parts);
             part = f.part;
-            bool const has_part = !state.techniques.jumps_back || state_type::test(blamed.data(), j);
+            bool const has_part = !state.techniques.jumps_back || state.conflict.needs_decision(j);
+            std::vector<std::uint64_t>& sets = state.conflict.sets();
+            std::size_t const at = (frames.size() - 1) * sets.size();
             if (has_part && !f.waits) {
-                std::size_t const at = (frames.size() - 1) * 2 * words;
-                if (kept.size() < at + 2 * words) kept.resize(at + 2 * words);
-                for (std::size_t w = 0; w != 2 * words; ++w) kept[at + w] = blamed[w];
+                if (kept.size() < at + sets.size()) kept.resize(at + sets.size());
+                for (std::size_t w = 0; w != sets.size(); ++w) kept[at + w] = sets[w];
                 f.waits = true;
                 ++waiting[j];
                 if (state.wait(j, static_cast<std::uint32_t>(frames.size()))) return true;
@@ -215,11 +163,10 @@ private:
                 continue;
             }
             if (has_part) {
-                std::size_t const at = (frames.size() - 1) * 2 * words;
-                for (std::size_t w = 0; w != 2 * words; ++w) blamed[w] |= kept[at + w];
-                state_type::set(blamed.data() + words, j);
+                for (std::size_t w = 0; w != sets.size(); ++w) sets[w] |= kept[at + w];
+                state.conflict.add_shape(j);
                 // An earlier decision about j may have part in it, too.
-                if (waiting[j] == 0) blamed[j / 64] &= ~(std::uint64_t{1} << j % 64);
+                if (waiting[j] == 0) state.conflict.remove_decision(j);
             }
             frames.pop_back();
         }
@@ -231,8 +178,9 @@ private:
     {
         if (!order.by_failures) return;
         std::uint32_t* const failures = state.weight.data() + state.all->sections;
-        for (std::size_t w = 0; w != state.words; ++w)
-            for (std::uint64_t bits = state.blamed[state.words + w]; bits != 0; bits &= bits - 1)
+        std::size_t const words = state.conflict.words();
+        for (std::size_t w = 0; w != words; ++w)
+            for (std::uint64_t bits = state.conflict.sets()[words + w]; bits != 0; bits &= bits - 1)
                 ++failures[w * 64 + static_cast<unsigned>(std::countr_zero(bits))];
     }
 
@@ -271,15 +219,15 @@ private:
             std::uint32_t who = none;
             if (order.rule != search_rule::lowest) {
                 std::uint32_t const s = choose_section(begin, end, low);
-                for (std::uint32_t i = state.first_member[s]; i != state.first_member[s + 1]; ++i)
-                    consider(state.member[i], who);
+                for (std::uint32_t i = state.all->first_member[s]; i != state.all->first_member[s + 1]; ++i)
+                    consider(state.all->members[i].shape, who);
             }
             if (who == none)
                 for (std::uint32_t k = begin; k != end; ++k) consider(k, who);
             if (who != none) return who;
             for (std::uint32_t k = begin; k != end; ++k)
                 if (state.lb[k] != state_type::nowhere) state.give_up_hope(who = k);
-            state.fails_in_circle(who);
+            state.fail_in_circle(who);
             return circle;
         }
         return none;

@@ -25,6 +25,7 @@
 /// Everything is written down in a log before it changes. Placed shapes have an lb of `nowhere`, so that
 /// minima need not ask who is placed.
 
+#include <sublet/placement/search_conflict.hpp>
 #include <sublet/placement/sections.hpp>
 #include <sublet/units.hpp>
 
@@ -54,24 +55,7 @@ public:
     void use(problem_type const& of)
     {
         all = &of;
-        first_member.assign(of.sections + 1, 0);
-        for (auto const& p : of.spans)
-            for (std::uint32_t s = p.first; s != p.last; ++s) ++first_member[s];
-        std::uint32_t sum = 0;
-        for (std::uint32_t& f : first_member) sum += std::exchange(f, sum);
-        member.resize(sum);
-        member_begin.resize(of.has_begins ? sum : 0);
-        std::vector<std::uint32_t> next = first_member;
-        for (std::uint32_t k = 0; k != of.shapes; ++k)
-            for (auto const& p : of.spans_of(k))
-                for (std::uint32_t s = p.first; s != p.last; ++s) {
-                    if (of.has_begins) member_begin[next[s]] = p.begin;
-                    member[next[s]++] = k;
-                }
-        stamp.assign(of.shapes, 0);
-        words = (of.shapes + 63) / 64;
-        reasons.resize(of.shapes * words);
-        blamed.assign(2 * words, 0);
+        conflict.prepare(of.shapes);
     }
 
     /// Nothing is placed. False if not even that is possible.
@@ -86,25 +70,25 @@ public:
         waiters.clear();
         log.clear();
         rest = all->load;
-        watch.assign(first_member.begin(), first_member.end() - 1);
+        watch.assign(all->first_member.begin(), all->first_member.end() - 1);
         cut.assign(all->sections, 0);
         for (std::uint32_t k = 0; k != n; ++k)
             for (std::uint32_t s = all->first[k]; s + 1 != all->last[k]; ++s) ++cut[s];
         for (std::uint32_t k = 0; k != n; ++k)
-            if (lb[k] > all->most[k]) return fails_at_shape(k);
+            if (lb[k] > all->most[k]) return fail_at_shape(k);
         for (std::uint32_t s = 0; s != all->sections; ++s)
-            if (!has_room(s)) return fails_at_section(s);
+            if (!has_room(s)) return fail_at_section(s);
         return true;
     }
 
     /// Requires: j is neither placed nor does it wait.
-    /// Ensures:  if false, `blamed` says why.
+    /// Ensures:  if false, `conflict` says why.
     bool place(std::uint32_t j, std::uint32_t depth)
     {
         Number const at = sky[j];
         lb[j] = nowhere;
         decided_at[j] = depth;
-        explain_place(j);
+        conflict.note_reasons(j, fixer[j]);
         for (auto const& p : all->spans_of(j)) {
             Number const height = p.end - p.begin;
             for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] -= height;
@@ -125,7 +109,7 @@ public:
             fixer[k] = j;
             if (sky[k] <= lb[k]) continue;
             lb[k] = sky[k];
-            if (lb[k] > all->most[k]) return fails_at_shape(k);
+            if (lb[k] > all->most[k]) return fail_at_shape(k);
             touch(k);
         }
         return spread();
@@ -172,8 +156,6 @@ public:
 
     problem_type const* all = nullptr;
     search_techniques techniques;
-    std::vector<std::uint32_t> first_member, member; ///< by section
-    std::vector<Number> member_begin;
     std::vector<Number> sky, lb, wait_at;
     std::vector<std::uint32_t> fixer;      ///< by shape, who holds up its sky
     std::vector<std::uint32_t> support;    ///< by shape that waits: the edge that gives its lb
@@ -184,9 +166,7 @@ public:
     std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too
     std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
 
-    std::size_t words = 0;
-    std::vector<std::uint64_t> reasons; ///< by shape that is placed: the decisions that put it there
-    std::vector<std::uint64_t> blamed;  ///< decisions of a conflict, then the shapes that have part in it
+    search_conflict<search_state> conflict;
 
     struct change {
         std::uint32_t what, who;
@@ -194,16 +174,14 @@ public:
     };
     std::vector<change> log;
 
-    static void set(std::uint64_t* bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
-    static bool test(std::uint64_t const* bits, std::uint32_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; }
-
-    /// No shape of the part can be placed, all of them wait for each other.
-    void fails_in_circle(std::uint32_t k)
+    /// Below it a neighbour lies that k waits for.
+    Number limit(std::uint32_t k, typename problem_type::edge const& e) const
     {
-        clear_blame();
-        explain(k, impossible);
-        explain_waits();
+        return techniques.has_dominance ? wait_at[k] + e.up : nowhere;
     }
+
+    /// No shape of a part can be placed: k and all others, given up, wait for each other.
+    void fail_in_circle(std::uint32_t k) { conflict.begin(*this, k, impossible); }
     void give_up_hope(std::uint32_t k)
     {
         log.push_back({k, fixer[k], sky[k], lb[k]});
@@ -212,8 +190,6 @@ public:
 
 private:
     std::uint32_t dirty_first = 0, dirty_last = 0;
-    std::uint32_t round = 0;
-    std::vector<std::uint32_t> stamp, todo;
 
     void touch(std::uint32_t k)
     {
@@ -231,17 +207,14 @@ private:
     {
         Number const highest = all->room[s] - rest[s];
         if (lowest_byte(watch[s]) <= highest || rest[s] == 0) return true;
-        for (std::uint32_t i = first_member[s]; i != first_member[s + 1]; ++i)
+        for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i)
             if (lowest_byte(i) <= highest) {
                 watch[s] = i;
                 return true;
             }
         return false;
     }
-    Number lowest_byte(std::uint32_t i) const
-    {
-        return all->has_begins ? lb[member[i]] + member_begin[i] : lb[member[i]];
-    }
+    Number lowest_byte(std::uint32_t i) const { return lb[all->members[i].shape] + all->members[i].begin; }
 
     /// New bounds for those that wait, then for sections.
     bool spread()
@@ -270,87 +243,25 @@ private:
                 if (best <= lb[k]) continue;
                 log.push_back({k, fixer[k], sky[k], lb[k]});
                 lb[k] = best < nowhere ? best : impossible;
-                if (lb[k] > all->most[k]) return fails_at_shape(k);
+                if (lb[k] > all->most[k]) return fail_at_shape(k);
                 touch(k);
                 again = 1;
             }
         }
         for (std::uint32_t s = dirty_first; s != dirty_last; ++s)
-            if (!has_room(s)) return fails_at_section(s);
+            if (!has_room(s)) return fail_at_section(s);
         return true;
     }
 
-    Number limit(std::uint32_t k, typename problem_type::edge const& e) const
+    bool fail_at_shape(std::uint32_t k)
     {
-        return techniques.has_dominance ? wait_at[k] + e.up : nowhere;
-    }
-
-    void clear_blame()
-    {
-        for (std::uint64_t& w : blamed) w = 0;
-        ++round;
-        todo.clear();
-    }
-    void blame_reasons(std::uint32_t j)
-    {
-        if (j == nobody) return;
-        for (std::size_t w = 0; w != words; ++w) blamed[w] |= reasons[j * words + w];
-    }
-    void explain_place(std::uint32_t j)
-    {
-        std::uint64_t* const mine = reasons.data() + j * words;
-        std::uint64_t const* const from = fixer[j] == nobody ? nullptr : reasons.data() + fixer[j] * words;
-        for (std::size_t w = 0; w != words; ++w) mine[w] = from != nullptr ? from[w] : 0;
-        set(mine, j);
-    }
-
-    /// Why k cannot be lower than `need`.
-    void explain(std::uint32_t k, Number need)
-    {
-        set(blamed.data() + words, k);
-        if (sky[k] >= need) blame_reasons(fixer[k]);
-        else if (stamp[k] != round) {
-            stamp[k] = round;
-            todo.push_back(k);
-        }
-    }
-    void explain_waits()
-    {
-        while (!todo.empty()) {
-            std::uint32_t const k = todo.back();
-            todo.pop_back();
-            set(blamed.data(), k);
-            for (auto const& e : all->edges_of(k)) {
-                std::uint32_t const m = e.to;
-                if (lb[m] == nowhere) {
-                    if (decided_at[m] > decided_at[k]) blame_reasons(m);
-                    continue;
-                }
-                set(blamed.data() + words, m);
-                if (sky[m] >= limit(k, e) || all->aligned(k, sky[m] + e.down) >= lb[k])
-                    blame_reasons(fixer[m]);
-                else if (stamp[m] != round) {
-                    stamp[m] = round;
-                    todo.push_back(m);
-                }
-            }
-        }
-    }
-    bool fails_at_shape(std::uint32_t k)
-    {
-        clear_blame();
-        explain(k, all->most[k] + 1);
-        explain_waits();
+        conflict.begin(*this, k, all->most[k] + 1);
         return false;
     }
-    bool fails_at_section(std::uint32_t s)
+    bool fail_at_section(std::uint32_t s)
     {
         ++weight[s];
-        clear_blame();
-        Number const need = all->room[s] - rest[s] + 1;
-        for (std::uint32_t i = first_member[s]; i != first_member[s + 1]; ++i)
-            if (lb[member[i]] != nowhere) explain(member[i], need - (all->has_begins ? member_begin[i] : 0));
-        explain_waits();
+        conflict.begin_section(*this, s);
         return false;
     }
 };

@@ -12,11 +12,9 @@
 ///     rank   0   1   2   3   4   5
 ///
 /// A section is a rank at which a set of pieces is alive that no other rank has more of: it is enough to look
-/// at them. All numbers are in units, the greatest that divides all distances that matter, so that they are
-/// small. If all origins are multiples of a common alignment, ends are first rounded up to it: the bytes in
-/// between are of use to nobody.
+/// at them. Numbers are units of scaled_shapes.hpp.
 
-#include <sublet/keyed.hpp>
+#include <sublet/placement/scaled_shapes.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -30,72 +28,16 @@
 
 namespace sublet {
 
-/// Shapes with ends rounded up and distances divided by `unit`; sizes are as they were, in bytes.
-struct scaled_shapes {
-    placement_shapes shapes;
-    byte_count unit = 1;
-    byte_count enough = 0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
-};
-
-namespace detail {
-
-[[nodiscard]] constexpr byte_count common_divisor(byte_count a, byte_count b) noexcept
-{
-    while (b != 0) a = std::exchange(b, a % b);
-    return a;
-}
-
-} // namespace detail
-
-/// Complexity: O(pieces), a few times.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] scaled_shapes scale_down(Shapes const& all)
-{
-    scaled_shapes result{all};
-    auto& [shapes, unit, enough] = result;
-    byte_count common = 0;
-    for (placement_shape const& s : shapes.shapes)
-        common = detail::common_divisor(detail::common_divisor(common, s.alignment), s.phase);
-    for (shape_piece const& p : shapes.pieces) common = detail::common_divisor(common, p.begin);
-    unit = 0;
-    for (shape_piece& p : shapes.pieces) {
-        p.end = align_up(p.end, common);
-        unit = detail::common_divisor(detail::common_divisor(unit, p.begin), p.end);
-    }
-    for (placement_shape const& s : shapes.shapes) {
-        unit = detail::common_divisor(unit, s.phase);
-        if (s.pinned != no_offset) unit = detail::common_divisor(unit, s.pinned);
-    }
-    // An alignment that divides the unit asks for nothing; any other one is made a multiple of it.
-    for (bool changes = true; std::exchange(changes, false);)
-        for (placement_shape const& s : shapes.shapes) {
-            if (unit % s.alignment == 0 || s.alignment % unit == 0) continue;
-            unit = detail::common_divisor(unit, s.alignment);
-            changes = true;
-        }
-    for (shape_piece& p : shapes.pieces) {
-        p.begin /= unit;
-        p.end /= unit;
-    }
-    byte_count highest_pin = 0;
-    for (placement_shape& s : shapes.shapes) {
-        s.alignment = unit % s.alignment == 0 ? 1 : s.alignment / unit;
-        s.phase /= unit;
-        if (s.pinned != no_offset) highest_pin = larger(highest_pin, s.pinned /= unit);
-        byte_count const most = checked_add(s.size / unit + 1, s.alignment);
-        enough = checked_add(enough, most);
-    }
-    enough = checked_add(enough, highest_pin);
-    if (unit == 0) unit = 1;
-    return result;
-}
-
 /// The numbers are `Number`s: signed, and wide enough for twice the capacity.
 template <class Number>
 struct search_problem {
     struct span { ///< a piece, in sections
         std::uint32_t first, last;
         Number begin, end;
+    };
+    struct member { ///< a piece, in a section
+        std::uint32_t shape;
+        Number begin;
     };
     struct edge {
         std::uint32_t to;
@@ -106,10 +48,11 @@ struct search_problem {
     std::uint32_t shapes = 0;
     std::uint32_t sections = 0;
     bool has_alignment = false;
-    bool has_begins = false; ///< not all pieces begin at the origin
     byte_count unit = 1;
     std::vector<std::uint32_t> first_span, first_edge; ///< by shape, and one more
+    std::vector<std::uint32_t> first_member;           ///< by section, and one more
     std::vector<span> spans;
+    std::vector<member> members;                           ///< of each section by number
     std::vector<edge> edges;                               ///< ascending
     std::vector<Number> alignment, phase, lowest, highest; ///< by shape; of origins the lowest and highest
     std::vector<Number> load;                              ///< by section: the height of all pieces
@@ -178,7 +121,6 @@ template <class Number, std::same_as<scaled_shapes> Scaled>
     to.first_span = from.first_piece;
     for (shape_piece const& p : from.pieces) {
         to.spans.push_back({ended[p.when.first], ended[p.when.last], number(p.begin), number(p.end)});
-        if (p.begin != 0) to.has_begins = true;
         for (std::uint32_t i = ended[p.when.first]; i != ended[p.when.last]; ++i)
             to.load[i] += number(p.end - p.begin);
     }
@@ -195,6 +137,17 @@ template <class Number, std::same_as<scaled_shapes> Scaled>
         if (s.alignment != 1) to.has_alignment = true;
     }
 
+    to.first_member.assign(std::size_t{to.sections} + 1, 0);
+    for (auto const& p : to.spans)
+        for (std::uint32_t i = p.first; i != p.last; ++i) ++to.first_member[i];
+    std::uint32_t members = 0;
+    for (std::uint32_t& f : to.first_member) members += std::exchange(f, members);
+    to.members.resize(members);
+    std::vector<std::uint32_t> next = to.first_member;
+    for (std::uint32_t s = 0; s != n; ++s)
+        for (auto const& p : to.spans_of(s))
+            for (std::uint32_t i = p.first; i != p.last; ++i) to.members[next[i]++] = {s, p.begin};
+
     auto is_one_piece = [&](std::uint32_t s) { return from.first_piece[s + 1] - from.first_piece[s] == 1; };
     auto for_each_pair = [&](auto visit) {
         for (std::uint32_t a = 0; a != n; ++a)
@@ -209,7 +162,7 @@ template <class Number, std::same_as<scaled_shapes> Scaled>
     std::uint32_t edges = 0;
     for (std::uint32_t& f : to.first_edge) edges += std::exchange(f, edges);
     to.edges.resize(edges);
-    std::vector<std::uint32_t> next = to.first_edge;
+    next = to.first_edge;
     auto distance = [&](std::uint32_t below, std::uint32_t above) {
         if (!is_one_piece(below) || !is_one_piece(above)) return number(reach(from, below, above).distance);
         return to.spans[to.first_span[below]].end - to.spans[to.first_span[above]].begin;
