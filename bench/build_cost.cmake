@@ -309,7 +309,7 @@ cost(placement/orders.hpp "auto call(sublet::placement_shapes const& s, sublet::
 { return sublet::order_by(sublet::placement_order::size, s, b); }")
 cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet::placed_pieces p(s); p.insert(s, 0, p.free_origin(s, 0, 0, 8)); }")
 cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
-cost(placement/gap_list.hpp "void call(sublet::gap_list& g) { g.stack(0, 8, 8); (void)g.take(1, {}, 8); g.give_back(1); }")
+cost(placement/gap_list.hpp "void call(sublet::gap_list& g) { g.stack(0, 8, 8); (void)g.take(1, sublet::placement_shape{}, 8); g.give_back(1); }")
 cost(placement/fit_outwards.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit_outwards(s, {0}, {}); }")
 cost(placement/fit_upwards.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit_upwards(s, {0}, {}); }")
 cost(placement/parts_in_time.hpp "auto call(sublet::placement_shapes const& s) { return sublet::parts_in_time(s); }")
