@@ -328,3 +328,24 @@ TEST_CASE("a bound that was shown with fewer nodes does not fall when questions 
         }
     }
 }
+
+TEST_CASE("of hundreds of values the best found is a plan, not above the first, and its proof holds")
+{
+    unsigned better = 0;
+    for (unsigned seed = 0; seed != 16; ++seed) {
+        CAPTURE(seed);
+        auto const drawn = drawn_interferences(seed, 200);
+        auto const first = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = 0});
+        auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = 100'000});
+        check(first, drawn.all, drawn.bytes);
+        check(found, drawn.all, drawn.bytes);
+        CHECK(found.nodes <= 100'000);
+        if (seed % 2 == 0) CHECK(found.is_optimal()); // live ranges on a line
+        better += found.total_bytes < first.total_bytes;
+    }
+    CHECK(better > 8);
+    auto const many = drawn_interferences(0, 1000);
+    auto const found = assign_exact(many.all.graph(), {.bytes = many.bytes, .nodes = 100'000});
+    check(found, many.all, many.bytes);
+    CHECK(found.is_optimal());
+}
