@@ -45,7 +45,7 @@ namespace detail {
 } // namespace detail
 
 struct ejection_limits {
-    std::uint64_t steps = no_limit;  ///< so many shapes look for a place, besides those that are too high
+    std::uint64_t steps = no_limit;  ///< so often somebody is pushed out
     std::uint64_t visits = no_limit; ///< what visits() may reach
 };
 
@@ -76,7 +76,7 @@ public:
         by_end_.resize(by_begin_.size());
     }
 
-    /// So many shapes have looked for a place, and at so many pieces.
+    /// So often somebody was pushed out, and so many pieces were looked at to find places.
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
@@ -100,9 +100,10 @@ public:
             if (!is_low) homeless_.push_back(s);
             else if (origin_[s] == no_offset) put(s, origin[s]);
         }
-        limits.steps += smaller<std::uint64_t>(homeless_.size(), no_limit - limits.steps);
-        for (std::uint64_t step = 0; !homeless_.empty(); ++step, ++steps_) {
-            if (step == limits.steps || visits_ >= limits.visits || (step % 16 == 0 && stop())) return false;
+        std::uint64_t const before = steps_;
+        for (std::uint64_t turn = 0; !homeless_.empty(); ++turn) {
+            if (steps_ - before >= limits.steps || visits_ >= limits.visits || (turn % 16 == 0 && stop()))
+                return false;
             std::uint32_t const s = homeless_.back();
             homeless_.pop_back();
             if (!settle(s, ceiling - all_->shapes[s].size)) return false;
@@ -231,6 +232,7 @@ private:
     template <class Shape>
     void learn(Shape s)
     {
+        ++steps_;
         weight_[s] += weight_[s] / 4 + 1;
         if (weight_[s] >> 40 == 0) return;
         for (std::size_t i = 0; i != weight_.size(); ++i) weight_[i] = larger(guess_[i], weight_[i] >> 8);

@@ -4,10 +4,11 @@
 
 /// Lower a packing that orders have left above the bound.
 ///
-///     height  |_____________                     ceilings half way between what was reached and what failed,
-///             |_ _ _ _ _ _ _ _ __________        tried from several packings; what fails from all of them is
-///             |      ________ _ _ _              tried again in the next lap, with twice the steps
-///     bound   |_____________________________
+///     height  |_____________                    ceilings half way between what was reached and what failed;
+///             |_ _ _ _ _ _ _ _ __________       a lap ends where they meet, or nearly
+///             |      ________ _ _ _
+///     bound   |____________________________     then the next packing to begin from, in the end with more
+///     steps
 ///
 /// For tens of thousands of shapes, for which exact search is out of reach, and quickly for a few hundred.
 /// There is no guaranteed factor. What packs the peak well, where all bytes of the bound are alive, is a good
@@ -55,7 +56,7 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
         return best.height <= bound.bytes || spent + eject.visits() >= options.visits || stop();
     };
     std::vector<byte_count> starts[1 + 2] = {best.origin};
-    ejection_limits limits{.steps = 256};
+    ejection_limits limits{.steps = 64};
     for (std::size_t lap = 0; lap != 40 && !is_over(); limits.steps *= lap % 3 == 2 ? 2 : 1, ++lap) {
         std::vector<byte_count>& start = starts[lap % 3];
         if (start.empty()) {
