@@ -4,11 +4,10 @@
 
 /// Lower a packing that orders have left above the bound.
 ///
-///     height  |_____________                    ceilings half way between what was reached and what failed;
-///             |_ _ _ _ _ _ _ _ __________       a lap ends where they meet, or nearly
-///             |      ________ _ _ _
-///     bound   |____________________________     then the next packing to begin from, in the end with more
-///     steps
+///     height  |_____________                 ceilings half way between what was reached and what failed; a
+///             |_ _ _ _ _ _ _ _ __________    lap ends where they nearly meet. Then the next packing to begin
+///             |      ________ _ _ _          from has its lap, and when all had theirs, the first again,
+///     bound   |__________________________    with more steps
 ///
 /// For tens of thousands of shapes, for which exact search is out of reach, and quickly for a few hundred.
 /// There is no guaranteed factor. What packs the peak well, where all bytes of the bound are alive, is a good
@@ -38,9 +37,8 @@ struct improve_options {
 /// `best`, or what is lower, until the height is `bound.bytes` or the limits are reached. `tried` counts the
 /// packings that it makes to begin with.
 ///
-/// Requires:   `best` is a packing of all shapes; `bound` is theirs, or its `bytes` a height that is low
-/// enough. Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same
-/// arguments,
+/// Requires:   `best` is a packing of all shapes; the bound's `bytes` may be any height that is low enough.
+/// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
 ///             same packing, as long as the driver does not stop it.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 [[nodiscard]] packing improve(Shapes const& all, placement_bound const& bound, packing best,
