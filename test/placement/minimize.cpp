@@ -96,3 +96,22 @@ TEST_CASE("nodes are a limit, and what is returned then is still true")
         if (result.best.height != no_limit) REQUIRE(is_placed(all, result.best.origin, result.best.height));
     }
 }
+
+TEST_CASE("an incumbent that is lower than all stackings stays, and the bound comes down to it")
+{
+    auto const all = shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 4}}});
+    auto const result = minimize_steadily(all, 0, {{0, 2}, 6, 0});
+    CHECK(result.best.height == 6);
+    CHECK(result.bound == 6);
+    CHECK(result.is_proved);
+}
+
+TEST_CASE("what no height between can change is not tried at each height")
+{
+    // 7 bytes more than a multiple of 1000 for each of three: heights by the byte would be thousands.
+    auto const all = shapes_of_all({{{{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}}});
+    auto const result = minimize_steadily(all, 3021, none);
+    CHECK(result.is_proved);
+    CHECK(result.best.height == 5007);
+    CHECK(result.nodes < 200);
+}

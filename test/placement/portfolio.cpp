@@ -41,6 +41,8 @@ void hold_to_oracle(stacking_traits traits, search_techniques techniques, std::u
                 REQUIRE(result.height <= capacity);
                 continue;
             }
+            REQUIRE(result.height > capacity);
+            REQUIRE(result.height <= lowest.value_or(no_limit));
             std::vector<buffer_id> members;
             for (std::uint32_t s : result.blamed)
                 for (shape_part const& p : all.parts)

@@ -67,7 +67,8 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
             result.best.height = tried.height;
         }
         if (tried.outcome == search_outcome::exhausted) {
-            result.bound = smaller(next_height(all, scaled.unit, height), result.best.height);
+            result.bound =
+                smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height);
             result.blamed = std::move(tried.blamed);
         }
         is_over =

@@ -36,7 +36,7 @@ struct search_options {
 struct search_result {
     search_outcome outcome = search_outcome::limit;
     std::vector<byte_count> origin; ///< by shape, if found
-    byte_count height = no_limit;
+    byte_count height = no_limit; ///< if found; if exhausted, no stacking is lower (`no_limit`: none at all)
     std::uint64_t nodes = 0;
     std::vector<std::uint32_t> blamed; ///< if exhausted: shapes that alone cannot be stacked, ascending
 };
@@ -94,8 +94,10 @@ public:
             if (i != first.get()) continue;
             auto const& search = *searches[i];
             result.outcome = outcomes[i];
-            if (result.outcome == search_outcome::exhausted) result.blamed = search.shapes_blamed();
-            else {
+            if (result.outcome == search_outcome::exhausted) {
+                result.blamed = search.shapes_blamed();
+                result.height = search.state.next_height;
+            } else {
                 result.height = 0;
                 for (std::uint32_t k = 0; k != problem.shapes; ++k) {
                     result.origin.push_back(static_cast<byte_count>(search.state.sky[k]) * problem.unit);
@@ -165,12 +167,15 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 {
     scaled_shapes const scaled = scale_down(all);
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
-    capacity = smaller(capacity, enough * scaled.unit);
+    byte_count const height = smaller(capacity, enough * scaled.unit);
+    search_result result;
     if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 29))
-        return detail::decide_in<std::int32_t>(scaled, capacity, options, driver);
-    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
-        return detail::decide_in<std::int64_t>(scaled, capacity, options, driver);
-    return {};
+        result = detail::decide_in<std::int32_t>(scaled, height, options, driver);
+    else if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
+        result = detail::decide_in<std::int64_t>(scaled, height, options, driver);
+    // What does not fit within enough fits nowhere.
+    if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
+    return result;
 }
 
 } // namespace sublet

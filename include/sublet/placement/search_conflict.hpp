@@ -61,23 +61,26 @@ public:
         set(mine, j);
     }
 
-    /// From now on: that k cannot be lower than `need`.
+    /// From now on: that k cannot be as low as `most`. Returns how many units too high it is.
     template <class Number>
-    void begin(State const& state, std::uint32_t k, Number need)
+    Number begin(State const& state, std::uint32_t k, Number most)
     {
         clear();
-        ask(state, k, need);
+        Number const lowest = ask(state, k, most + 1);
         answer(state);
+        return lowest - most;
     }
     /// Or: that those of section s that are not placed have too little room.
-    void begin_section(State const& state, std::uint32_t s)
+    auto begin_section(State const& state, std::uint32_t s)
     {
         clear();
         auto const need = state.all->room[s] - state.rest[s] + 1;
+        auto lowest = State::nowhere;
         for (std::uint32_t i = state.all->first_member[s]; i != state.all->first_member[s + 1]; ++i)
             if (auto const& m = state.all->members[i]; state.lb[m.shape] != State::nowhere)
-                ask(state, m.shape, need - m.begin);
+                lowest = smaller(lowest, ask(state, m.shape, need - m.begin) + m.begin);
         answer(state);
+        return lowest - (need - 1);
     }
 
 private:
@@ -99,12 +102,17 @@ private:
         if (j == nobody) return;
         for (std::size_t w = 0; w != words_; ++w) sets_[w] |= reasons_[j * words_ + w];
     }
+    /// Why k is no lower than `need`. Returns what the reasons show: it may be no lower than even that.
     template <class Number>
-    void ask(State const& state, std::uint32_t k, Number need)
+    Number ask(State const& state, std::uint32_t k, Number need)
     {
         add_shape(k);
-        if (state.sky[k] >= need) add_reasons(state.fixer[k]);
-        else ask_why_it_waits(k);
+        if (state.sky[k] >= need) {
+            add_reasons(state.fixer[k]);
+            return state.sky[k];
+        }
+        ask_why_it_waits(k);
+        return state.lb[k];
     }
     void ask_why_it_waits(std::uint32_t k)
     {

@@ -69,6 +69,7 @@ public:
         decided_at.assign(n, 0);
         waiters.clear();
         log.clear();
+        next_height = no_limit;
         rest = all->load;
         watch.assign(all->first_member.begin(), all->first_member.end() - 1);
         cut.assign(all->sections, 0);
@@ -167,6 +168,7 @@ public:
     std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
 
     search_conflict<search_state> conflict;
+    byte_count next_height = no_limit; ///< the lowest at which any conflict since reset() would not be one
 
     struct change {
         std::uint32_t what, who;
@@ -181,7 +183,7 @@ public:
     }
 
     /// No shape of a part can be placed: k and all others, given up, wait for each other.
-    void fail_in_circle(std::uint32_t k) { conflict.begin(*this, k, impossible); }
+    void fail_in_circle(std::uint32_t k) { conflict.begin(*this, k, impossible - 1); }
     void give_up_hope(std::uint32_t k)
     {
         log.push_back({k, fixer[k], sky[k], lb[k]});
@@ -253,15 +255,23 @@ private:
         return true;
     }
 
+    void short_of(byte_count height) { next_height = smaller(next_height, height); }
     bool fail_at_shape(std::uint32_t k)
     {
-        conflict.begin(*this, k, all->most[k] + 1);
+        Number const above = conflict.begin(*this, k, all->most[k]);
+        if (lb[k] != impossible) short_of(all->height_at(k, all->most[k] + above));
         return false;
     }
     bool fail_at_section(std::uint32_t s)
     {
         ++weight[s];
-        conflict.begin_section(*this, s);
+        Number const above = conflict.begin_section(*this, s);
+        byte_count height = no_limit;
+        for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i) {
+            std::uint32_t const k = all->members[i].shape;
+            height = smaller(height, all->height_at(k, all->most[k] + above));
+        }
+        short_of(height);
         return false;
     }
 };

@@ -79,6 +79,12 @@ struct search_problem {
         return past == 0 ? at : at + (alignment[s] - past);
     }
 
+    /// What s needs to have its origin there; `no_limit` beyond its pin.
+    [[nodiscard]] byte_count height_at(std::uint32_t s, Number origin) const
+    {
+        return origin > highest[s] ? no_limit : static_cast<byte_count>(origin) * unit + size[s];
+    }
+
     /// What may end where, in an arena of `capacity` units and `rest` bytes.
     void set_capacity(byte_count capacity)
     {
