@@ -126,9 +126,7 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
     if (result.bound < result.best.height && result.best.height != no_limit) {
         scaled_shapes const scaled = scale_down(all);
         byte_count const units = result.best.height / scaled.unit + 1;
-        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 29))
-            detail::minimize_in<std::int32_t>(all, scaled, options, driver, result);
-        else if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
+        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
             detail::minimize_in<std::int64_t>(all, scaled, options, driver, result);
     }
     result.is_proved = result.best.height == result.bound;

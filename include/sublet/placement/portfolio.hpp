@@ -169,9 +169,7 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
     byte_count const height = smaller(capacity, enough * scaled.unit);
     search_result result;
-    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 29))
-        result = detail::decide_in<std::int32_t>(scaled, height, options, driver);
-    else if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
+    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
         result = detail::decide_in<std::int64_t>(scaled, height, options, driver);
     // What does not fit within enough fits nowhere.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
