@@ -65,14 +65,25 @@ function(budget_of header result)
   set(words "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)[.]hpp$")
   if(header MATCHES "${words}")
     set(${result} 60 PARENT_SCOPE)
-  elseif(header MATCHES "^(planner|reporting/(dot|why_peak))[.]hpp$") # these read a program and write names
+  elseif(header MATCHES "^reporting/(dot|why_peak)[.]hpp$") # these read a program and write names
     set(${result} 250 PARENT_SCOPE)
+  # Searches, or threads.
+  elseif(header MATCHES "^placement/(portfolio|minimize|improve|fewest_that_fail|clocked)[.]hpp$")
+    set(${result} 350 PARENT_SCOPE)
+  elseif(header MATCHES "^placement/pack[.]hpp$") # every way to place, instantiated by its one call
+    set(${result} 500 PARENT_SCOPE)
+  elseif(header MATCHES "^placement/(choose_pools|replan)[.]hpp$") # pack() and what is asked of it
+    set(${result} 600 PARENT_SCOPE)
+  elseif(header STREQUAL planner.hpp) # pack() and a checker
+    set(${result} 700 PARENT_SCOPE)
+  elseif(header STREQUAL placement/place.hpp) # pack() with clocks and threads
+    set(${result} 850 PARENT_SCOPE)
   elseif(header MATCHES "^(execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
-  elseif(header MATCHES "^(concurrent|handoff)_planner[.]hpp$") # all that shares under every schedule
-    set(${result} 450 PARENT_SCOPE)
-  elseif(header STREQUAL sublet.hpp)
-    set(${result} 550 PARENT_SCOPE)
+  elseif(header MATCHES "^concurrent_planner[.]hpp$") # all that shares under every schedule
+    set(${result} 600 PARENT_SCOPE)
+  elseif(header MATCHES "^(handoff_planner|sublet)[.]hpp$") # that and pack(); all, with a plan
+    set(${result} 1000 PARENT_SCOPE)
   elseif(header MATCHES "^adapt/") # nearly all of it is Boost's
     set(${result} 650 PARENT_SCOPE)
   else()

@@ -248,8 +248,7 @@ TEST_CASE("of thousands few move if few have changed")
         b.life.last += 5;
         changed += b.size;
     }
-    byte_count height = 0, all = 0;
-    for (placement_buffer const& b : problem.buffers) all += b.size;
+    byte_count height = 0;
     for (std::size_t b = 0; b != previous.size(); ++b)
         height = std::max(height, previous[b] + problem.buffers[b].size);
     problem.pools = {{height + height / 10, 1}};

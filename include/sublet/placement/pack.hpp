@@ -39,8 +39,8 @@ namespace sublet {
 
 struct pack_options {
     placement_objective objective = placement_objective::minimize;
-    // Of each pool, in the order in which they are spent.
-    std::uint64_t visits = 20'000'000;         ///< looks at pieces in the way, while orders are tried
+    // Of each pool.
+    std::uint64_t visits = 20'000'000; ///< looks while orders are tried; in proportion beyond 200,000 shapes
     std::uint64_t improve_visits = 20'000'000; ///< the same, while shapes are reordered
     std::uint64_t nodes = 50'000;              ///< of the search
     std::uint64_t seed = 0;
@@ -140,6 +140,8 @@ placement_proof proof_of(Problem const& problem, placement_shapes const& shapes,
 
 /// Beyond so many shapes the search has too much to look at for each of its nodes.
 inline constexpr std::size_t few_shapes = 2000;
+/// Up to so many the visits of the options are those of a pool; beyond that they grow with the shapes.
+inline constexpr std::size_t many_shapes = 200'000;
 /// What solves it soon solves it with so many nodes, or with 64 a shape; else orders have their turn first.
 inline constexpr std::size_t some_nodes = 16'000;
 
@@ -202,12 +204,15 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
         return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
     };
     std::size_t const n = shapes.size();
+    // One more order is worth having, however many the shapes are, and takes about a hundred looks for each.
+    std::uint64_t const visits =
+        n <= many_shapes || options.visits > no_limit / n ? options.visits : options.visits / many_shapes * n;
     bool const is_small = n <= few_shapes;
     if (is_small && !is_done())
         best = search_few(shapes, capacity, options,
                           smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}), std::move(best),
                           driver, out);
-    if (!is_done()) best = best_packing(shapes, goal, options.visits, std::move(best), out.packings);
+    if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
     if (!is_done())
         best = improve(shapes, goal, std::move(best),
                        {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
