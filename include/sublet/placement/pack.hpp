@@ -167,9 +167,9 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 packing search_few(Shapes const& shapes, byte_count capacity, pack_options const& options,
                    std::uint64_t nodes, packing best, Driver& driver, placed_pool& out)
 {
-    auto raise_bound = [&](byte_count bytes, std::vector<std::uint32_t> const& blamed) {
-        out.lower_bound = bytes;
-        out.proof = {proof_kind::exhausted, bytes, 0, buffers_in(shapes, blamed)};
+    auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
+        out.lower_bound = least;
+        out.proof = {proof_kind::exhausted, least, 0, buffers_in(shapes, blamed)};
     };
     if (best.height > capacity) {
         told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
