@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// Same input and options, same placement: on every compiler, at every level of optimization, on any number of
+// threads. What one compiler gave is written down here, and all others are held to it. Whoever changes how
+// buffers are placed changes these numbers, and nothing else may.
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/place.hpp>
+
+#include "../random_placements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <sstream>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// Fowler, Noll and Vo's hash.
+struct digest {
+    std::uint64_t value = 14695981039346656037u;
+
+    void add(std::uint64_t number)
+    {
+        for (int byte = 0; byte != 8; ++byte, number >>= 8) value = (value ^ (number & 255)) * 1099511628211u;
+    }
+    void add(placement_problem const& problem)
+    {
+        std::ostringstream text;
+        text << problem;
+        for (char c : text.str()) add(static_cast<std::uint64_t>(c));
+    }
+    void add(placement const& placed)
+    {
+        for (byte_count offset : placed.offset) add(offset);
+        for (placed_pool const& pool : placed.pools) {
+            add(pool.height);
+            add(pool.lower_bound);
+            add(pool.nodes);
+            for (buffer_id b : pool.proof.buffers) add(b);
+        }
+    }
+};
+
+/// Lives of all lengths and sizes of all magnitudes: nothing that orders alone place well.
+placement_problem hard_problem(std::uint32_t seed, std::uint32_t buffers, std::uint32_t positions)
+{
+    std::mt19937 random(seed);
+    auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    placement_problem problem;
+    for (std::uint32_t i = 0; i != buffers; ++i) {
+        step_id const first = below(positions), length = 1 + below(1 + positions / 3);
+        byte_count const size = byte_count{1 + below(64)} << below(8);
+        problem.buffers.push_back({{first, first + length}, size});
+    }
+    return problem;
+}
+
+} // namespace
+
+TEST_CASE("small problems with everything are placed as everywhere else")
+{
+    digest problems, placements;
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        dice roll{std::mt19937{seed}};
+        auto const problem = draw_placement(roll, draw_placement_shape(roll));
+        problems.add(problem);
+        placements.add(pack(problem));
+    }
+    REQUIRE(problems.value == 7590278099454851428u); // the problems are the same
+    CHECK(placements.value == 3434451524239121721u);
+}
+
+TEST_CASE("orders, repair and search place as everywhere else, on any number of threads")
+{
+    digest problems, one_thread, three_threads;
+    for (std::uint32_t buffers : {50u, 150u, 400u, 3000u}) {
+        auto const problem = hard_problem(buffers, buffers, buffers / 2);
+        problems.add(problem);
+        one_thread.add(place(problem, {.improve_visits = 2'000'000, .nodes = 3000}));
+        three_threads.add(place(problem, {.threads = 3, .improve_visits = 2'000'000, .nodes = 3000}));
+    }
+    REQUIRE(problems.value == 11129625743202695548u);
+    CHECK(one_thread.value == 519953758866618475u);
+    CHECK(three_threads.value == one_thread.value);
+}
