@@ -205,17 +205,18 @@ void write_odd_sizes()
     zero.node("Relu", {"a"}, {"y"});
     save("zero.onnx", zero.bytes());
 
-    // Two values of 2^63 bytes, never alive together: each fits 64 bits, the sum does not.
+    // Eight values of 2^61 bytes, never alive together: each fits 64 bits, the sum does not.
     draft sum;
-    sum.input("x")
-        .shape("a", {std::int64_t{1} << 61})
-        .shape("b")
-        .shape("c", {std::int64_t{1} << 61})
-        .output("y");
-    sum.node("Relu", {"x"}, {"a"});
-    sum.node("Relu", {"a"}, {"b"});
-    sum.node("Relu", {"b"}, {"c"});
-    sum.node("Relu", {"c"}, {"y"});
+    std::string before = "x";
+    sum.input(before);
+    for (char number = '1'; number <= '8'; ++number) {
+        std::string const large = std::string("large") + number, small = std::string("small") + number;
+        sum.shape(large, {std::int64_t{1} << 59}).shape(small);
+        sum.node("Relu", {before}, {large});
+        sum.node("Relu", {large}, {small});
+        before = small;
+    }
+    sum.output("y").node("Relu", {before}, {"y"});
     save("huge_sum.onnx", sum.bytes());
 
     // Three elements of every type, by number: later ones than this schema knows are in files all the same.

@@ -375,6 +375,7 @@ TEST_CASE("in an arena nothing is allocated while a program runs")
 TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within its arena")
 {
     memory_plan unsound = planned(subjects().front());
+    unsound.buffers[0].offset = 0;
     unsound.buffers[1].offset = 8; // of 64 and 32 bytes
     auto made = [&](memory_plan const& plan, executor_options const& how) {
         executor run(chain, chain_options, arena{plan}, synthetic_kernel{}, how);

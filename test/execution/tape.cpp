@@ -266,9 +266,10 @@ TEST_CASE("who has an heir already leaves the next result to another predecessor
     CHECK(live_peak(tape_of(p, {.bytes = 8}, false)) == 16);
 }
 
-TEST_CASE("the most bytes alive are the sum over lives, and what the planner says that no plan goes below")
+TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; most often nothing else is "
+          "in the way")
 {
-    std::size_t saved = 0;
+    std::size_t saved = 0, equal = 0;
     for (unsigned seed = 0; seed != 3000; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
@@ -276,9 +277,14 @@ TEST_CASE("the most bytes alive are the sum over lives, and what the planner say
         byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));
         CHECK(apart == slow_live_peak(p, false));
         CHECK(in_place == slow_live_peak(p, true));
-        CHECK(in_place == plan_memory(p.program(), p.options()).report.lower_bound_bytes);
-        CHECK(apart == plan_memory(p.program(), p.options(false)).report.lower_bound_bytes);
+        for (bool joins : {false, true}) { // alignments and pins may ask for more
+            byte_count const bound = plan_memory(p.program(), p.options(joins)).report.lower_bound_bytes;
+            byte_count const alive = joins ? in_place : apart;
+            CHECK(alive <= bound);
+            equal += alive == bound;
+        }
         saved += in_place < apart;
     }
     CHECK(saved > 100);
+    CHECK(equal > 5500);
 }

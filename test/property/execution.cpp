@@ -176,7 +176,8 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
                         run_report const report = run.run();
                         CHECK(around.result(run) == expected[number - 1]);
                         CHECK(report.steps == p.turns().size());
-                        CHECK(report.lower_bound == planned.report.lower_bound_bytes);
+                        CHECK(report.lower_bound <=
+                              planned.report.lower_bound_bytes); // alignments ask for more
                         if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>) {
                             CHECK(report.plan_bytes == planned.report.arena_bytes);
                             CHECK(report.reserved == planned.report.arena_bytes);

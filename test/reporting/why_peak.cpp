@@ -306,12 +306,12 @@ TEST_CASE("percents keep two digits at every size")
         for (int v : {0, 1, 2}) s.def(v);
     });
     auto const reason =
-        why_peak(program, plan_memory(program, {.bytes = {8 * eib, 4 * eib, byte_count{4}}}).plan);
-    CHECK(text(reason) == "12 EiB alive at position 0 of 1, while step 0 runs; arena 12 EiB\n"
+        why_peak(program, plan_memory(program, {.bytes = {2 * eib, eib, byte_count{4}}}).plan);
+    CHECK(text(reason) == "3 EiB alive at position 0 of 1, while step 0 runs; arena 3 EiB\n"
                           "  bytes      %  value  defined by  last used by  peak without it  saves\n"
-                          "  8 EiB  66.67  0      step 0      step 0                  4 EiB  8 EiB\n"
-                          "  4 EiB  33.33  1      step 0      step 0                  8 EiB  4 EiB\n"
-                          "    4 B   0.00  2      step 0      step 0                 12 EiB    4 B\n");
+                          "  2 EiB  66.67  0      step 0      step 0                  1 EiB  2 EiB\n"
+                          "  1 EiB  33.33  1      step 0      step 0                  2 EiB  1 EiB\n"
+                          "    4 B   0.00  2      step 0      step 0                  3 EiB    4 B\n");
 }
 
 TEST_CASE("what is no plan of this program is refused with a sentence")

@@ -174,7 +174,7 @@ private:
             SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
             SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
             SUBLET_EXPECTS(b.size < too_large && part.distance < too_large - b.size,
-                           "sublet: a buffer is too large");
+                           "sublet: a buffer has 2^62 bytes or more");
             append_pieces(problem_, gaps_, part.buffer, part.distance, pieces);
         }
         if (!of_several_.empty()) merge_pieces(of_several_);
