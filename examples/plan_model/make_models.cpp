@@ -206,17 +206,15 @@ void write_odd_sizes()
     save("zero.onnx", zero.bytes());
 
     // Eight values of 2^61 bytes, never alive together: each fits 64 bits, the sum does not.
+    static constexpr char const* chain[] = {"x", "a", "b", "c", "d", "e", "f", "g", "h",
+                                            "i", "j", "k", "l", "m", "n", "o", "y"};
     draft sum;
-    std::string before = "x";
-    sum.input(before);
-    for (char number = '1'; number <= '8'; ++number) {
-        std::string const large = std::string("large") + number, small = std::string("small") + number;
-        sum.shape(large, {std::int64_t{1} << 59}).shape(small);
-        sum.node("Relu", {before}, {large});
-        sum.node("Relu", {large}, {small});
-        before = small;
+    sum.input("x").output("y");
+    for (int i = 0; i != 16; ++i) {
+        if (i % 2 == 0) sum.shape(chain[i + 1], {std::int64_t{1} << 59});
+        else if (i != 15) sum.shape(chain[i + 1]);
+        sum.node("Relu", {chain[i]}, {chain[i + 1]});
     }
-    sum.output("y").node("Relu", {before}, {"y"});
     save("huge_sum.onnx", sum.bytes());
 
     // Three elements of every type, by number: later ones than this schema knows are in files all the same.
