@@ -241,3 +241,18 @@ TEST_CASE("thousands of short lives are placed apart, the same way each time")
     CHECK(a.pools[0].height == height);
     CHECK(height >= a.pools[0].lower_bound);
 }
+
+TEST_CASE("whoever finds a placement below what is said of stackings lowers the bound to it")
+{
+    placement_problem const problem{{{{0, 2}, 8}}};
+    std::vector<byte_count> offset(1, no_offset);
+    auto const out = detail::pack_pool(problem, {0}, {}, placement_objective::minimize, offset,
+                                       [](auto const&, auto const&, placed_pool& raised) {
+                                           raised.lower_bound = 12;
+                                           raised.proof = {proof_kind::exhausted, 12, 0, {0}};
+                                           return packing{{0}, 8, 0};
+                                       });
+    CHECK(out.lower_bound == 8);
+    CHECK(out.proof.bytes == 8);
+    CHECK(out.status == placement_status::optimal);
+}

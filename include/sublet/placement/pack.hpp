@@ -221,8 +221,6 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
                        driver, out.packings);
     if (is_small && !is_done() && out.nodes < options.nodes)
         best = search_few(shapes, capacity, options, options.nodes - out.nodes, std::move(best), driver, out);
-    // What is threaded through windows may be lower than all stackings.
-    if (best.height < out.lower_bound) out.lower_bound = out.proof.bytes = best.height;
     return best;
 }
 
@@ -247,6 +245,8 @@ placed_pool pack_pool(Problem const& problem, std::vector<buffer_id> const& memb
     packing const best = pack(shapes, bound, out);
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
     out.height = best.height;
+    // What is threaded through windows may be lower than all stackings.
+    if (best.height < out.lower_bound) out.lower_bound = out.proof.bytes = best.height;
     out.status = status_of(out.height, out.lower_bound, limits.capacity);
     if (objective == placement_objective::fit && out.status == placement_status::feasible)
         out.status = placement_status::optimal;
