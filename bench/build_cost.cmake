@@ -318,6 +318,7 @@ cost(placement/clashing_pins.hpp "auto c = sublet::clashing_pins(sublet::placeme
 cost(placement/bound.hpp "auto call(sublet::placement_shapes const& s) { return sublet::lower_bound(s); }")
 cost(placement/orders.hpp "auto call(sublet::placement_shapes const& s, sublet::placement_bound const& b)
 { return sublet::order_by(sublet::placement_order::size, s, b); }")
+cost(placement/byte_unions.hpp "auto call(sublet::byte_unions& all, sublet::byte_unions::byte_union& u) { return all.unite(u, 0, 8); }")
 cost(placement/placed.hpp "void call(sublet::placement_shapes const& s) { sublet::placed_pieces p(s); p.insert(s, 0, p.free_origin(s, 0, 0, 8)); }")
 cost(placement/fit.hpp "auto call(sublet::placement_shapes const& s) { return sublet::fit(s, {0}); }")
 cost(placement/gap_list.hpp "void call(sublet::gap_list& g) { g.stack(0, 8, 8); (void)g.take(1, sublet::placement_shape{}, 8); g.give_back(1); }")

@@ -127,6 +127,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/bound.hpp>
 #include <sublet/placement/orders.hpp>
+#include <sublet/placement/byte_unions.hpp>
 #include <sublet/placement/placed.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/minimize.hpp>

@@ -21,6 +21,7 @@
 /// rectangle, and who is too short for a node is in two lists at most.
 
 #include <sublet/live_range.hpp>
+#include <sublet/placement/byte_unions.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -70,7 +71,6 @@ public:
         near_.resize(leaves_);
         for (std::vector<shape_piece>& items : near_) items.clear();
         stretches_.clear();
-        unused_ = none;
     }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
@@ -128,15 +128,10 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t none = byte_unions::none;
     static constexpr std::uint32_t events_of_a_bucket = 32;
-    struct stretch {
-        byte_count begin, end;
-        std::uint32_t below, above;
-    };
-    struct bytes {                                  // a union: stretches that do not touch
-        std::uint32_t lowest = none, recent = none; // `recent` is where the last one went
-    };
+    using stretch = byte_unions::stretch;
+    using bytes = byte_unions::byte_union;
     struct union_cursor {
         stretch next;
         std::uint32_t recent;
@@ -228,10 +223,11 @@ private:
         if (is_wide_[last] != 0 && last != first) list(near_[last], p);
         std::size_t i = first + leaves_ + is_wide_[first], j = last + leaves_ + 1 - is_wide_[last];
         for (; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) unite(living_[i++], p.begin, p.end);
-            if (j % 2 == 1) unite(living_[--j], p.begin, p.end);
+            if (i % 2 == 1) visits_ += stretches_.unite(living_[i++], p.begin, p.end);
+            if (j % 2 == 1) visits_ += stretches_.unite(living_[--j], p.begin, p.end);
         }
-        for (std::size_t node = first + leaves_; node != 0; node /= 2) unite(born_[node], p.begin, p.end);
+        for (std::size_t node = first + leaves_; node != 0; node /= 2)
+            visits_ += stretches_.unite(born_[node], p.begin, p.end);
     }
 
     /// By ascending begin; behind its equals.
@@ -244,56 +240,14 @@ private:
         items[at] = p;
     }
 
-    /// From where the last one went, for neighbours in an order lie near each other as a rule.
-    template <class Bytes>
-    void unite(Bytes& all, byte_count begin, byte_count end)
-    {
-        ++visits_;
-        std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
-        if (at != none && stretches_[at].begin <= end) {
-            for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++visits_)
-                at = above;
-        } else {
-            for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++visits_) above = at;
-        }
-        if (at == none || stretches_[at].end < begin) {
-            std::uint32_t fresh = unused_;
-            stretch const item{begin, end, at, above};
-            if (fresh == none) {
-                fresh = static_cast<std::uint32_t>(stretches_.size());
-                stretches_.push_back(item);
-            } else {
-                unused_ = stretches_[fresh].below;
-                stretches_[fresh] = item;
-            }
-            if (above != none) stretches_[above].below = fresh;
-            (at == none ? all.lowest : stretches_[at].above) = fresh;
-            all.recent = fresh;
-            return;
-        }
-        stretch& grown = stretches_[at];
-        grown.begin = smaller(grown.begin, begin);
-        grown.end = larger(grown.end, end);
-        while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
-            std::uint32_t const swallowed = grown.below;
-            grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
-            grown.below = stretches_[swallowed].below;
-            stretches_[swallowed].below = unused_;
-            unused_ = swallowed;
-        }
-        (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
-        all.recent = at;
-    }
-
     std::size_t leaves_ = 0;
     std::vector<std::uint32_t> bucket_of_;       // by position
     std::vector<unsigned char> is_wide_;         // by bucket: it has several positions
     std::vector<bytes> born_, living_;           // by node
     std::vector<std::vector<shape_piece>> near_; // by wide bucket: who is born or dies in it
-    std::vector<stretch> stretches_;
+    byte_unions stretches_;
     std::vector<union_cursor> unions_;
     std::vector<near_cursor> nearby_;
-    std::uint32_t unused_ = none; // the first of a list of stretches
     std::uint64_t visits_ = 0;
 };
 

@@ -20,6 +20,7 @@
 /// Nodes that belong to nobody's ranges are never asked, and know nothing.
 
 #include <sublet/live_range.hpp>
+#include <sublet/placement/byte_unions.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/units.hpp>
 
@@ -49,7 +50,6 @@ public:
         visits_ = 0;
         stacks_.assign(4 * leaves_, {});
         stretches_.clear();
-        unused_ = none;
     }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
@@ -58,8 +58,10 @@ public:
     void insert(buffer_id b, byte_count begin, byte_count end)
     {
         visits_ += 16; // what one costs whatever is found
-        for_each_node_of_ranges(b, [&](std::size_t node) { unite(stacks_[2 * node], begin, end); });
-        for_each_node_of_begins(b, [&](std::size_t node) { unite(stacks_[2 * node + 1], begin, end); });
+        for_each_node_of_ranges(
+            b, [&](std::size_t node) { visits_ += stretches_.unite(stacks_[2 * node], begin, end); });
+        for_each_node_of_begins(
+            b, [&](std::size_t node) { visits_ += stretches_.unite(stacks_[2 * node + 1], begin, end); });
     }
 
     /// The bytes from `begin` to `end` are free for b.
@@ -79,8 +81,8 @@ public:
     /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
     /// all.
     template <class = void>
-    [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment, byte_count ceiling,
-                                        bool in_haste = false)
+    [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
+                                        byte_count ceiling, bool in_haste = false)
     {
         if (size > ceiling) return no_offset;
         byte_count const highest = ceiling - size;
@@ -124,15 +126,10 @@ private:
         return end;
     }
 
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t none = byte_unions::none;
     enum : unsigned char { is_asked = 1, is_under_asked = 2 };
-    struct stretch {
-        byte_count begin, end;
-        std::uint32_t below, above;
-    };
-    struct stack {                                  // a union: stretches that do not touch
-        std::uint32_t lowest = none, recent = none; // `recent` is where the last one went
-    };
+    using stretch = byte_unions::stretch;
+    using stack = byte_unions::byte_union;
 
     template <class Visit>
     void for_each_node_of_ranges(buffer_id b, Visit visit) const
@@ -165,54 +162,12 @@ private:
         for_each_node_of_begins(b, [&](std::size_t node) { ask(stacks_[2 * node]); });
     }
 
-    /// From where the last one went, for neighbours in the order lie near each other as a rule.
-    template <class Stack>
-    void unite(Stack& all, byte_count begin, byte_count end)
-    {
-        ++visits_;
-        std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
-        if (at != none && stretches_[at].begin <= end) {
-            for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++visits_)
-                at = above;
-        } else {
-            for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++visits_) above = at;
-        }
-        if (at == none || stretches_[at].end < begin) {
-            std::uint32_t fresh = unused_;
-            stretch const item{begin, end, at, above};
-            if (fresh == none) {
-                fresh = static_cast<std::uint32_t>(stretches_.size());
-                stretches_.push_back(item);
-            } else {
-                unused_ = stretches_[fresh].below;
-                stretches_[fresh] = item;
-            }
-            if (above != none) stretches_[above].below = fresh;
-            (at == none ? all.lowest : stretches_[at].above) = fresh;
-            all.recent = fresh;
-            return;
-        }
-        stretch& grown = stretches_[at];
-        grown.begin = smaller(grown.begin, begin);
-        grown.end = larger(grown.end, end);
-        while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
-            std::uint32_t const swallowed = grown.below;
-            grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
-            grown.below = stretches_[swallowed].below;
-            stretches_[swallowed].below = unused_;
-            unused_ = swallowed;
-        }
-        (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
-        all.recent = at;
-    }
-
     placement_conflicts const* conflicts_;
     std::size_t leaves_;
     std::vector<unsigned char> use_;
     std::vector<stack> stacks_; // by node: of those whose ranges it belongs to, of those that begin under it
-    std::vector<stretch> stretches_;
+    byte_unions stretches_;
     std::vector<stretch> cursors_;
-    std::uint32_t unused_ = none; // the first of a list of stretches
     std::uint64_t visits_ = 0;
 };
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_BYTE_UNIONS_HPP
+#define SUBLET_PLACEMENT_BYTE_UNIONS_HPP
+
+/// Sets of bytes, many of them, which only grow.
+///
+///     bytes     0   4   8  12  16
+///     union     [===)   [===)          two stretches;
+///     + [4, 8)  [===========)          now one: neighbours grow together
+///
+/// Whoever lies packed well is one stretch, however many they are. Stretches of all unions lie in one table,
+/// each linked to the next above and below in its own.
+
+#include <sublet/units.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+class byte_unions {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    struct stretch {
+        byte_count begin, end;
+        std::uint32_t below, above; ///< their numbers, or `none`
+    };
+    /// Stretches that do not touch.
+    struct byte_union {
+        std::uint32_t lowest = none;
+        std::uint32_t recent = none; ///< where the last bytes went
+    };
+
+    /// The stretches of all unions are gone; unions made before mean nothing any more.
+    void clear()
+    {
+        stretches_.clear();
+        unused_ = none;
+    }
+    [[nodiscard]] stretch const& operator[](std::uint32_t number) const { return stretches_[number]; }
+
+    /// Add the bytes [begin, end) to a union. Returns the number of stretches looked at.
+    ///
+    /// Requires:   begin < end; the union was empty, or filled here since the last clear().
+    /// Complexity: from where the last bytes went up or down to where these go, for neighbours in an order
+    ///             lie near each other as a rule.
+    template <class = void>
+    std::uint64_t unite(byte_union& all, byte_count begin, byte_count end)
+    {
+        std::uint64_t steps = 1;
+        std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
+        if (at != none && stretches_[at].begin <= end) {
+            for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++steps)
+                at = above;
+        } else {
+            for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++steps) above = at;
+        }
+        if (at == none || stretches_[at].end < begin) {
+            std::uint32_t fresh = unused_;
+            stretch const item{begin, end, at, above};
+            if (fresh == none) {
+                fresh = static_cast<std::uint32_t>(stretches_.size());
+                stretches_.push_back(item);
+            } else {
+                unused_ = stretches_[fresh].below;
+                stretches_[fresh] = item;
+            }
+            if (above != none) stretches_[above].below = fresh;
+            (at == none ? all.lowest : stretches_[at].above) = fresh;
+            all.recent = fresh;
+            return steps;
+        }
+        stretch& grown = stretches_[at];
+        grown.begin = smaller(grown.begin, begin);
+        grown.end = larger(grown.end, end);
+        while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
+            std::uint32_t const swallowed = grown.below;
+            grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
+            grown.below = stretches_[swallowed].below;
+            stretches_[swallowed].below = unused_;
+            unused_ = swallowed;
+        }
+        (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
+        all.recent = at;
+        return steps;
+    }
+
+private:
+    std::vector<stretch> stretches_;
+    std::uint32_t unused_ = none; // the first of a list of stretches
+};
+
+} // namespace sublet
+
+#endif
