@@ -185,6 +185,9 @@ struct ir {
 };
 static_assert(sublet::program<ir>);")
 cost(graph/snapshot.hpp "${nested}auto p = sublet::sequence(3, 3, nested, nested);")
+cost(graph/program_tree.hpp "
+sublet::program_tree t(sublet::snapshot{});
+auto b = t.size() == 1 ? sublet::bodies_by_step(t).of(0, 0).size() : 0;")
 cost(graph/traversal.hpp "${graph}auto f = sublet::depth_first(g);")
 cost(graph/nesting.hpp "auto t = sublet::nest(std::vector<sublet::node_id>(1, 0), {0});")
 cost(graph/dominators.hpp "${graph}auto t = sublet::dominators(g);")

@@ -28,6 +28,7 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/graph/nesting.hpp>
 #include <sublet/graph/dominators.hpp>
