@@ -217,6 +217,7 @@ cost(analysis/interference_graph.hpp "
 auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
 cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
+cost(analysis/overwrite_matching.hpp "auto m = sublet::match_overwrites<sublet::overwrite_pair>({});")
 cost(analysis/storage_order.hpp "${program}auto h = sublet::storage_order(p, 1, {0}, {1});")
 cost(analysis/versions.hpp "${program}auto v = sublet::versions(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
@@ -246,6 +247,8 @@ cost(analysis/happens_before.hpp "bool b = sublet::happens_before(sublet::depend
 cost(analysis/detours.hpp "
 auto d = sublet::has_detour(sublet::csr_rows(), 0, [](auto) { return sublet::csr_graph::edge{}; });")
 
+cost(ordering/order_graph.hpp "${program}auto g = sublet::order_graph_of(p, {.bytes = 8});")
+cost(ordering/peak_walk.hpp "auto b = sublet::peak_of(sublet::order_graph(), {});")
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
 cost(ordering/clock_order.hpp "auto g = sublet::in_clock_order(sublet::dependence_graph(), {});")

@@ -55,6 +55,7 @@
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/storage_order.hpp>
+#include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
@@ -71,6 +72,8 @@
 #include <sublet/analysis/detours.hpp>
 
 // In which order to run.
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/peak_walk.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/ordering/clock_lives.hpp>
 #include <sublet/ordering/clock_order.hpp>

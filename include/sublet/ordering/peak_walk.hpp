@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_PEAK_WALK_HPP
+#define SUBLET_ORDERING_PEAK_WALK_HPP
+
+/// Run the nodes of a program one after the other, and see how many bytes that needs.
+///
+///     run     live before   while it runs       live behind
+///      0           0          64  a                 64
+///      1          64          96  a b               96         b is 32 bytes, and a is needed once more
+///      2          96         128  a b c             64         a dies
+///      3          64          64  b c                0         peak 128
+///
+/// What is alive behind a set of nodes does not depend on the order in which they ran, so a step back is as
+/// easy as a step forward, and a search may go both ways.
+
+#include <sublet/analysis/overwrite_matching.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// The live bytes are those of lifetimes(), gather_buffers() and take_in_place(), for the order in which the
+/// nodes are run.
+///
+/// Requires:   nodes run once each, behind all those that they wait for; the graph has no violation and
+///             outlives the walk.
+/// Complexity: a run, and a step back, is linear in the node's touches, and match_overwrites() for each step
+///             that has pairs. O(steps + buffers) memory.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+template <std::same_as<order_graph> Graph>
+class peak_walk {
+public:
+    explicit peak_walk(Graph const& g) : g_(g), remaining_(g.touching)
+    {
+        byte_count all = 0;
+        for (buffer_id b = 0; b != g.buffers(); ++b) {
+            all = checked_add(all, g.size[b]);
+            if (!g.is_given[b]) continue;
+            live_ += g.size[b];
+            if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
+        }
+    }
+
+    /// Bytes alive behind all nodes that have run.
+    [[nodiscard]] byte_count live() const { return live_; }
+    /// The most bytes alive at any time so far.
+    [[nodiscard]] byte_count peak() const { return peak_; }
+    [[nodiscard]] std::size_t ran() const { return log_.size(); }
+    /// How many steps that touch a buffer have not run.
+    [[nodiscard]] std::uint32_t remaining(buffer_id b) const { return remaining_[b]; }
+
+    /// Run a node. Returns the most bytes alive while it runs.
+    byte_count run(node_id n)
+    {
+        log_.push_back({n, live_, peak_});
+        byte_count most = 0;
+        for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = larger(most, run_step(s));
+        peak_ = larger(peak_, most);
+        return most;
+    }
+
+    /// As if the last node had not run.
+    void step_back()
+    {
+        record const last = log_.back();
+        log_.pop_back();
+        live_ = last.live;
+        peak_ = last.peak;
+        for (step_id s = g_.steps[last.node].first; s != g_.steps[last.node].last; ++s) {
+            --steps_;
+            for (buffer_id b : g_.held[s]) ++remaining_[b];
+            for (buffer_id b : g_.early[s]) ++remaining_[b];
+        }
+    }
+
+    /// What run(n) would return.
+    [[nodiscard]] byte_count peak_of(node_id n)
+    {
+        byte_count const most = run(n);
+        step_back();
+        return most;
+    }
+
+private:
+    struct record {
+        node_id node;
+        byte_count live, peak; // before
+    };
+
+    [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !g_.is_kept[b]; }
+
+    byte_count run_step(step_id s)
+    {
+        byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
+        for (buffer_id b : g_.held[s]) {
+            if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
+            if (dies(b)) dead += g_.size[b];
+        }
+        byte_count const behind = now - dead;
+        // What is only read early is gone when the step writes; but what is given is there at first.
+        byte_count early = 0;
+        for (buffer_id b : g_.early[s])
+            if (dies(b)) early += g_.size[b];
+        bool const is_first = steps_ == 0;
+        if (!is_first) now -= early;
+        now -= saved(s, is_first);
+
+        for (buffer_id b : g_.held[s]) --remaining_[b];
+        for (buffer_id b : g_.early[s]) --remaining_[b];
+        ++steps_;
+        live_ = behind - early;
+        return now;
+    }
+
+    /// Bytes of results that are written over operands which die, and would else be there besides.
+    byte_count saved(step_id s, bool is_first)
+    {
+        candidates_.clear();
+        for (overwrite_pair const& pair : g_.pairs_of(s)) {
+            if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
+            if (!is_first && is_listed(g_.early[s], pair.in)) continue;
+            candidates_.push_back(pair);
+        }
+        byte_count sum = 0;
+        for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
+        return sum;
+    }
+
+    Graph const& g_;
+    std::vector<std::uint32_t> remaining_; // by buffer: steps
+    std::vector<record> log_;
+    std::vector<overwrite_pair> candidates_;
+    byte_count live_ = 0, peak_ = 0, only_at_first_ = 0;
+    std::size_t steps_ = 0;
+};
+
+/// The most bytes alive at any time if the nodes run in this order.
+///
+/// Requires:   `order` names every node once, each behind all those that it waits for.
+/// Complexity: O(touches), and match_overwrites() for each step that has pairs.
+template <std::same_as<order_graph> Graph>
+[[nodiscard]] byte_count peak_of(Graph const& g, std::vector<node_id> const& order)
+{
+    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
+    peak_walk<Graph> walk(g);
+    for (node_id n : order) walk.run(n);
+    return walk.peak();
+}
+
+} // namespace sublet
+
+#endif
