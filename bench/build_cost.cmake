@@ -390,6 +390,8 @@ auto call(sublet::all_stackings<sublet::placement_problem>& all) { return all.lo
 cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_problem{}, {}, 0);")
 
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
+cost(rewriting/rename.hpp "auto n = sublet::name_slots(sublet::versioned_program(), {}, {.bytes = 4096});")
+cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")

@@ -11,7 +11,7 @@ set(sharing words graph analysis sharing)
 set(placement words analysis placement)
 set(checking words checking graph/program.hpp graph/snapshot.hpp # it shares no code with what it checks:
              placement/problem.hpp placement/result.hpp)         # these are the question and the answer
-set(rewriting words graph analysis rewriting)
+set(rewriting words graph analysis rewriting reporting/text.hpp reporting/names.hpp) # for what people read
 set(reporting words graph analysis reporting)
 set(execution words graph analysis checking rewriting execution reporting/text.hpp) # for what errors say
 set(planner.hpp words graph analysis ordering sharing placement checking rewriting reporting)

@@ -180,6 +180,8 @@
 
 // Back into the user's program.
 #include <sublet/rewriting/handoffs.hpp>
+#include <sublet/rewriting/rename.hpp>
+#include <sublet/rewriting/unused_names.hpp>
 
 // The front doors.
 #include <sublet/planned_memory.hpp>

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/rewriting/rename.hpp>
+
+#include "../dice.hpp"
+#include "../random_names.hpp"
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_rewrite.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/linear.hpp>
+#include <sublet/sharing/program_tokens.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// Operations over names, as a user has them.
+struct op {
+    std::vector<value_id> in, out;
+    friend bool operator==(op const&, op const&) = default;
+};
+using ops = std::vector<op>;
+
+snapshot program_of(ops const& list, std::size_t values)
+{
+    return sequence(
+        list.size(), values, [&](step_id s) { return list[s].in; }, [&](step_id s) { return list[s].out; });
+}
+
+/// A plan by version from one by buffer.
+sized_slot_plan by_version(sized_slot_plan plan, buffer_table const& table)
+{
+    std::vector<slot_id> slot_of;
+    for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
+    plan.slot_of = slot_of;
+    return plan;
+}
+
+/// Slots for the order of the program, in one pass.
+sized_slot_plan plan_linearly(snapshot const& p, plan_options const& options)
+{
+    auto const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    REQUIRE(!lives.violation);
+    buffer_table table = gather_buffers(lives, options);
+    if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
+    auto const plan = share_linearly(
+        table.buffers.size(), [&](buffer_id b) { return table.buffers[b].life; },
+        [&](buffer_id b) { return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0}; },
+        {.fit = slot_fit::grow, .pool = [&](buffer_id b) { return table.buffers[b].pool; }});
+    return by_version(plan, table);
+}
+
+ops rewritten(ops list, versioned_program const& made, slot_renaming const& names)
+{
+    auto name = [&](std::size_t k) { return static_cast<value_id>(names.values + k); };
+    rename(
+        made, names, [&](step_id s, std::size_t i, std::size_t k) { list[s].in[i] = name(k); },
+        [&](step_id s, std::size_t i, std::size_t k) { list[s].out[i] = name(k); });
+    return list;
+}
+
+std::optional<rewrite_fault> fault_of(versioned_program const& made, slot_renaming const& names,
+                                      std::vector<node_id> const& order = {})
+{
+    return check_rewrite(made.program, renamed_program(made, names),
+                         {.role = made.role,
+                          .alias_of = made.alias_of,
+                          .given_as = names.storage_of,
+                          .kept_as = names.storage_of,
+                          .order = order});
+}
+
+struct all_of_it {
+    versioned_program made;
+    slot_renaming names;
+    ops after;
+};
+
+/// From a list to a list, as a user would do it.
+all_of_it rename_list(ops const& list, std::size_t values, plan_options const& by_value,
+                      rename_options const& how = {})
+{
+    snapshot const p = program_of(list, values);
+    all_of_it all{versions(p, versions_for(by_value)), {}, {}};
+    REQUIRE(!all.made.violation);
+    plan_options const options = with_versions(by_value, all.made);
+    all.names = name_slots(all.made, plan_linearly(all.made.program, options), options, how);
+    REQUIRE(!fault_of(all.made, all.names));
+    all.after = rewritten(list, all.made, all.names);
+    return all;
+}
+
+enum : value_id { a, b, c, d, e };
+constexpr auto given = value_role::input;
+constexpr auto kept = value_role::output;
+
+} // namespace
+
+TEST_CASE("what shares a slot goes by one name, and what shares with nobody keeps its own")
+{
+    ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c, b}, {d}}};
+    auto const all = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
+    value_id const s = 4;
+    REQUIRE(all.names.made.size() == 1);
+    CHECK(all.after == ops{{{}, {s}}, {{s}, {b}}, {{b}, {s}}, {{s, b}, {d}}});
+}
+
+// SYSTEMS M8: no chain of renames is there to be resolved.
+TEST_CASE("each touch gets the slot of the version that it touches")
+{
+    ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {a}}, {{a}, {c}}, {{c}, {a}}, {{a}, {d}}};
+    auto const all = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
+    // a, a' and a'' are in slots 0, 0 and 0; b and c in 1: one name was written three times, and two share
+    value_id const s = 4;
+    CHECK(all.after == ops{{{}, {a}}, {{a}, {s}}, {{s}, {a}}, {{a}, {s}}, {{s}, {a}}, {{a}, {d}}});
+}
+
+TEST_CASE("a name whose versions are in different slots is no name any more")
+{
+    // a' is born while a is read by the step before: it is made of b, and c needs both
+    ops const list{{{}, {a}}, {{a}, {b}}, {{a, b}, {a}}, {{a, b}, {c}}};
+    auto const all = rename_list(list, 3, {.bytes = {8, 8, 8}, .role = {{}, {}, kept}});
+    for (value_id v = 0; v != all.made.value_of.size(); ++v)
+        if (all.made.value_of[v] == a) CHECK(all.names.name_of[v] == a); // written over: one slot
+    snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });
+    auto const made = versions(p);
+    sized_slot_plan apart;
+    apart.slot_of = {0, 1};
+    apart.slots = 2;
+    auto const names = name_slots(made, apart, with_versions(plan_options{.bytes = 8}, made));
+    CHECK(names.name_of == std::vector<value_id>{1, 2});
+    CHECK(names.made.size() == 2);
+}
+
+TEST_CASE("what is given and what is asked for keeps its name")
+{
+    ops const list{{{a}, {b}}, {{b}, {c}}, {{c}, {d}}};
+    auto const all = rename_list(list, 4, {.bytes = 8, .role = {given, {}, {}, kept}});
+    CHECK(all.after == list); // c could take the storage of a, but then a would be another name
+    auto const named = rename_list({{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c}, {d}}}, 4, {.bytes = 8},
+                                   {.keeps_name = [](value_id v) { return v == c; }});
+    CHECK(named.after[2].out == std::vector<value_id>{c});
+}
+
+// SYSTEMS M2.
+TEST_CASE("a second run changes nothing")
+{
+    ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c, b}, {d}}};
+    auto const once = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
+    std::size_t const values = 4 + once.names.made.size();
+    plan_options const options{.bytes = 8, .role = [](value_id v) { return v == d ? kept : value_role{}; }};
+    auto const twice =
+        rename_list(once.after, values, options, {.is_slot = [](value_id v) { return v >= 4; }});
+    CHECK(twice.names.planned_already == 4);
+    CHECK(twice.names.made.empty());
+    CHECK(twice.after == once.after);
+}
+
+TEST_CASE("an in-place pair is one name, and so is what is written in place by name")
+{
+    snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
+        if (s != 0) sink.use(s - 1);
+        sink.def(s);
+        if (s == 1) sink.may_overwrite(0, 1);
+    });
+    auto const made = versions(p);
+    plan_options const options{.bytes = 8, .role = {{}, {}, kept}};
+    auto const names = name_slots(made, plan_linearly(p, options), options);
+    CHECK(names.name_of == std::vector<value_id>{3, 3, 2});
+    CHECK(!fault_of(made, names));
+    ops const list{{{}, {a}}, {{a}, {a}}, {{a}, {a}}, {{a}, {b}}};
+    CHECK(rename_list(list, 2, {.bytes = 8, .role = {{}, kept}}).after == list);
+}
+
+TEST_CASE("a view keeps its name unless it is asked to go by that of its storage")
+{
+    enum : value_id { x, view, y, z };
+    ops const list{{{}, {x}}, {{x}, {view}}, {{view}, {y}}, {{y}, {z}}};
+    plan_options const options{.bytes = 8,
+                               .alias_of = std::vector<value_id>{no_value, x, no_value, no_value}};
+    auto const own = rename_list(list, 4, options);
+    CHECK(own.after == ops{{{}, {4}}, {{4}, {view}}, {{view}, {y}}, {{y}, {4}}});
+    auto const by_storage = rename_list(list, 4, options, {.renames_views = true});
+    CHECK(by_storage.after == ops{{{}, {4}}, {{4}, {4}}, {{4}, {y}}, {{y}, {4}}});
+}
+
+// SYSTEMS T7: the table entry of a name that takes the place of others.
+TEST_CASE("a new name says how large it is, and for whom")
+{
+    ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c}, {d}}, {{d}, {e}}};
+    plan_options const options{
+        .bytes = {8, 64, 32, 16, 4}, .role = {{}, {}, {}, {}, kept}, .pool = pool_id{3}};
+    auto const all = rename_list(list, 5, options);
+    REQUIRE(all.names.made.size() == 2);
+    slot_name const first = all.names.made[0], second = all.names.made[1];
+    CHECK(first.largest == c); // a, c
+    CHECK(first.bytes == 32);
+    CHECK(first.tenants == 2);
+    CHECK(first.pool == 3);
+    CHECK(second.largest == b); // b, d
+    CHECK(second.bytes == 64);
+}
+
+TEST_CASE("nothing to rename, nothing to do")
+{
+    CHECK(rename_list({}, 0, {.bytes = 8}).after.empty());
+    CHECK(rename_list({{{}, {}}}, 0, {.bytes = 8}).names.made.empty());
+    ops const one{{{}, {a}}};
+    CHECK(rename_list(one, 1, {.bytes = 8}).after == one);
+    CHECK(rename_list(one, 1, {.bytes = 0}).after == one);
+    CHECK(rename_list(one, 1, {.bytes = no_size}).after == one);
+}
+
+TEST_CASE("what cannot be renamed by is refused")
+{
+    snapshot const p = program_of({{{}, {a}}}, 1);
+    auto const made = versions(p);
+    sized_slot_plan plan;
+    CHECK_THROWS_AS((void)name_slots(made, plan, {.bytes = 8}), precondition_error);
+    plan.slot_of = {0};
+    CHECK_THROWS_AS((void)name_slots(made, plan, {.bytes = 8}), precondition_error);
+    plan.slots = 1;
+    (void)name_slots(made, plan, {.bytes = 8});
+    snapshot const at_end = flow(
+        2, 1, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
+        [](node_id n, effect_sink& sink) {
+            if (n == 0) sink.def(0);
+            else sink.use_at_end_of(0, 0);
+        });
+    auto const ended = versions(at_end);
+    auto const names = name_slots(ended, plan, {.bytes = 8});
+    auto ignore = [](auto, std::size_t, std::size_t) {};
+    CHECK_THROWS_AS(rename(ended, names, ignore, ignore), precondition_error);
+    rename(ended, names, ignore, ignore, ignore);
+}
+
+namespace {
+
+/// The user's lists under new names, run name by name: what is read at every step must be what the program
+/// read before. A name has bytes of its own, but a view is of what it is made of.
+void run_again(random_names const& before, names_run const& expected, versioned_program const& made,
+               slot_renaming const& names)
+{
+    using content = names_run::content;
+    snapshot const p = before.program();
+    std::vector<std::vector<value_id>> in(p.steps()), out(p.steps());
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) (t.kind == touch_kind::def ? out : in)[s].push_back(t.value);
+    std::vector<std::vector<value_id>> at_end(p.nodes());
+    for (edge_use u : p.edge_uses()) at_end[u.node].push_back(u.value);
+    auto name = [&](std::size_t k) { return static_cast<value_id>(before.values() + k); };
+    rename(
+        made, names, [&](step_id s, std::size_t i, std::size_t k) { in[s][i] = name(k); },
+        [&](step_id s, std::size_t i, std::size_t k) { out[s][i] = name(k); },
+        [&](node_id n, std::size_t i, std::size_t k) { at_end[n][i] = name(k); });
+
+    std::size_t const all = before.values() + names.made.size();
+    std::vector<content> cell(all);
+    std::vector<std::size_t> cell_of(all);
+    for (std::size_t i = 0; i != all; ++i) cell_of[i] = i;
+    for (value_id v = 0; v != before.values(); ++v) {
+        if (!is_given(before.role[v])) continue;
+        cell_of[v] = before.alias_of[v] == no_value ? v : cell_of[before.alias_of[v]];
+        if (before.alias_of[v] == no_value) cell[v] = names_run::given(v);
+    }
+    std::vector<std::size_t> next_of(p.nodes());
+    for (node_id n : before.order) {
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            std::vector<content> reads;
+            for (value_id v : in[s]) reads.push_back(cell[cell_of[v]]);
+            REQUIRE(reads == expected.reads[s]);
+            auto const touches = made.program.touches(s);
+            auto const was = p.touches(s);
+            for (bool views : {false, true}) // what is viewed comes before its views
+                for (std::size_t i = reads.size(); i != touches.size(); ++i) {
+                    value_id const version = touches[i].value, of = made.alias_of[version];
+                    value_id const mine = out[s][i - reads.size()];
+                    if ((before.alias_of[was[i].value] != no_value) != views) continue;
+                    if (of != no_value) cell_of[mine] = cell_of[names.name_of[of]];
+                    else cell_of[mine] = mine;
+                    std::size_t first = reads.size();
+                    while (was[first].value != was[i].value) ++first;
+                    if (!expected.makes_view[s][i]) cell[cell_of[mine]] = names_run::written(s, first, reads);
+                }
+        }
+        for (std::size_t i = 0; i != p.edge_uses().size(); ++i)
+            if (edge_use const u = p.edge_uses()[i]; u.pred == n) {
+                std::size_t operand = 0;
+                for (std::size_t k = 0; k != i; ++k) operand += p.edge_uses()[k].node == u.node;
+                REQUIRE(cell[cell_of[at_end[u.node][operand]]] == expected.reads_at_end[i]);
+            }
+    }
+    for (value_id v = 0; v != before.values(); ++v)
+        if (has_role(before.role[v], kept) || has_role(before.role[v], value_role::external))
+            REQUIRE(cell[cell_of[v]] == expected.left[v]);
+}
+
+unsigned rounds()
+{
+    char const* const asked = std::getenv("SUBLET_ROUNDS");
+    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
+}
+
+} // namespace
+
+TEST_CASE("under new names a program reads what it read before, view by view and version by version")
+{
+    std::size_t shared = 0, split = 0, by_tokens = 0;
+    for (std::uint32_t seed = 0; seed != 4000 * rounds(); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_names drawn = draw_names(roll, {.nodes = 9, .names = 8, .shuffled = false});
+        for (value_id v = 0; v != drawn.values(); ++v) // one name at both ends is one storage
+            if (is_given(drawn.role[v]) && has_role(drawn.role[v], kept)) drawn.same_storage[v] = true;
+        names_run const expected(drawn);
+        if (expected.is_ambiguous) continue;
+        std::vector<byte_count> bytes;
+        std::vector<pool_id> pool;
+        bool const equal = roll.below(2) == 0; // in place
+        for (value_id v = 0; v != drawn.values(); ++v) {
+            bytes.push_back(equal ? 8 : 8 * (1 + roll.below(2)));
+            pool.push_back(roll.below(8) == 0 ? 1 : 0);
+        }
+        plan_options const by_name{
+            .bytes = bytes, .role = drawn.role, .alias_of = drawn.alias_of, .pool = pool, .in_place = equal};
+        auto const made =
+            versions(drawn.program(),
+                     {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
+        if (made.violation) continue;
+        plan_options const options = with_versions(by_name, made);
+        rename_options const how{.renames_views = roll.below(2) == 0};
+        for (bool tokens : {false, true}) {
+            sized_slot_plan plan;
+            if (tokens) {
+                auto const shares = share_by_tokens(made.program, options, {.handoffs = made.handoffs});
+                if (shares.violation) continue;
+                plan = shares;
+            } else {
+                auto const lives = lifetimes(made.program, {.role = made.role});
+                if (lives.violation) continue;
+                plan = plan_linearly(made.program, options);
+            }
+            auto const names = name_slots(made, plan, options, how);
+            shared += names.made.size();
+            by_tokens += tokens ? names.made.size() : 0;
+            split += made.value_of.size() - drawn.values();
+            REQUIRE(!fault_of(made, names));
+            run_again(drawn, expected, made, names);
+            for (slot_name const& one : names.made) {
+                std::size_t tenants = 0;
+                byte_count largest = 0;
+                for (value_id v = 0; v != made.value_of.size(); ++v) {
+                    bool const is_tenant =
+                        names.name_of[v] ==
+                            drawn.values() + static_cast<std::size_t>(&one - names.made.data()) &&
+                        made.alias_of[v] == no_value;
+                    if (!is_tenant) continue;
+                    ++tenants;
+                    largest = std::max(largest, bytes[made.value_of[v]]);
+                    REQUIRE(plan.slot_of[v] == one.slot);
+                    REQUIRE(pool[made.value_of[v]] == one.pool);
+                }
+                REQUIRE(tenants == one.tenants);
+                REQUIRE(largest == one.bytes);
+                REQUIRE(tenants > 0);
+            }
+        }
+    }
+    CHECK(shared > 1000);
+    CHECK(split > 1000);
+    CHECK(by_tokens > 300);
+}
