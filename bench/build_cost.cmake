@@ -67,6 +67,8 @@ function(budget_of header result)
     set(${result} 60 PARENT_SCOPE)
   elseif(header MATCHES "^reporting/(dot|why_peak)[.]hpp$") # these read a program and write names
     set(${result} 250 PARENT_SCOPE)
+  elseif(header STREQUAL analysis/flatten.hpp) # it makes a program of its own
+    set(${result} 300 PARENT_SCOPE)
   # Searches, or threads.
   elseif(header MATCHES "^placement/(portfolio|minimize|improve|fewest_that_fail|clocked)[.]hpp$")
     set(${result} 350 PARENT_SCOPE)
@@ -219,6 +221,10 @@ cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
 cost(analysis/overwrite_matching.hpp "auto m = sublet::match_overwrites<sublet::overwrite_pair>({});")
 cost(analysis/storage_order.hpp "${program}auto h = sublet::storage_order(p, 1, {0}, {1});")
+cost(analysis/copy_order.hpp "
+sublet::copy_order<sublet::value_copy> o({0, 1});
+void f() { o.order({{0, 1}}, [](unsigned, unsigned) {}, [](unsigned) { return 2u; }); }")
+cost(analysis/flatten.hpp "auto f = sublet::flatten(sublet::program_tree());")
 cost(analysis/versions.hpp "${program}auto v = sublet::versions(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}

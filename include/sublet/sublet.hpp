@@ -57,6 +57,8 @@
 #include <sublet/analysis/storage_order.hpp>
 #include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/analysis/copy_order.hpp>
+#include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/range_sets.hpp>
