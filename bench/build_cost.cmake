@@ -398,6 +398,7 @@ cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_pr
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 cost(rewriting/rename.hpp "auto n = sublet::name_slots(sublet::versioned_program(), {}, {.bytes = 4096});")
 cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
+cost(rewriting/sharing_log.hpp "${program}auto l = sublet::log_sharing(p, {}, {.bytes = 4096});")
 cost(rewriting/release.hpp "${program}auto r = sublet::releases(p, 1, {0});")
 
 cost(reporting/text.hpp "${text}

@@ -184,6 +184,7 @@
 #include <sublet/rewriting/handoffs.hpp>
 #include <sublet/rewriting/rename.hpp>
 #include <sublet/rewriting/unused_names.hpp>
+#include <sublet/rewriting/sharing_log.hpp>
 #include <sublet/rewriting/release.hpp>
 
 // The front doors.
