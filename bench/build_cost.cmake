@@ -254,6 +254,7 @@ cost(analysis/detours.hpp "
 auto d = sublet::has_detour(sublet::csr_rows(), 0, [](auto) { return sublet::csr_graph::edge{}; });")
 
 cost(ordering/order_graph.hpp "${program}auto g = sublet::order_graph_of(p, {.bytes = 8});")
+cost(ordering/node_order.hpp "auto b = sublet::node_order().is_optimal();")
 cost(ordering/peak_walk.hpp "auto b = sublet::peak_of(sublet::order_graph(), {});")
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")

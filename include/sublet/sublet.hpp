@@ -75,6 +75,7 @@
 
 // In which order to run.
 #include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
 #include <sublet/ordering/peak_walk.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/ordering/clock_lives.hpp>

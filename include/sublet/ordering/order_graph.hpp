@@ -44,6 +44,7 @@ struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
     csr_rows before;               ///< by node: those that it waits for directly, ascending, each once
     std::vector<step_range> steps; ///< by node
+    std::vector<node_id> listed;   ///< the order that the program is listed in; it may not be able to run so
 
     csr_rows held;  ///< by step: the buffers that it touches and holds to its end, ascending, each once
     csr_rows early; ///< by step: those that it reads early and touches in no other way
@@ -123,6 +124,9 @@ template <std::same_as<snapshot> S>
 [[nodiscard]] order_graph order_graph_of(S const& p, plan_options const& options)
 {
     order_graph result;
+    result.listed = options.order;
+    if (options.order.empty())
+        for (node_id n = 0; n != p.nodes(); ++n) result.listed.push_back(n);
     {
         versioned_program const listed = versions(p, {.role = options.role,
                                                       .alias_of = options.alias_of,
