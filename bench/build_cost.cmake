@@ -69,15 +69,21 @@ function(budget_of header result)
     set(${result} 250 PARENT_SCOPE)
   elseif(header STREQUAL analysis/flatten.hpp) # it makes a program of its own
     set(${result} 300 PARENT_SCOPE)
+  elseif(header STREQUAL checking/check_symbolic_plan.hpp) # check_plan() and more
+    set(${result} 250 PARENT_SCOPE)
   # Searches, or threads.
   elseif(header MATCHES "^placement/(portfolio|minimize|improve|fewest_that_fail|clocked)[.]hpp$")
     set(${result} 350 PARENT_SCOPE)
   elseif(header MATCHES "^placement/pack[.]hpp$") # every way to place, instantiated by its one call
     set(${result} 500 PARENT_SCOPE)
+  elseif(header MATCHES "^placement/pack_symbolic[.]hpp$") # pack(), and two ways more
+    set(${result} 600 PARENT_SCOPE)
   elseif(header MATCHES "^placement/(choose_pools|replan)[.]hpp$") # pack() and what is asked of it
     set(${result} 600 PARENT_SCOPE)
   elseif(header STREQUAL planner.hpp) # pack() and a checker
     set(${result} 700 PARENT_SCOPE)
+  elseif(header STREQUAL symbolic_planner.hpp) # that, and two checkers
+    set(${result} 850 PARENT_SCOPE)
   elseif(header STREQUAL placement/place.hpp) # pack() with clocks and threads
     set(${result} 850 PARENT_SCOPE)
   elseif(header MATCHES "^(execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
@@ -452,6 +458,18 @@ if(has_no_boost)
 else()
   cost(adapt/boost_graph.hpp "auto call(sublet::csr_graph const& g) { return num_edges(g); }")
 endif()
+
+cost(affine_bytes.hpp "auto a = sublet::least_above({8, 1}, {1, 8}, 4);")
+cost(symbolic_options.hpp "auto o = sublet::options_at(sublet::symbolic_options{.bytes = sublet::affine_bytes{}}, 1);")
+cost(symbolic_plan.hpp "auto call(sublet::symbolic_plan const& p) { return p.at(3); }")
+set(growing "std::vector<sublet::symbolic_buffer> const b{{0, {0, 2}, {64, 8}}};\n")
+cost(placement/stack_two_ended.hpp "${growing}auto s = sublet::stack_two_ended(b, {0}, 4);")
+cost(placement/fit_two_ended.hpp "${growing}auto s = sublet::fit_two_ended(b, {0}, 4);")
+cost(placement/pack_symbolic.hpp "${growing}auto s = sublet::pack_symbolic(b, 4);")
+cost(checking/check_symbolic_plan.hpp "${program}
+auto w = sublet::check_symbolic_plan(p, {}, {.bytes = sublet::affine_bytes{0, 64}});")
+cost(symbolic_planner.hpp "${program}
+auto m = sublet::plan_symbolic(p, {.bytes = sublet::affine_bytes{0, 64}, .max_batch = 8});")
 
 cost(planned_memory.hpp "${text}void call(text& out) { out << sublet::plan_report{}; }")
 cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memory_plan& p, sublet::placement_problem& q)

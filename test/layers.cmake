@@ -20,14 +20,15 @@ set(planned_buffers.hpp words analysis checking placement)
 list(APPEND planner.hpp planned_memory.hpp planned_buffers.hpp)
 set(concurrent_planner.hpp ${planner.hpp})
 set(handoff_planner.hpp ${planner.hpp} concurrent_planner.hpp)
-set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp)
+set(symbolic_planner.hpp ${planner.hpp})
+set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp symbolic_planner.hpp)
 set(execution.hpp ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(apart placement/clocked.hpp placement/place.hpp) # not in the umbrella: they bring clocks and threads
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # dear to every includer
 
 function(stage_of header result)
-  if(header MATCHES "^(units|contract|sorting|keyed|live_range|per_value|value_role|plan|plan_options)\\.hpp$")
+  if(header MATCHES "^(units|contract|sorting|keyed|live_range|per_value|value_role|plan|plan_options|affine_bytes|symbolic_options|symbolic_plan)\\.hpp$")
     set(${result} words PARENT_SCOPE)
   else()
     string(REGEX REPLACE "/.*" "" stage ${header}) # the folder; at the root the header itself

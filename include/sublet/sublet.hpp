@@ -20,6 +20,9 @@
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/affine_bytes.hpp>
+#include <sublet/symbolic_options.hpp>
+#include <sublet/symbolic_plan.hpp>
 
 // What we ask, and the walks everybody needs.
 #include <sublet/graph/concepts.hpp>
@@ -147,6 +150,9 @@
 #include <sublet/placement/ejection.hpp>
 #include <sublet/placement/improve.hpp>
 #include <sublet/placement/pack.hpp>
+#include <sublet/placement/stack_two_ended.hpp>
+#include <sublet/placement/fit_two_ended.hpp>
+#include <sublet/placement/pack_symbolic.hpp>
 #include <sublet/placement/load_tree.hpp>
 #include <sublet/placement/pool_candidates.hpp>
 #include <sublet/placement/choose_pools.hpp>
@@ -165,6 +171,7 @@
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/check_places.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/checking/step_order.hpp>
@@ -194,6 +201,7 @@
 #include <sublet/planner.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
+#include <sublet/symbolic_planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_STACK_TWO_ENDED_HPP
+#define SUBLET_PLACEMENT_STACK_TWO_ENDED_HPP
+
+/// Stack buffers whose sizes grow with a batch, in a given order, so that they lie apart for every batch.
+///
+///     a: 100 N     b: 1000       N = 1    c at 1000        c starts at the line over both: 758 + 242 N
+///                c on both       N = 32   c at 3200 + ...  (the lowest that is affine and above a and b)
+///
+/// Each buffer lies on top of all before it that it is alive with: its start is the lowest affine number that
+/// none of their tops is above, for a batch of 1 or for the largest; so for none between.
+///
+/// Where all sizes grow alike, every batch sees the same picture at another scale: in the order of the
+/// offsets that an ordinary placement has for any one of them, no buffer comes to lie higher than there.
+///
+/// Tops are kept by position, two for each, in a tree like that of load_tree.hpp: since whoever comes lies on
+/// top, tops only rise, and nobody need be looked at twice.
+
+#include <sublet/affine_bytes.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/symbolic_plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// The highest top at each position, for a batch of 1 and for the largest.
+template <std::same_as<byte_count> Bytes = byte_count>
+class two_ended_skyline {
+public:
+    struct ends {
+        Bytes low = 0;
+        Bytes high = 0;
+        void rise_to(ends other)
+        {
+            low = larger(low, other.low);
+            high = larger(high, other.high);
+        }
+    };
+
+    explicit two_ended_skyline(std::size_t positions)
+        : leaves_(positions), highest_(2 * positions), raised_(2 * positions)
+    {
+    }
+
+    [[nodiscard]] ends over(live_range when) const
+    {
+        ends most;
+        each_node(when, [&](std::size_t node) {
+            most.rise_to(highest_[node]);
+            while ((node /= 2) != 0) most.rise_to(raised_[node]);
+        });
+        return most;
+    }
+    void raise(live_range when, ends top)
+    {
+        each_node(when, [&](std::size_t node) {
+            raised_[node].rise_to(top);
+            for (; node != 0; node /= 2) highest_[node].rise_to(top);
+        });
+    }
+
+private:
+    template <class Visit>
+    void each_node(live_range when, Visit visit) const
+    {
+        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
+            if (i % 2 == 1) visit(i++);
+            if (j % 2 == 1) visit(--j);
+        }
+    }
+
+    std::size_t leaves_;
+    std::vector<ends> highest_; // by node: of the positions under it
+    std::vector<ends> raised_;  // by node: all positions under it
+};
+
+/// As low as `start` or higher, such that no rounding is lost on what is a multiple anyway.
+[[nodiscard]] constexpr affine_bytes aligned_start(affine_bytes start, byte_count alignment)
+{
+    byte_count const fixed = align_up(start.fixed, common_divisor(start.per_batch, alignment));
+    SUBLET_EXPECTS(fixed != no_offset, "sublet: a sum of sizes exceeds 64 bits");
+    return {fixed, start.per_batch};
+}
+
+} // namespace detail
+
+/// The starts of the buffers of `order`, by buffer; of others they are 0.
+///
+/// Requires:   `order` names no buffer twice; their sizes are known.
+/// Ensures:    no start is below `floor`; of two buffers that are alive together, the later in the order
+///             starts nowhere below the top of the earlier, for every batch from 1 to `most`.
+/// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
+/// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
+template <std::same_as<symbolic_buffer> Buffer>
+[[nodiscard]] std::vector<affine_bytes> stack_two_ended(std::vector<Buffer> const& buffers,
+                                                        std::vector<buffer_id> const& order, byte_count most,
+                                                        affine_bytes floor = {})
+{
+    step_id positions = 0;
+    for (Buffer const& b : buffers) positions = larger(positions, b.life.last);
+    detail::two_ended_skyline<> tops(positions);
+    std::vector<affine_bytes> start(buffers.size());
+    for (buffer_id id : order) {
+        Buffer b = buffers[id];
+        auto ends = tops.over(b.life);
+        ends.rise_to({floor.at(1), floor.at(most)});
+        b.start = detail::aligned_start(line_over(ends.low, ends.high, most), b.alignment);
+        tops.raise(b.life, {b.top().at(1), b.top().at(most)});
+        start[id] = b.start;
+    }
+    return start;
+}
+
+} // namespace sublet
+
+#endif

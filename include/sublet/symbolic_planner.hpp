@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SYMBOLIC_PLANNER_HPP
+#define SUBLET_SYMBOLIC_PLANNER_HPP
+
+/// The front door for programs that run with any batch size: one plan, proved for all of them.
+///
+///     auto planned = sublet::plan_symbolic(program, {.bytes = sizes, .max_batch = 64}); // {fixed,
+///     per_batch} std::cout << planned.report << '\n';          // 9633792*N bytes instead of 150243136*N,
+///     for N up to 64 auto plan = planned.plan.at(batch);           // an ordinary plan auto place =
+///     planned.plan.buffers[b].start;   // or a formula, to be compiled in
+///
+/// As plan_memory(), with pack_symbolic() and check_symbolic_plan(). Sizes of which only a lower bound is
+/// known are not sizes: say `unknown_bytes`, or an upper bound.
+
+#include <sublet/affine_bytes.hpp>
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/placement/pack_symbolic.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/reporting/text.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/symbolic_options.hpp>
+#include <sublet/symbolic_plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <ctime>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// All arenas together, for one batch.
+struct batch_report {
+    byte_count batch = 1;
+    byte_count arena_bytes = 0;       ///< with the plan for every batch
+    byte_count own_bytes = 0;         ///< with a plan for this batch alone
+    byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
+};
+
+struct symbolic_report {
+    std::size_t steps = 0;
+    std::size_t values = 0;
+    std::size_t buffers = 0;           ///< planned ones: of more than 0 bytes, after in-place decisions
+    byte_count max_batch = 1;          ///< asked for
+    byte_count fits_up_to = 0;         ///< the largest batch whose arenas fit their capacities; 0: none does
+    affine_bytes naive;                ///< if every buffer had storage of its own
+    affine_bytes arena;                ///< enough for every batch
+    std::vector<batch_report> batches; ///< a batch of 1, the largest, and one between
+    double seconds = 0;                ///< processor time from the program to the checked plan
+    bool is_checked = false;           ///< check_symbolic_plan has looked at it: proved, if it is sound
+
+    /// How far the arenas lie above those of plans for one batch alone, where they lie farthest: 0.02 is two
+    /// percent.
+    [[nodiscard]] double excess() const
+    {
+        double worst = 0;
+        for (batch_report const& b : batches) {
+            if (b.arena_bytes <= b.own_bytes) continue;
+            double const ratio = static_cast<double>(b.arena_bytes) / static_cast<double>(b.own_bytes) - 1;
+            worst = ratio > worst ? ratio : worst;
+        }
+        return worst;
+    }
+};
+
+struct planned_symbolic {
+    symbolic_plan plan;
+    symbolic_report report;
+    std::optional<symbolic_witness> refuted; ///< why there is no sound plan; the plan then must not be used
+
+    [[nodiscard]] bool is_sound() const { return !refuted; }
+
+    /// The values that the plan gives an offset, ascending.
+    template <std::same_as<value_id> V = value_id>
+    [[nodiscard]] std::vector<V> values() const
+    {
+        std::vector<V> placed;
+        for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
+            if (plan.buffer_of[v] != no_buffer) placed.push_back(static_cast<V>(v));
+        return placed;
+    }
+};
+
+namespace detail {
+
+/// A program with only those of its in-place pairs that are of one size for every batch.
+template <std::same_as<snapshot> S>
+struct equally_paired {
+    S const& program;
+    std::vector<buffer_id> const& class_of;
+    std::vector<affine_bytes> const& size; // by class
+
+    std::size_t nodes() const { return program.nodes(); }
+    std::size_t values() const { return program.values(); }
+    auto successors(node_id n) const { return program.successors(n); }
+    void effects(node_id n, effect_sink& sink) const
+    {
+        step_range const mine = program.steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            if (s != mine.first) sink.next_step();
+            for (touch t : program.touches(s))
+                if (t.kind == touch_kind::def) sink.def(t.value);
+                else if (t.kind == touch_kind::use) sink.use(t.value);
+                else sink.use_early(t.value);
+            for (overwrite o : program.overwrites(s))
+                if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
+        }
+        for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    }
+};
+
+/// The buffers that need storage. Their sizes are compared and joined as those of the largest batch, which
+/// are known, and not 0, if and only if those of all others are.
+template <std::same_as<snapshot> S>
+void list_symbolic(S const& p, symbolic_options const& options, live_ranges const& lives, symbolic_plan& plan)
+{
+    auto const bytes = options.bytes.tabulate(p.values());
+    plan_options const largest = options_at(options, options.max_batch);
+    buffer_table table = gather_buffers(lives, largest);
+    if (options.in_place && !p.overwrites().empty()) {
+        std::vector<affine_bytes> size;
+        for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
+        std::vector<buffer_id> const class_of = table.buffer_of;
+        snapshot const paired(equally_paired<S>{p, class_of, size});
+        table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
+    }
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
+    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (b.is_unsized()) plan.unsized.push_back(b.root);
+        if (!b.is_planned()) continue;
+        planned[i] = static_cast<buffer_id>(plan.buffers.size());
+        byte_count alignment = b.alignment;
+        if (b.pool < options.pools.size())
+            alignment = combine_alignment(alignment, options.pools[b.pool].alignment);
+        plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
+    }
+    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+}
+
+/// The largest batch whose arenas are within capacities: they never sink as the batch grows.
+template <std::same_as<symbolic_plan> Plan>
+byte_count largest_that_fits(Plan const& plan, std::vector<pool_limits> const& pools)
+{
+    auto fits = [&](byte_count batch) {
+        memory_plan const one = plan.at(batch);
+        for (std::size_t p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
+            if (one.arena_bytes[p] > pools[p].capacity) return false;
+        return true;
+    };
+    if (fits(plan.max_batch)) return plan.max_batch;
+    byte_count good = 0, bad = plan.max_batch;
+    while (bad - good > 1) {
+        byte_count const middle = good + (bad - good) / 2;
+        (fits(middle) ? good : bad) = middle;
+    }
+    return good;
+}
+
+template <std::same_as<symbolic_report> Report>
+void account(Report& report, symbolic_plan const& plan, symbolic_packing const& packed)
+{
+    report.buffers = plan.buffers.size();
+    for (symbolic_buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
+    for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
+    for (batch_sample const& sample : packed.samples) {
+        batch_report one{.batch = sample.batch};
+        for (byte_count height : plan.at(sample.batch).arena_bytes)
+            one.arena_bytes = checked_add(one.arena_bytes, height);
+        for (placed_pool const& pool : sample.own.pools) {
+            one.own_bytes = checked_add(one.own_bytes, pool.height);
+            one.lower_bound_bytes = checked_add(one.lower_bound_bytes, pool.lower_bound);
+        }
+        report.batches.push_back(one);
+    }
+}
+
+} // namespace detail
+
+/// Plan where every value lives for every batch from 1 to `options.max_batch`, the steps running one after
+/// the other.
+///
+/// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
+/// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved to be unless `options.check`
+///             is off. `refuted` says what stands against it: an order as in plan_memory(), or a capacity
+///             that the largest batch exceeds (`report.fits_up_to` then says which does not).
+/// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_symbolic_plan().
+/// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
+///             largest batch exceed 64 bits together.
+template <std::same_as<snapshot> S>
+[[nodiscard]] planned_symbolic plan_symbolic(S const& p, symbolic_options const& options)
+{
+    SUBLET_EXPECTS(options.max_batch >= 1, "sublet: the largest batch is at least 1");
+    std::clock_t const begin = std::clock();
+    planned_symbolic result;
+    symbolic_plan& plan = result.plan;
+    plan.max_batch = result.report.max_batch = options.max_batch;
+    plan.order = options.order;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    if (lives.violation) {
+        auto const [value, position, what] = *lives.violation;
+        bool const is_moved = what == order_fault::write_moved;
+        result.refuted = {{.what = is_moved ? fault::write_moved : fault::used_undefined,
+                           .value = value,
+                           .other = what == order_fault::defined_later ? value : no_value,
+                           .position = position},
+                          1};
+        return result;
+    }
+    plan.buffer_of.clear();
+    detail::list_symbolic(p, options, lives, plan);
+    symbolic_packing packed = pack_symbolic(plan.buffers, options.max_batch, options.mixing);
+    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
+    plan.arena = std::move(packed.arena);
+    if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
+    detail::account(result.report, plan, packed);
+    result.report.fits_up_to = detail::largest_that_fits(plan, options.pools);
+
+    if (result.report.fits_up_to != options.max_batch) {
+        memory_plan const largest = plan.at(options.max_batch);
+        for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)
+            if (largest.arena_bytes[pool] > options.pools[pool].capacity)
+                result.refuted = {{.what = fault::over_capacity,
+                                   .end = largest.arena_bytes[pool],
+                                   .needed = options.pools[pool].capacity,
+                                   .pool = pool},
+                                  options.max_batch};
+    } else if (options.check) {
+        result.refuted = check_symbolic_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+template <program P>
+    requires(!std::same_as<P, snapshot>)
+[[nodiscard]] planned_symbolic plan_symbolic(P const& p, symbolic_options const& options)
+{
+    return plan_symbolic(as_snapshot(p), options);
+}
+
+namespace detail {
+
+template <text_stream Stream>
+void write_affine(plain_text<Stream>& out, affine_bytes bytes)
+{
+    if (bytes.fixed != 0 || bytes.per_batch == 0) out << bytes.fixed;
+    if (bytes.fixed != 0 && bytes.per_batch != 0) out << " + ";
+    if (bytes.per_batch != 0) out << bytes.per_batch << "*N";
+}
+
+} // namespace detail
+
+/// One line to any stream of text.
+///
+///     9633792*N bytes instead of 150243136*N, for N up to 64
+template <text_stream Stream>
+Stream& operator<<(Stream& out, symbolic_report const& r)
+{
+    detail::plain_text<Stream> text{out};
+    detail::write_affine(text, r.arena);
+    text << " bytes instead of ";
+    detail::write_affine(text, r.naive);
+    text << ", for N up to " << r.max_batch;
+    return out;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_RANDOM_BATCHES_HPP
+#define SUBLET_TEST_RANDOM_BATCHES_HPP
+
+/// Random programs and buffers whose sizes grow with a batch.
+
+#include "dice.hpp"
+#include "random_program.hpp"
+
+#include <sublet/affine_bytes.hpp>
+#include <sublet/symbolic_options.hpp>
+#include <sublet/symbolic_plan.hpp>
+
+#include <algorithm>
+#include <vector>
+
+/// What a value of `bytes` bytes becomes: fixed, growing, or both.
+inline sublet::affine_bytes draw_growth(dice& pick, sublet::byte_count bytes)
+{
+    if (bytes == sublet::no_size) return sublet::unknown_bytes;
+    switch (pick.below(5)) {
+    case 0: return {bytes * (1 + pick.below(20)), 0};
+    case 1: return {bytes, bytes};
+    case 2: return {bytes, bytes != 0 ? pick.below(9) : 0u};
+    default: return {0, bytes};
+    }
+}
+
+struct random_batches {
+    random_program drawn;
+    sublet::symbolic_options options;
+};
+
+/// Equal sizes stay equal as a rule: otherwise nobody would be written in place.
+inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
+{
+    random_program p = draw_program(pick, most_nodes);
+    std::vector<sublet::affine_bytes> bytes, usual;
+    for (unsigned i = 0; i != 128; ++i) usual.push_back(draw_growth(pick, i));
+    for (sublet::byte_count b : p.bytes)
+        bytes.push_back(b < 128 && pick.below(4) != 0 ? usual[b] : draw_growth(pick, b));
+    sublet::byte_count const most = 1 + pick.below(12);
+    bool const is_apart = pick.below(4) == 0;
+    std::vector<sublet::pool_limits> pools;
+    if (pick.below(4) == 0) pools = {{.alignment = 1 + pick.below(12)}};
+    return {p,
+            {.bytes = bytes,
+             .max_batch = most,
+             .alignment = p.alignment,
+             .role = p.role,
+             .alias_of = p.alias_of,
+             .pool = p.pool,
+             .eligible = p.eligible,
+             .pools = pools,
+             .order = p.order,
+             .mixing = is_apart ? sublet::batch_mixing::apart : sublet::batch_mixing::proved}};
+}
+
+/// Buffers of one pool, at up to `most_positions` positions.
+inline std::vector<sublet::symbolic_buffer> draw_growing_buffers(dice& pick, std::uint32_t most,
+                                                                 std::uint32_t most_positions)
+{
+    std::vector<sublet::symbolic_buffer> buffers(1 + pick.below(most));
+    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+        sublet::symbolic_buffer& b = buffers[i];
+        b.root = i;
+        b.life.first = pick.below(most_positions);
+        b.life.last = b.life.first + 1 + pick.below(most_positions - b.life.first);
+        b.size = draw_growth(pick, 1 + pick.below(40));
+        if (pick.below(3) == 0) b.alignment = 1 + pick.below(8);
+    }
+    return buffers;
+}
+
+/// Whether the buffers lie apart wherever they are alive together, and at multiples, for one batch.
+inline bool lie_apart(std::vector<sublet::symbolic_buffer> const& buffers, sublet::byte_count batch)
+{
+    for (auto const& a : buffers) {
+        if (a.offset_at(batch) % a.alignment != 0) return false;
+        for (auto const& b : buffers)
+            if (&a != &b && a.pool == b.pool && sublet::overlaps(a.life, b.life) &&
+                a.offset_at(batch) < b.offset_at(batch) + b.size.at(batch) &&
+                b.offset_at(batch) < a.offset_at(batch) + a.size.at(batch))
+                return false;
+    }
+    return true;
+}
+
+#endif
