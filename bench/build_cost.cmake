@@ -90,6 +90,8 @@ function(budget_of header result)
     set(${result} 350 PARENT_SCOPE)
   elseif(header MATCHES "^concurrent_planner[.]hpp$") # all that shares under every schedule
     set(${result} 600 PARENT_SCOPE)
+  elseif(header STREQUAL flow_planner.hpp) # pack(), every way to find liveness, and a checker
+    set(${result} 900 PARENT_SCOPE)
   elseif(header MATCHES "^(handoff_planner|sublet)[.]hpp$") # that and pack(); all, with a plan
     set(${result} 1000 PARENT_SCOPE)
   elseif(header MATCHES "^adapt/") # nearly all of it is Boost's
@@ -221,6 +223,8 @@ auto i = sublet::live_query(p).is_live_in(0, 0, c);")
 cost(analysis/value_set.hpp "auto call(sublet::detail::value_set& s) { return s.erase(0); }")
 cost(analysis/live_range_lists.hpp "auto call(sublet::live_range_lists const& l) { return l.max_live(); }")
 cost(analysis/live_intervals.hpp "${program}auto l = sublet::live_intervals(p);")
+cost(analysis/flow_lives.hpp "${program}
+auto l = sublet::framed_lives(p, {}, {}, sublet::operand_end::held);")
 cost(analysis/interference_graph.hpp "
 auto call(sublet::interference_graph const& g) { return g.are_adjacent(0, 1); }")
 cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
@@ -231,6 +235,7 @@ cost(analysis/copy_order.hpp "
 sublet::copy_order<sublet::value_copy> o({0, 1});
 void f() { o.order({{0, 1}}, [](unsigned, unsigned) {}, [](unsigned) { return 2u; }); }")
 cost(analysis/flatten.hpp "auto f = sublet::flatten(sublet::program_tree());")
+cost(analysis/with_captures.hpp "auto p = sublet::with_captures(sublet::program_tree());")
 cost(analysis/versions.hpp "${program}auto v = sublet::versions(p);")
 cost(analysis/dependences.hpp "${program}auto g = sublet::dependences(p);")
 cost(analysis/concurrent_lifetimes.hpp "${program}
@@ -273,6 +278,7 @@ auto yes = [](auto, auto) { return true; };
 auto t = sublet::join_in_place(p, {}, yes, yes);")
 cost(sharing/in_place_concurrent.hpp "${program}
 auto t = sublet::take_in_place_concurrently(p, sublet::dependences(p), {});")
+cost(sharing/in_place_flow.hpp "${program}auto t = sublet::take_in_place_in_flow(p, {}, {}, {});")
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
@@ -381,6 +387,8 @@ cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.ab
 cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_demands(), {}, {.bytes = 4096});")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
+cost(checking/check_flow_plan.hpp "${program}
+auto w = sublet::check_flow_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_rewrite.hpp "${program}auto f = sublet::check_rewrite(p, p);")
 cost(checking/step_order.hpp "${program}auto o = sublet::order_of_steps(p, {}, {});")
 cost(checking/order_questions.hpp "auto call(sublet::order_questions<>& q) { return q.first_no(); }")
@@ -478,6 +486,7 @@ cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memor
 }")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(concurrent_planner.hpp "${program}auto m = sublet::plan_concurrent(p, {.bytes = 4096});")
+cost(flow_planner.hpp "${program}auto m = sublet::plan_flow(p, {.bytes = 4096});")
 cost(handoff_planner.hpp "${program}auto m = sublet::plan_with_handoffs(p, {.bytes = 4096});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})

@@ -55,6 +55,7 @@
 #include <sublet/analysis/value_set.hpp>
 #include <sublet/analysis/live_range_lists.hpp>
 #include <sublet/analysis/live_intervals.hpp>
+#include <sublet/analysis/flow_lives.hpp>
 #include <sublet/analysis/interference_graph.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/storage_order.hpp>
@@ -62,6 +63,7 @@
 #include <sublet/analysis/versions.hpp>
 #include <sublet/analysis/copy_order.hpp>
 #include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/with_captures.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/range_sets.hpp>
@@ -89,6 +91,7 @@
 #include <sublet/sharing/in_place_pairs.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/in_place_concurrent.hpp>
+#include <sublet/sharing/in_place_flow.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 #include <sublet/sharing/slot_choice.hpp>
@@ -173,6 +176,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/checking/order_questions.hpp>
@@ -202,6 +206,7 @@
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/symbolic_planner.hpp>
+#include <sublet/flow_planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_flow_plan.hpp>
+
+#include "flow_walks.hpp"
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using ids = std::vector<value_id>;
+struct node {
+    ids successors, uses, defs;
+    std::vector<overwrite> pairs = {};
+};
+snapshot program_of(std::size_t values, std::vector<node> const& nodes)
+{
+    return flow(
+        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
+        [&](node_id n, effect_sink& s) {
+            for (value_id v : nodes[n].uses) s.use(v);
+            for (value_id v : nodes[n].defs) s.def(v);
+            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
+        });
+}
+/// A buffer a value of 64 bytes, where it is said.
+memory_plan plan_of(std::vector<byte_count> const& offsets)
+{
+    memory_plan plan{.valid_for = program_reading::control_flow};
+    for (value_id v = 0; v != offsets.size(); ++v) {
+        plan.buffers.push_back({.root = v, .size = 64, .offset = offsets[v]});
+        plan.buffer_of.push_back(v);
+    }
+    plan.arena_bytes = {1024};
+    return plan;
+}
+
+/// The definition, for one value after the other: is it nothing, right or spoilt where a path has led? Every
+/// state that a path can lead to is visited.
+class path_oracle {
+public:
+    path_oracle(flow_program const& f, memory_plan const& plan) : f_(f), plan_(plan)
+    {
+        for (value_id v = 0; v != f.program.values(); ++v) {
+            value_id r = v;
+            while (f.alias_of[r] != no_value) r = f.alias_of[r];
+            root_.push_back(r);
+        }
+    }
+    bool has_clash() const
+    {
+        for (value_id v = 0; v != root_.size(); ++v)
+            if (plan_.buffer_of[v] != no_buffer && is_spoilt_when_read(v)) return true;
+        return false;
+    }
+
+private:
+    enum state { nothing, right, spoilt };
+    bool is_upon(value_id a, value_id b) const
+    {
+        if (plan_.buffer_of[a] == no_buffer || plan_.buffer_of[b] == no_buffer || root_[a] == root_[b])
+            return false;
+        auto const &x = plan_.buffers[plan_.buffer_of[a]], &y = plan_.buffers[plan_.buffer_of[b]];
+        return x.pool == y.pool && x.offset < y.offset + f_.bytes[root_[b]] &&
+               y.offset < x.offset + f_.bytes[root_[a]];
+    }
+    bool is_spoilt_when_read(value_id v) const
+    {
+        snapshot const& p = f_.program;
+        std::vector<std::vector<bool>> is_seen(p.nodes(), std::vector<bool>(3));
+        std::vector<std::pair<node_id, state>> open;
+        auto arrive = [&](node_id n, state now) {
+            if (!is_seen[n][now]) open.push_back({n, now});
+            is_seen[n][now] = true;
+        };
+        state first = is_given(f_.role[v]) ? right : nothing;
+        for (value_id w = 0; w != root_.size(); ++w)
+            if (first == right && is_given(f_.role[w]) && is_upon(v, w)) first = spoilt;
+        arrive(0, first);
+        while (!open.empty()) {
+            auto [n, now] = open.back();
+            open.pop_back();
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+                bool is_held = false, is_written = false;
+                for (touch t : p.touches(s)) {
+                    if (t.value != v) continue;
+                    if (t.kind == touch_kind::def) is_written = true;
+                    else if (now == spoilt) return true;
+                    else is_held = is_held || t.kind == touch_kind::use;
+                }
+                bool is_hit = false;
+                for (touch t : p.touches(s))
+                    if (t.kind == touch_kind::def && is_upon(v, t.value)) {
+                        is_hit = true;
+                        if (is_written || (is_held && !may_take(s, v, t.value))) return true;
+                    }
+                if (is_written) now = right;
+                else if (is_hit && now == right) now = spoilt;
+            }
+            auto const next = p.successors(n);
+            bool is_read = false;
+            for (edge_use u : p.edge_uses()) is_read = is_read || (u.pred == n && u.value == v);
+            if (has_role(f_.role[v], value_role::output)) is_read = is_read || !leads_out(n) || next.empty();
+            if (is_read && now == spoilt) return true;
+            for (node_id s : next) arrive(s, now);
+        }
+        return false;
+    }
+    bool leads_out(node_id from) const
+    {
+        std::vector<bool> is_seen(f_.program.nodes());
+        std::vector<node_id> open{from};
+        while (!open.empty()) {
+            node_id const n = open.back();
+            open.pop_back();
+            if (is_seen[n]) continue;
+            is_seen[n] = true;
+            if (f_.program.successors(n).empty()) return true;
+            for (node_id s : f_.program.successors(n)) open.push_back(s);
+        }
+        return false;
+    }
+    bool may_take(step_id s, value_id in, value_id out) const
+    {
+        auto const &x = plan_.buffers[plan_.buffer_of[in]], &y = plan_.buffers[plan_.buffer_of[out]];
+        bool is_declared = false;
+        for (overwrite o : f_.program.overwrites(s))
+            is_declared = is_declared || (o.in == in && o.out == out);
+        return f_.options.in_place && is_declared && x.offset == y.offset &&
+               f_.bytes[root_[out]] <= f_.bytes[root_[in]];
+    }
+
+    flow_program const& f_;
+    memory_plan const& plan_;
+    std::vector<value_id> root_;
+};
+
+std::uint32_t rounds(std::uint32_t few)
+{
+    char const* times = std::getenv("SUBLET_ROUNDS");
+    return few * (times == nullptr ? 1 : static_cast<std::uint32_t>(std::stoul(times)));
+}
+
+} // namespace
+
+TEST_CASE("a write on one of two paths spoils what is read where they meet")
+{
+    snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {}, {}}, {{}, {0}, {}}});
+    auto const found = check_flow_plan(p, plan_of({0, 32}), {.bytes = 64});
+    REQUIRE(found);
+    CHECK(*found ==
+          witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 32, .end = 64});
+    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
+    // Where nobody reads it behind the write, it may.
+    snapshot const apart = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {0}, {}}, {{}, {}, {}}});
+    CHECK_FALSE(check_flow_plan(apart, plan_of({0, 32}), {.bytes = 64}));
+}
+
+TEST_CASE("storage that the one branch writes is not free for the other if it is read behind both")
+{
+    // then: t = ..; r = t     else: r = ..     use r: e, which else uses on the way, may not lie upon r
+    snapshot const p = program_of(3, {{{1, 3}, {}, {}},
+                                      {{2}, {}, {0}},
+                                      {{5}, {0}, {1}},
+                                      {{4}, {}, {1, 2}},
+                                      {{5}, {2}, {}},
+                                      {{}, {1}, {}}});
+    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64, 0}), {.bytes = 64}));
+    auto const found = check_flow_plan(p, plan_of({0, 64, 64}), {.bytes = 64});
+    REQUIRE(found);
+    CHECK(found->what == fault::clash);
+    CHECK(found->position == 3);
+}
+
+TEST_CASE("a step may write over what it reads only if it says so, and nobody reads that later")
+{
+    auto verdict = [](bool is_declared, bool is_read_later, byte_count offset, bool in_place = true) {
+        snapshot const p = program_of(
+            2, {{{1}, {}, {0}},
+                {{2}, {0}, {1}, is_declared ? std::vector{overwrite{0, 0, 1}} : std::vector<overwrite>{}},
+                {{}, is_read_later ? ids{0} : ids{1}, {}}});
+        return check_flow_plan(p, plan_of({0, offset}), {.bytes = 64, .in_place = in_place});
+    };
+    CHECK_FALSE(verdict(true, false, 0));
+    CHECK(verdict(true, true, 0));
+    CHECK(verdict(true, false, 32));
+    CHECK(verdict(false, false, 0));
+    CHECK(verdict(true, false, 0, false));
+    CHECK_FALSE(verdict(false, true, 64));
+}
+
+TEST_CASE("results of a step lie apart, also those that nobody reads")
+{
+    snapshot const p = program_of(2, {{{}, {}, {0, 1}}});
+    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
+    CHECK(check_flow_plan(p, plan_of({0, 63}), {.bytes = 64}));
+}
+
+TEST_CASE("inputs lie apart if one is read, and outputs are whole wherever the program may end")
+{
+    snapshot const in = program_of(2, {{{}, {0}, {}}});
+    CHECK(check_flow_plan(in, plan_of({0, 32}), {.bytes = 64, .role = value_role::input}));
+    CHECK_FALSE(check_flow_plan(in, plan_of({0, 64}), {.bytes = 64, .role = value_role::input}));
+
+    std::vector<value_role> const role{value_role::output, value_role::intermediate};
+    snapshot const out = program_of(2, {{{1, 2}, {}, {0}}, {{}, {}, {1}}, {{}, {}, {}}});
+    CHECK(check_flow_plan(out, plan_of({0, 0}), {.bytes = 64, .role = role}));
+    snapshot const endless = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
+    CHECK(check_flow_plan(endless, plan_of({0, 0}), {.bytes = 64, .role = role}));
+    CHECK_FALSE(check_flow_plan(endless, plan_of({0, 64}), {.bytes = 64, .role = role}));
+}
+
+TEST_CASE("a view that reads its value leaves it whole, and is lost with it")
+{
+    // 0: def a; 1: use a, def b (a view of a); 2: def c; 3: use a, use b
+    snapshot const p = program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{3}, {}, {2}}, {{}, {0, 1}, {}}});
+    plan_options const options{.bytes = 64, .alias_of = std::vector<value_id>{no_value, 0, no_value}};
+    memory_plan plan = plan_of({0, 0, 64});
+    CHECK_FALSE(check_flow_plan(p, plan, options));
+    plan = plan_of({0, 0, 32});
+    auto const found = check_flow_plan(p, plan, options);
+    REQUIRE(found);
+    CHECK(found->position == 2);
+    CHECK(check_flow_plan(p, plan_of({0, 64, 128}), options)->what == fault::torn_alias);
+}
+
+TEST_CASE("a plan of another program, reading or order is foreign")
+{
+    snapshot const p = program_of(1, {{{1}, {}, {0}}, {{}, {}, {}}});
+    memory_plan plan = plan_of({0});
+    auto is_foreign = [&](plan_options const& options = {.bytes = 64}) {
+        auto const found = check_flow_plan(p, plan, options);
+        return found && found->what == fault::foreign_plan;
+    };
+    CHECK_FALSE(is_foreign());
+    CHECK(is_foreign({.bytes = 64, .order = {1, 0}}));
+    plan.order = {0, 0};
+    CHECK(is_foreign());
+    plan.order = {0};
+    CHECK(is_foreign());
+    plan.order = {1, 2};
+    CHECK(is_foreign());
+    plan.order = {1, 0};
+    CHECK_FALSE(is_foreign());
+    plan.valid_for = program_reading::sequential;
+    CHECK(is_foreign());
+    plan = plan_of({0, 64});
+    CHECK(is_foreign());
+    CHECK_FALSE(check_flow_plan(snapshot(), {.valid_for = program_reading::control_flow}, {.bytes = 64}));
+}
+
+TEST_CASE("what may be read undefined is a fault unless it is allowed, and then only real losses are")
+{
+    // 0 -> 1: def a -> 2: def b -> 3: use a, and 0 -> 2
+    snapshot const p = program_of(2, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}});
+    auto const found = check_flow_plan(p, plan_of({0, 64}), {.bytes = 64});
+    REQUIRE(found);
+    CHECK(*found == witness{.what = fault::used_undefined, .value = 0, .other = 0, .position = 3});
+    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}, {.allows_undefined = true}));
+    CHECK(check_flow_plan(p, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true})->what ==
+          fault::clash);
+    // Where the write comes before every def, nothing is lost.
+    snapshot const early = program_of(2, {{{1}, {}, {1}}, {{2, 3}, {}, {}}, {{3}, {}, {0}}, {{}, {0}, {}}});
+    CHECK_FALSE(check_flow_plan(early, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true}));
+}
+
+TEST_CASE("it finds what enumerating the states of all paths finds, in sound plans and in broken ones")
+{
+    std::size_t sound = 0, moved = 0, faulty = 0;
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        flow_program f = draw_flow_program(pick);
+        f.options.pinned = no_offset;
+        f.options.alignment = byte_count{1};
+        flow_options const flow{.allows_undefined = pick.below(2) == 0};
+        plan_options unchecked = f.options;
+        unchecked.check = false;
+        planned_flow const planned = plan_flow(f.program, unchecked, flow);
+        if (planned.refuted) {
+            CHECK(planned.refuted->what == fault::used_undefined);
+            auto const found = check_flow_plan(f.program, planned.plan, f.options, flow);
+            REQUIRE(found);
+            REQUIRE(found->what == fault::used_undefined);
+            continue;
+        }
+        ++sound;
+        memory_plan plan = planned.plan;
+        REQUIRE_FALSE(check_flow_plan(f.program, plan, f.options, flow));
+        REQUIRE_FALSE(path_oracle(f, plan).has_clash());
+        if (plan.buffers.empty()) continue;
+        // A buffer of a plan may be several classes: give each its own, to be moved.
+        plan.buffers.clear();
+        for (value_id v = 0; v != f.program.values(); ++v) {
+            buffer_id const b = plan.buffer_of[v];
+            if (b == no_buffer) continue;
+            plan.buffers.push_back(planned.plan.buffers[b]);
+            plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size() - 1);
+            for (value_id r = v; f.alias_of[r] != no_value; r = f.alias_of[r])
+                if (f.alias_of[r] < v) plan.buffer_of[v] = plan.buffer_of[f.alias_of[r]];
+        }
+        for (int changes = 0; changes != 4; ++changes) {
+            auto const which = pick.below(static_cast<std::uint32_t>(plan.buffers.size()));
+            placed_buffer& b = plan.buffers[which];
+            b.offset = pick.below(static_cast<std::uint32_t>(plan.arena_bytes[b.pool] - b.size + 1));
+            auto const found = check_flow_plan(f.program, plan, f.options, flow);
+            bool const has_clash = path_oracle(f, plan).has_clash();
+            REQUIRE(found.has_value() == has_clash);
+            ++moved;
+            if (!found) continue;
+            ++faulty;
+            REQUIRE(found->what == fault::clash);
+            REQUIRE(found->begin < found->end);
+            bool is_written_there = false;
+            step_id at = 0;
+            for (node_id n : plan.order)
+                for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s, ++at)
+                    for (touch t : f.program.touches(s))
+                        if (at == found->position && t.kind == touch_kind::def && t.value == found->other)
+                            is_written_there = true;
+            REQUIRE((is_written_there || is_given(f.role[found->other])));
+        }
+    }
+    MESSAGE(sound, " sound plans, ", moved, " moved, ", faulty, " of them wrong");
+    CHECK(faulty > 100);
+    CHECK(faulty < moved);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/flow_planner.hpp>
+
+#include "flow_text.hpp"
+#include "flow_walks.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+std::uint32_t rounds(std::uint32_t few)
+{
+    char const* times = std::getenv("SUBLET_ROUNDS");
+    return few * (times == nullptr ? 1 : static_cast<std::uint32_t>(std::stoul(times)));
+}
+
+using ids = std::vector<value_id>;
+/// One step a node.
+struct node {
+    ids successors, uses, defs;
+    std::vector<overwrite> pairs = {};
+};
+snapshot program_of(std::size_t values, std::vector<node> const& nodes)
+{
+    return flow(
+        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
+        [&](node_id n, effect_sink& s) {
+            for (value_id v : nodes[n].uses) s.use(v);
+            for (value_id v : nodes[n].defs) s.def(v);
+            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
+        });
+}
+
+} // namespace
+
+TEST_CASE("what only one branch needs and what only the other needs take the same bytes")
+{
+    //      0: def a, use     then: b = a, use b     else: c = a, use c    b and c are never both there
+    snapshot const p = program_of(
+        3,
+        {{{1, 2}, {}, {0}}, {{3}, {0}, {1}}, {{4}, {0}, {2}}, {{5}, {1}, {}}, {{5}, {2}, {}}, {{}, {}, {}}});
+    planned_flow const planned = plan_flow(p, {.bytes = 64});
+    CHECK(planned.is_sound());
+    CHECK(planned.plan.valid_for == program_reading::control_flow);
+    CHECK(planned.report.reading == program_reading::control_flow);
+    CHECK(planned.report.is_checked);
+    CHECK(planned.report.arena_bytes == 128);
+    CHECK(planned.report.lower_bound_bytes == 128);
+    CHECK(planned.plan.offset_of(1) == planned.plan.offset_of(2));
+}
+
+TEST_CASE("a buffer lies in the hole that another branch leaves in a life")
+{
+    // 0: def a -> 1 or 2;  1: def b -> 3: use b;  2: use a      a has a hole over 1 and 3
+    snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
+    planned_flow const planned = plan_flow(p, {.bytes = 64, .order = {0, 1, 3, 2}});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 64);
+    REQUIRE(planned.lives[0].size() == 2);
+    CHECK(planned.lives[0][0] == live_range{0, 1});
+    CHECK(planned.lives[0][1] == live_range{3, 4});
+    CHECK(planned.plan.buffers[0].life == live_range{0, 4}); // the hull
+    CHECK(planned.lives[1][0] == live_range{1, 3});
+}
+
+TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
+{
+    // 0: def a, the loop: 1: use a, def b; 2: use b -> 1 or 3. b may not take the bytes of a, which is read
+    // again in the next round.
+    snapshot const p = program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{1, 3}, {1}, {}}, {{}, {}, {}}});
+    planned_flow const planned = plan_flow(p, {.bytes = 64});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 128);
+    CHECK(planned.plan.offset_of(0) != planned.plan.offset_of(1));
+
+    memory_plan broken = planned.plan;
+    for (placed_buffer& b : broken.buffers) b.offset = 0;
+    auto const found = check_flow_plan(p, broken, {.bytes = 64});
+    REQUIRE(found);
+    CHECK(found->what == fault::clash);
+    // In a line it would do: a is dead behind its only use.
+    CHECK(plan_memory(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
+              .report.arena_bytes == 64);
+}
+
+TEST_CASE("the move at the end of a loop is no move where next and current value get one buffer")
+{
+    // x = ..; while (..) { y = f(x); x = y; } use x
+    snapshot const p = program_of(
+        2, {{{1}, {}, {0}}, {{2, 4}, {}, {}}, {{3}, {0}, {1}}, {{1}, {1}, {0}, {{0, 1, 0}}}, {{}, {0}, {}}});
+    planned_flow const planned = plan_flow(p, {.bytes = 64});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 128); // f reads x and writes y
+    CHECK(planned.joined.empty());
+
+    // y = f(x) may be written over x, too.
+    snapshot const in_place = program_of(2, {{{1}, {}, {0}},
+                                             {{2, 4}, {}, {}},
+                                             {{3}, {0}, {1}, {{0, 0, 1}}},
+                                             {{1}, {1}, {0}, {{0, 1, 0}}},
+                                             {{}, {0}, {}}});
+    planned_flow const joined = plan_flow(in_place, {.bytes = 64});
+    CHECK(joined.is_sound());
+    CHECK(joined.report.arena_bytes == 64);
+    CHECK(joined.joined.size() == 2);
+    CHECK(joined.plan.buffers.size() == 1);
+    CHECK(plan_flow(in_place, {.bytes = 64, .in_place = false}).report.arena_bytes == 128);
+}
+
+TEST_CASE("a value that a path reads before it is written is refused, or read for what it is")
+{
+    snapshot const p = program_of(1, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{}, {0}, {}}});
+    planned_flow const refused = plan_flow(p, {.bytes = 8});
+    REQUIRE(refused.refuted);
+    CHECK(refused.refuted->what == fault::used_undefined);
+    CHECK(refused.refuted->value == 0);
+    CHECK(refused.refuted->other == 0);
+    CHECK(refused.plan.order[refused.refuted->position] == 2);
+    CHECK(plan_flow(p, {.bytes = 8}, {.allows_undefined = true}).is_sound());
+    CHECK(plan_flow(p, {.bytes = 8, .role = value_role::input}).is_sound());
+
+    snapshot const never = program_of(1, {{{}, {0}, {}}});
+    planned_flow const nothing = plan_flow(never, {.bytes = 8}, {.allows_undefined = true});
+    REQUIRE(nothing.refuted);
+    CHECK(nothing.refuted->other == no_value);
+
+    snapshot const half = program_of(1, {{{1, 2}, {}, {}}, {{}, {}, {0}}, {{}, {}, {}}});
+    planned_flow const out = plan_flow(half, {.bytes = 8, .role = value_role::output});
+    REQUIRE(out.refuted);
+    CHECK(out.refuted->what == fault::used_undefined);
+    CHECK(out.refuted->position == 3);
+}
+
+TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
+{
+    CHECK(plan_flow(snapshot(), {.bytes = 8}).is_sound());
+    snapshot const touched = flow(0, 1, [](node_id) { return ids{}; }, [](node_id, effect_sink&) {});
+    CHECK(plan_flow(touched, {.bytes = 8, .role = value_role::input}).report.arena_bytes == 8);
+    CHECK(plan_flow(touched, {.bytes = 8}).report.arena_bytes == 0);
+
+    snapshot const one = program_of(1, {{{}, {}, {0}}});
+    CHECK(plan_flow(one, {.bytes = 8}).report.arena_bytes == 8);
+
+    // out = ..; for (;;) { t = ..; use t; }      nobody can leave the loop, but it can be stopped
+    snapshot const endless = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
+    planned_flow const kept =
+        plan_flow(endless, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
+    CHECK(kept.is_sound());
+    CHECK(kept.report.arena_bytes == 16);
+    CHECK(plan_flow(endless, {.bytes = 8}).report.arena_bytes == 8);
+}
+
+TEST_CASE("whatever the program, the plan is sound and every walk through it finds its bytes")
+{
+    std::size_t sound = 0, undefined = 0, pinned = 0, joined = 0, steps = 0, holes = 0;
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        flow_program const f = draw_flow_program(pick);
+        flow_options const flow{.allows_undefined = pick.below(2) == 0};
+        planned_flow const planned = plan_flow(f.program, f.options, flow);
+        if (planned.refuted) {
+            bool const is_undefined = planned.refuted->what == fault::used_undefined;
+            auto const pins = planned.refuted->what;
+            bool const is_pin = pins == fault::off_pin || pins == fault::misaligned || pins == fault::clash;
+            REQUIRE((is_undefined || is_pin));
+            if (is_pin) { // then pins are to blame
+                plan_options without = f.options;
+                without.pinned = no_offset;
+                REQUIRE(plan_flow(f.program, without, flow).is_sound());
+            }
+            ++(is_undefined ? undefined : pinned);
+            continue;
+        }
+        ++sound;
+        joined += planned.joined.size();
+        holes += planned.lives.ranges() - planned.plan.buffers.size();
+        REQUIRE(planned.report.lower_bound_bytes <= planned.report.arena_bytes);
+        for (int walks = 0; walks != 4; ++walks) {
+            flow_walk walk(f, planned);
+            REQUIRE(walk.run(pick, 40));
+            steps += walk.steps();
+        }
+    }
+    MESSAGE(sound, " sound, ", undefined, " undefined, ", pinned, " pinned; ", joined, " pairs joined, ",
+            holes, " holes, ", steps, " steps walked");
+    CHECK(sound > 100);
+    CHECK(joined > 10);
+    CHECK(holes > 100);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/sharing/in_place_flow.hpp>
+
+#include <sublet/analysis/flow_lives.hpp>
+
+#include "dice.hpp"
+#include "flow_oracle.hpp"
+#include "flow_walks.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using ids = std::vector<value_id>;
+struct node {
+    ids successors, uses, defs;
+    std::vector<overwrite> pairs = {};
+};
+snapshot program_of(std::size_t values, std::vector<node> const& nodes)
+{
+    return flow(
+        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
+        [&](node_id n, effect_sink& s) {
+            for (value_id v : nodes[n].uses) s.use(v);
+            for (value_id v : nodes[n].defs) s.def(v);
+            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
+        });
+}
+
+buffer_table joined(snapshot const& p, plan_options const& options)
+{
+    std::vector<node_id> order;
+    std::vector<step_id> position;
+    for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
+    for (step_id s = 0; s != p.steps(); ++s) position.push_back(s + 1);
+    auto const role = options.role.tabulate(p.values());
+    live_ranges hulls;
+    live_range_lists const lives = without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+    for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
+    return take_in_place_in_flow(p, framed_lives(p, role, order, operand_end::handed_over), position,
+                                 gather_buffers(hulls, options));
+}
+bool are_joined(snapshot const& p, value_id a, value_id b, plan_options const& options = {.bytes = 8})
+{
+    buffer_table const table = joined(p, options);
+    return table.buffer_of[a] == table.buffer_of[b];
+}
+
+} // namespace
+
+TEST_CASE("a result is written over an operand that no path needs any more")
+{
+    // 0: def a -> 1: b over a -> 2: use b      or 0 -> 3: use a
+    auto chain = [](ids last_reads) {
+        return program_of(
+            2, {{{1, 3}, {}, {0}}, {{2}, {0}, {1}, {{0, 0, 1}}}, {{}, last_reads, {}}, {{}, {0}, {}}});
+    };
+    CHECK(are_joined(chain({1}), 0, 1));
+    CHECK_FALSE(are_joined(chain({0, 1}), 0, 1));
+    // In a loop the operand is needed again.
+    snapshot const again = program_of(2, {{{1}, {}, {0}}, {{1, 2}, {0}, {1}, {{0, 0, 1}}}, {{}, {1}, {}}});
+    CHECK_FALSE(are_joined(again, 0, 1));
+}
+
+TEST_CASE("without a declared pair nothing is joined, and with one only at the step that declares it")
+{
+    snapshot const silent = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}}});
+    CHECK_FALSE(are_joined(silent, 0, 1));
+    // A second step does the same and says nothing: there the two would be one where both are held.
+    snapshot const twice = program_of(2, {{{1, 2}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}, {{}, {0}, {1}}});
+    CHECK_FALSE(are_joined(twice, 0, 1));
+    snapshot const both =
+        program_of(2, {{{1, 2}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}, {{}, {0}, {1}, {{0, 0, 1}}}});
+    CHECK(are_joined(both, 0, 1));
+    // A pair whose result the step does not write, or whose operand it does not read, says nothing.
+    snapshot const elsewhere = program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}, {{0, 0, 1}}}, {{}, {}, {1}}});
+    CHECK_FALSE(are_joined(elsewhere, 0, 1));
+}
+
+TEST_CASE("of two results one is written over the operand, and only one that nothing else reads at the step")
+{
+    snapshot const two = program_of(3, {{{1}, {}, {0}}, {{}, {0}, {1, 2}, {{0, 0, 1}, {0, 0, 2}}}});
+    CHECK(are_joined(two, 0, 1));
+    CHECK_FALSE(are_joined(two, 0, 2));
+    // b is a view of a, and the step reads it as well.
+    auto with_view = [](std::vector<overwrite> pairs) {
+        return program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{}, {0, 1}, {2}, pairs}});
+    };
+    plan_options const options{.bytes = 8, .alias_of = ids{no_value, 0, no_value}};
+    CHECK_FALSE(are_joined(with_view({{0, 0, 2}}), 0, 2, options));
+    CHECK(are_joined(with_view({{0, 0, 2}, {0, 1, 2}}), 0, 2, options));
+}
+
+TEST_CASE("buffers of other sizes, pools or pins are left alone")
+{
+    snapshot const p = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}});
+    CHECK(are_joined(p, 0, 1));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = std::vector{8, 4}}));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = 8, .pool = std::vector<pool_id>{0, 1}}));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = 8, .pinned = std::vector<byte_count>{0, no_offset}}));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = 8, .role = std::vector{value_role::external, value_role{}}}));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = 8, .alignment = std::vector{2, 3}}));
+    CHECK(joined(p, {.bytes = 8, .alignment = std::vector{2, 6}}).buffers[0].alignment == 6);
+    CHECK(are_joined(p, 0, 1, {.bytes = 8, .role = std::vector{value_role{}, value_role::output}}));
+    CHECK_FALSE(are_joined(p, 0, 1, {.bytes = 8, .role = std::vector{value_role::output, value_role{}}}));
+    snapshot const first = program_of(2, {{{}, {0}, {1}, {{0, 0, 1}}}});
+    CHECK(are_joined(first, 0, 1, {.bytes = 8, .role = std::vector{value_role::input, value_role{}}}));
+}
+
+TEST_CASE("where only one of two joins can be had, it is the one in the loop")
+{
+    // x moves to y in a loop, and to z, the larger of the worth in a line, behind it.
+    //   0: x = .. -> 1: y = x (over) -> 2: x = y (over) -> 1 or 3: z = x (over), 4: use z
+    snapshot const p = program_of(3, {{{1}, {}, {0}},
+                                      {{2}, {0}, {1}, {{0, 0, 1}}},
+                                      {{1, 3}, {1}, {0}, {{0, 1, 0}}},
+                                      {{4}, {0, 1}, {2}, {{0, 1, 2}}}, // y is read once more: not over x
+                                      {{}, {2}, {}}});
+    buffer_table const table = joined(p, {.bytes = 8});
+    CHECK(table.buffer_of[0] != table.buffer_of[1]); // y outlives the move
+    CHECK(table.buffer_of[1] == table.buffer_of[2]);
+    // Two results of a step that is not in a loop want a; b is also wanted by a move in a loop.
+    snapshot const choice = program_of(3, {{{1}, {}, {0, 2}},
+                                           {{2}, {0}, {1}, {{0, 0, 1}}}, // b over a, once
+                                           {{3}, {1, 2}, {}},            // c is held beside b
+                                           {{2, 4}, {1}, {1}, {}},       // the loop
+                                           {{}, {1, 2}, {}}});
+    CHECK(are_joined(choice, 0, 1));
+}
+
+TEST_CASE("joined buffers never hold two values that somebody still reads")
+{
+    std::size_t joins = 0;
+    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        flow_limits limits;
+        limits.values = 2 + pick.below(8);
+        random_flow const f = pick.below(2) == 0 ? draw_flow(pick, limits) : draw_ssa(pick, limits);
+        snapshot const p = with_pairs(f, pick, 1 + pick.below(2));
+        buffer_table const table = joined(p, {.bytes = 8});
+        flow_oracle const oracle(p);
+        auto reads = [&](step_id s, value_id v) {
+            for (touch t : p.touches(s))
+                if (t.value == v && t.kind == touch_kind::use) return true;
+            return false;
+        };
+        auto writes = [&](step_id s, value_id v) {
+            for (touch t : p.touches(s))
+                if (t.value == v && t.kind == touch_kind::def) return true;
+            return false;
+        };
+        auto may = [&](step_id s, value_id in, value_id out) {
+            for (overwrite o : p.overwrites(s))
+                if (o.in == in && o.out == out) return true;
+            return false;
+        };
+        for (value_id a = 0; a != f.values; ++a)
+            for (value_id b = 0; b != f.values; ++b) {
+                if (a == b || table.buffer_of[a] != table.buffer_of[b]) continue;
+                ++joins;
+                for (step_id s = 0; s != p.steps(); ++s) {
+                    // b is written, and a held without permission, or written too, or read later.
+                    if (!writes(s, b)) continue;
+                    REQUIRE_FALSE(writes(s, a));
+                    REQUIRE_FALSE(oracle.is_live_after(a, s));
+                    if (reads(s, a)) REQUIRE(may(s, a, b));
+                }
+            }
+    }
+    MESSAGE(joins, " values beside others");
+    CHECK(joins > 100);
+}
