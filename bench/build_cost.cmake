@@ -67,7 +67,7 @@ function(budget_of header result)
     set(${result} 60 PARENT_SCOPE)
   elseif(header MATCHES "^reporting/(dot|why_peak)[.]hpp$") # these read a program and write names
     set(${result} 250 PARENT_SCOPE)
-  elseif(header STREQUAL analysis/flatten.hpp) # it makes a program of its own
+  elseif(header MATCHES "^analysis/(flatten|with_captures)[.]hpp$") # these make programs
     set(${result} 300 PARENT_SCOPE)
   elseif(header STREQUAL checking/check_symbolic_plan.hpp) # check_plan() and more
     set(${result} 250 PARENT_SCOPE)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_WITH_CAPTURES_HPP
+#define SUBLET_ANALYSIS_WITH_CAPTURES_HPP
+
+/// One program of a tree by itself, in which a step touches what its bodies touch of the values around them.
+///
+///     0: a = ...                       0: def a
+///     1: b = while { ... a ... }       1: use a, def b      the capture is a use of the step
+///     2: use b                         2: use b             so a is not given away before
+///
+/// For those who plan only this program, and leave the bodies to somebody else. A value that is captured or
+/// brought into a body is used by the step; one that a body gives as a result is defined by it; one that is
+/// captured and written, at any depth, is both, for it may be written in part, or not on every path; and so
+/// is a result that not all the branches of a choice give.
+
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+namespace sublet {
+
+namespace detail {
+
+/// By program, by value: whether a step of the program or of a body inside writes it.
+template <std::same_as<program_tree> Tree>
+std::vector<std::vector<unsigned char>> written_in(Tree const& tree)
+{
+    std::vector<std::vector<unsigned char>> written(tree.size());
+    for (std::size_t i = 0; i != tree.size(); ++i)
+        written[i].resize(tree.program_of(static_cast<program_id>(i)).values());
+    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before what they are nested in
+        snapshot const& p = tree.program_of(static_cast<program_id>(i));
+        for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+            if (t.kind == touch_kind::def) written[i][t.value] = 1;
+        if (i == 0) break;
+        program_body const& how = tree.body(static_cast<program_id>(i));
+        for (body_binding b : how.bindings) {
+            written[i][b.inner] = 1;
+            if (b.result != no_value) written[how.parent][b.result] = 1;
+        }
+        for (body_capture c : how.captures) written[how.parent][c.outer] |= written[i][c.inner];
+    }
+    return written;
+}
+
+} // namespace detail
+
+/// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
+///             has the touches that it had, one with bodies has them first. A value that the step itself
+///             defines and a body captures is not used by it: bodies fill it.
+/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; a step's touches for each value
+///             that its bodies capture or bind, and the bindings of the branches beside for each result.
+/// Throws:     precondition_error if `program` is not in the tree.
+template <std::same_as<program_tree> Tree>
+[[nodiscard]] snapshot with_captures(Tree const& tree, program_id program = 0)
+{
+    SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
+    snapshot const& p = tree.program_of(program);
+    auto const written = detail::written_in(tree);
+    bodies_by_step const bodies(tree);
+    auto has_touch = [&p](step_id step, value_id v, touch_kind kind) {
+        for (touch t : p.touches(step))
+            if (t.value == v && t.kind == kind) return true;
+        return false;
+    };
+    auto gives = [&tree](program_id body, value_id result) {
+        for (body_binding b : tree.body(body).bindings)
+            if (b.result == result) return true;
+        return false;
+    };
+    auto is_branch = [&tree](program_id body) { return tree.body(body).kind == body_kind::branch; };
+    auto effects = [&](node_id n, effect_sink& sink) {
+        step_range const steps = p.steps_of(n);
+        for (step_id s = steps.first; s != steps.last; ++s) {
+            if (s != steps.first) sink.next_step();
+            for (touch t : p.touches(s)) {
+                if (t.kind == touch_kind::def) sink.def(t.value);
+                else if (t.kind == touch_kind::use) sink.use(t.value);
+                else sink.use_early(t.value);
+            }
+            auto use = [&](value_id v) {
+                if (!has_touch(s, v, touch_kind::use)) sink.use(v);
+            };
+            auto def = [&](value_id v) {
+                if (!has_touch(s, v, touch_kind::def)) sink.def(v);
+            };
+            auto const nested = bodies.of(program, s);
+            for (std::size_t b = 0; b != nested.size(); ++b) {
+                program_body const& body = tree.body(nested[b]);
+                for (body_capture c : body.captures) {
+                    if (!has_touch(s, c.outer, touch_kind::def)) use(c.outer);
+                    if (written[nested[b]][c.inner] != 0) def(c.outer);
+                }
+                std::size_t first = b, last = b + 1; // the bodies that are one choice
+                while (is_branch(nested[b]) && first != 0 && is_branch(nested[first - 1])) --first;
+                while (is_branch(nested[b]) && last != nested.size() && is_branch(nested[last])) ++last;
+                for (body_binding i : body.bindings) {
+                    if (i.initial != no_value) use(i.initial);
+                    if (i.result == no_value) continue;
+                    def(i.result);
+                    for (std::size_t other = first; other != last; ++other)
+                        if (!gives(nested[other], i.result)) use(i.result); // not written on every path
+                }
+            }
+            for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+        }
+        for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    };
+    return flow(p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); }, effects);
+}
+
+} // namespace sublet
+
+#endif
