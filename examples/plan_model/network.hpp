@@ -5,8 +5,10 @@
 /// A neural network as this program sees it, and how it joins the library: as_program and as_options are
 /// all the glue there is.
 
+#include <sublet/affine_bytes.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/symbolic_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
@@ -36,13 +38,15 @@ struct network_value {
     sublet::byte_count bytes = sublet::no_size;
     sublet::value_role role = sublet::value_role::intermediate;
     sublet::value_id alias_of = sublet::no_value;
-    sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
+    sublet::node_id producer = sublet::no_node;                ///< none: a graph input or an initializer
+    sublet::affine_bytes of_any_batch = sublet::unknown_bytes; ///< its bytes, or a bound for them
 };
 
 struct network {
     std::vector<operation> operations;
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
     std::size_t results = 0;           ///< how many values operations produce
+    sublet::byte_count batch = 1;      ///< that the sizes are for
     std::vector<std::string> remarks;  ///< what a plan of this network leaves out
 };
 
@@ -62,6 +66,15 @@ inline sublet::snapshot as_program(network const& net)
 inline sublet::plan_options as_options(network const& net)
 {
     return {.bytes = [&net](auto v) { return net.values[v].bytes; },
+            .role = [&net](auto v) { return net.values[v].role; },
+            .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
+}
+
+/// For any batch up to a largest one.
+inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::byte_count max_batch)
+{
+    return {.bytes = [&net](auto v) { return net.values[v].of_any_batch; },
+            .max_batch = max_batch,
             .role = [&net](auto v) { return net.values[v].role; },
             .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
 }

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -152,6 +154,7 @@ public:
         add_results();
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
         mark_outputs();
+        size_any_batch();
         return std::move(net_);
     }
 
@@ -199,6 +202,7 @@ private:
         auto declare = [&](onnx::ValueInfoProto const& v) {
             storage& known = declared[v.name()];
             if (known.bytes == sublet::no_size) known = storage_of(v.type());
+            if (v.type().has_tensor_type()) shapes_.emplace(v.name(), &v.type().tensor_type().shape());
         };
         for (auto const& v : graph_.value_info()) declare(v);
         for (auto const& v : graph_.output()) declare(v);
@@ -358,11 +362,68 @@ private:
         }
     }
 
+    std::string metadata(std::string_view key) const
+    {
+        for (auto const& entry : model_.metadata_props())
+            if (entry.key() == key) return entry.value();
+        return {};
+    }
+
+    /// The batch is what the file says it is, or the first dimension of the first input that is no weight.
+    /// What is computed from such inputs grows with it, but not what is computed from their shapes alone.
+    void size_any_batch()
+    {
+        std::istringstream weights(metadata("parameters"));
+        std::unordered_set<std::string> is_weight;
+        for (std::string name; std::getline(weights, name);) is_weight.insert(name);
+        std::int64_t batch = std::atoll(metadata("batch").c_str());
+        std::vector<bool> depends(net_.values.size());
+        for (auto const& v : graph_.input()) {
+            if (is_weight.count(v.name()) || constants_.count(v.name())) continue;
+            auto const& shape = v.type().tensor_type().shape();
+            if (batch <= 0 && shape.dim_size() != 0) batch = shape.dim(0).dim_value();
+            depends[ids_.at(v.name())] =
+                std::any_of(shape.dim().begin(), shape.dim().end(),
+                            [batch](auto const& d) { return batch > 0 && d.dim_value() == batch; });
+        }
+        if (batch > 0) net_.batch = static_cast<byte_count>(batch);
+        for (operation const& op : net_.operations) {
+            if (op.type == "Shape" || op.type == "Size") continue;
+            bool const any = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                         [&](value_id v) { return v != sublet::no_value && depends[v]; });
+            for (value_id v : op.outputs)
+                if (any && v != sublet::no_value) depends[v] = true;
+        }
+        for (std::size_t v = 0; v != net_.values.size(); ++v) {
+            network_value& value = net_.values[v];
+            if (value.bytes == sublet::no_size) continue;
+            value.of_any_batch = depends[v] ? grown(value) : sublet::affine_bytes{value.bytes, 0};
+        }
+    }
+
+    /// What depends on the batch is a part of it for each, if the batch is one of its dimensions; and if it
+    /// is 1: no larger batch needs more. If a multiple of it is one (reshapes do that, but also weights have
+    /// such gradients) it may or may not grow: then it has room for both. Otherwise it is fixed.
+    sublet::affine_bytes grown(network_value const& value) const
+    {
+        byte_count const each = value.bytes / net_.batch + (value.bytes % net_.batch != 0);
+        bool is_batch = net_.batch == 1, is_multiple = false;
+        if (auto const found = shapes_.find(value.name); found != shapes_.end())
+            for (auto const& d : found->second->dim()) {
+                auto const size = static_cast<byte_count>(d.dim_value());
+                is_batch = is_batch || size == net_.batch;
+                is_multiple = is_multiple || size % net_.batch == 0;
+            }
+        if (is_batch) return {0, each};
+        return {value.bytes, is_multiple ? each : 0};
+    }
+
     std::string const& file_;
     onnx::ModelProto const& model_;
     onnx::GraphProto const& graph_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
+    std::unordered_map<std::string_view, onnx::TensorShapeProto const*> shapes_; // of results
     network net_;
 };
 
