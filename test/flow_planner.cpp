@@ -5,9 +5,12 @@
 #include "flow_walks.hpp"
 
 #include <sublet/planner.hpp>
+#include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/svg.hpp>
 
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -155,6 +158,82 @@ TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
     CHECK(kept.is_sound());
     CHECK(kept.report.arena_bytes == 16);
     CHECK(plan_flow(endless, {.bytes = 8}).report.arena_bytes == 8);
+}
+
+TEST_CASE("tables and pictures get a row for each range, and none that covers a hole")
+{
+    snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
+    planned_flow const planned = plan_flow(p, {.bytes = 64, .order = {0, 1, 3, 2}});
+    std::ostringstream table, picture;
+    write_csv(table, planned.by_range());
+    CHECK(table.str() == "id,lower,upper,size,offset\n0,0,1,64,0\n0,3,4,64,0\n1,1,3,64,0\n");
+    CHECK(planned.by_range().buffer_of == std::vector<buffer_id>{0, 2});
+    write_svg(picture, planned.by_range());
+    CHECK(picture.str().find("positions [3, 4), 64 bytes at") != std::string::npos);
+    CHECK(picture.str().find("positions [0, 4)") == std::string::npos);
+}
+
+TEST_CASE("straight-line code in SSA form takes what it takes in the sequential reading")
+{
+    std::size_t same = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        struct operation {
+            ids uses, early, defs;
+            std::vector<overwrite> pairs;
+        };
+        std::vector<operation> ops(1 + pick.below(20));
+        std::vector<byte_count> bytes;
+        std::vector<value_role> role;
+        ids alias_of;
+        auto value = [&](value_role its, value_id alias) {
+            bytes.push_back(pick.below(10) == 0 ? 0 : 4 * (1 + pick.below(3)));
+            role.push_back(its);
+            alias_of.push_back(alias);
+            return static_cast<value_id>(bytes.size() - 1);
+        };
+        for (std::uint32_t k = 1 + pick.below(3); k != 0; --k)
+            value(pick.below(2) == 0 ? value_role::input : value_role::external, no_value);
+        for (operation& op : ops) {
+            auto const there = static_cast<std::uint32_t>(bytes.size());
+            for (std::uint32_t k = pick.below(4); k != 0; --k)
+                (pick.below(5) == 0 ? op.early : op.uses).push_back(pick.below(there));
+            for (std::uint32_t k = pick.below(3); k != 0; --k) {
+                bool const is_view = !op.uses.empty() && pick.below(4) == 0;
+                value_id const out = value(pick.below(6) == 0 ? value_role::output : value_role::intermediate,
+                                           is_view ? op.uses[0] : no_value);
+                op.defs.push_back(out);
+                for (value_id in : op.uses)
+                    if (pick.below(2) == 0) op.pairs.push_back({0, in, out});
+            }
+        }
+        snapshot const p = flow(
+            1, bytes.size(), [](node_id) { return ids{}; },
+            [&](node_id, effect_sink& s) {
+                for (std::size_t i = 0; i != ops.size(); ++i) {
+                    if (i != 0) s.next_step();
+                    for (value_id v : ops[i].uses) s.use(v);
+                    for (value_id v : ops[i].early) s.use_early(v);
+                    for (value_id v : ops[i].defs) s.def(v);
+                    for (overwrite o : ops[i].pairs) s.may_overwrite(o.in, o.out);
+                }
+            });
+        plan_options options{.bytes = bytes, .role = role, .alias_of = alias_of, .in_place = false};
+        planned_memory const sequential = plan_memory(p, options);
+        planned_flow const flowing = plan_flow(p, options);
+        REQUIRE(sequential.is_sound());
+        REQUIRE(flowing.is_sound());
+        REQUIRE(flowing.plan.buffers == sequential.plan.buffers);
+        REQUIRE(flowing.plan.arena_bytes == sequential.plan.arena_bytes);
+        REQUIRE(flowing.report.lower_bound_bytes == sequential.report.lower_bound_bytes);
+        same += flowing.plan.buffers.size();
+        options.in_place = true;
+        planned_flow const in_place = plan_flow(p, options);
+        REQUIRE(in_place.is_sound());
+        REQUIRE(in_place.report.lower_bound_bytes <= flowing.report.lower_bound_bytes);
+    }
+    MESSAGE(same, " buffers at the same offsets");
 }
 
 TEST_CASE("whatever the program, the plan is sound and every walk through it finds its bytes")

@@ -49,6 +49,26 @@ struct planned_flow : planned_memory {
     live_range_lists lives;
     /// The declared pairs whose result lies where its operand lies, as they stand in the program.
     std::vector<overwrite> joined;
+
+    /// For tables and pictures, which know one life a buffer: the plan with a row for each range, all rows of
+    /// a buffer at its offset. `buffer_of` names the first of them.
+    template <std::same_as<memory_plan> Plan = memory_plan>
+    [[nodiscard]] Plan by_range() const
+    {
+        Plan spread = plan;
+        spread.buffers.clear();
+        std::vector<buffer_id> first;
+        for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
+            first.push_back(static_cast<buffer_id>(spread.buffers.size()));
+            for (live_range r : lives[b]) {
+                spread.buffers.push_back(plan.buffers[b]);
+                spread.buffers.back().life = r;
+            }
+        }
+        for (buffer_id& b : spread.buffer_of)
+            if (b != no_buffer) b = first[b];
+        return spread;
+    }
 };
 
 namespace detail {
