@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// symbolic [--smoke] [--most N] [--align N] [--within PERCENT] [FILE.onnx ...]: what one plan for every batch
+// takes, against a plan made for one batch alone.
+//
+// For each network a line with its arena as a formula and how many of its results grow, and a line for each
+// of the batches 1, 3, 32 and the largest (--most, 32): the arena of the one plan, of a plan of its own, what
+// no plan goes below, and how many percent the first lies above the second. Every plan is checked for each of
+// these batches by the ordinary checker. Without files: nets drawn as lists of operations, where a part of
+// the values is fixed.
+//
+// Exit status: 1 if a plan is not sound, or lies more than --within percent above one of its own.
+
+#include "../test/dice.hpp"
+#include "measure.hpp"
+
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/planner.hpp>
+#include <sublet/symbolic_planner.hpp>
+
+#ifdef SUBLET_BENCH_READS_ONNX
+#include "../examples/plan_model/network.hpp"
+#include "../examples/plan_model/read_onnx.hpp"
+#endif
+
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+struct arguments {
+    unsigned most = 32, alignment = 1, nets = 8, operations = 300;
+    double within = -1;
+    std::vector<std::string> files;
+};
+
+arguments read_arguments(int count, char** words)
+{
+    arguments asked;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        bool const takes_number = word == "--most" || word == "--align" || word == "--within";
+        if (takes_number && i + 1 == count) throw std::runtime_error(word + " needs a number");
+        if (word == "--smoke") asked.nets = 2, asked.operations = 40;
+        else if (word == "--most") asked.most = bench::number_in(words[++i]);
+        else if (word == "--align") asked.alignment = bench::number_in(words[++i]);
+        else if (word == "--within") asked.within = bench::number_in(words[++i]);
+        else if (word[0] == '-') throw std::runtime_error("unknown option " + word);
+        else asked.files.push_back(word);
+    }
+    return asked;
+}
+
+struct tally {
+    double within;
+    double worst = 0, sum = 0;
+    unsigned lines = 0, faults = 0;
+
+    void run(std::string const& name, snapshot const& program, symbolic_options const& options)
+    {
+        auto const planned = plan_symbolic(program, options);
+        std::size_t growing = 0;
+        for (symbolic_buffer const& b : planned.plan.buffers) growing += b.size.is_scaled();
+        std::ostringstream text;
+        text << planned.report;
+        std::printf("%s: %zu buffers, %zu of them grow; %s; %.1f ms\n", name.c_str(), planned.report.buffers,
+                    growing, text.str().c_str(), 1000 * planned.report.seconds);
+        if (!planned.is_sound()) {
+            text.str("");
+            text << *planned.refuted;
+            std::printf("FAILED %s: %s\n", name.c_str(), text.str().c_str());
+            ++faults;
+            return;
+        }
+        std::vector<byte_count> batches;
+        for (byte_count batch : {byte_count{1}, byte_count{3}, byte_count{32}, options.max_batch})
+            if (batch <= options.max_batch && (batches.empty() || batch > batches.back()))
+                batches.push_back(batch);
+        for (byte_count batch : batches) {
+            plan_options const one = options_at(options, batch);
+            memory_plan const plan = planned.plan.at(batch);
+            auto const own = plan_memory(program, one);
+            byte_count bytes = 0;
+            for (byte_count arena : plan.arena_bytes) bytes += arena;
+            double const excess =
+                own.report.arena_bytes == 0
+                    ? 0
+                    : 100 * (static_cast<double>(bytes) / static_cast<double>(own.report.arena_bytes) - 1);
+            bool const is_right = !check_plan(program, plan, one);
+            bool const is_near = within < 0 || excess <= within;
+            std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %%%s\n",
+                        static_cast<unsigned long long>(batch), static_cast<unsigned long long>(bytes),
+                        static_cast<unsigned long long>(own.report.arena_bytes),
+                        static_cast<unsigned long long>(own.report.lower_bound_bytes), excess,
+                        !is_right ? " WRONG"
+                        : is_near ? ""
+                                  : " FAR");
+            faults += !is_right || !is_near;
+            worst = excess > worst ? excess : worst;
+            sum += excess;
+            ++lines;
+        }
+    }
+};
+
+/// Operations that read one of the last few values and one that is older; a part of what they make is fixed.
+void run_drawn(unsigned seed, arguments const& asked, tally& all)
+{
+    dice pick{std::mt19937(seed)};
+    std::vector<std::vector<value_id>> uses(asked.operations);
+    std::vector<affine_bytes> bytes;
+    for (value_id op = 0; op != asked.operations; ++op) {
+        if (op != 0) uses[op].push_back(op - 1 - pick.below(smaller(op, value_id{3})));
+        if (op > 8 && pick.below(2) == 0) uses[op].push_back(op - 1 - pick.below(smaller(op, value_id{40})));
+        byte_count const size = byte_count{1} << (6 + pick.below(10));
+        bytes.push_back(pick.below(4) < seed % 3 ? affine_bytes{8 * size, 0} : affine_bytes{0, size});
+    }
+    auto const program = sequence(
+        uses.size(), uses.size(), [&](auto op) -> auto& { return uses[op]; },
+        [](auto op) { return std::vector{op}; });
+    all.run("drawn " + std::to_string(seed), program,
+            {.bytes = bytes, .max_batch = asked.most, .alignment = asked.alignment});
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        arguments const asked = read_arguments(count, words);
+        tally all{asked.within};
+        std::printf("%-14s %16s %16s %16s %8s\n", "", "one plan", "a plan of its own", "lower bound",
+                    "excess");
+        for (std::string const& file : asked.files) {
+#ifdef SUBLET_BENCH_READS_ONNX
+            plan_model::network const net = plan_model::read_onnx(file);
+            symbolic_options options = plan_model::as_symbolic_options(net, asked.most);
+            options.alignment = asked.alignment;
+            all.run(file.substr(file.find_last_of('/') + 1), plan_model::as_program(net), options);
+#else
+            throw std::runtime_error(file + ": this program was built without a reader of networks");
+#endif
+        }
+        for (unsigned seed = 0; asked.files.empty() && seed != asked.nets; ++seed)
+            run_drawn(seed, asked, all);
+        std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n",
+                    all.lines, all.lines == 0 ? 0 : all.sum / all.lines, all.worst, all.faults);
+        return all.faults == 0 ? 0 : 1;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "symbolic: %s\n", e.what());
+        return 2;
+    }
+}
