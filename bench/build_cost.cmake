@@ -90,6 +90,8 @@ function(budget_of header result)
     set(${result} 350 PARENT_SCOPE)
   elseif(header MATCHES "^concurrent_planner[.]hpp$") # all that shares under every schedule
     set(${result} 600 PARENT_SCOPE)
+  elseif(header STREQUAL nested_planner.hpp) # plan_flow() and flatten()
+    set(${result} 1100 PARENT_SCOPE)
   elseif(header STREQUAL flow_planner.hpp) # pack(), every way to find liveness, and a checker
     set(${result} 900 PARENT_SCOPE)
   elseif(header MATCHES "^(handoff_planner|sublet)[.]hpp$") # that and pack(); all, with a plan
@@ -280,6 +282,7 @@ cost(sharing/in_place_concurrent.hpp "${program}
 auto t = sublet::take_in_place_concurrently(p, sublet::dependences(p), {});")
 cost(sharing/in_place_flow.hpp "${program}auto t = sublet::take_in_place_in_flow(p, {}, {}, {});")
 cost(sharing/in_place.hpp "${program}auto t = sublet::take_in_place(p, {}, {});")
+cost(sharing/in_place_gains.hpp "auto g = sublet::in_place_gains(sublet::buffer_table(), {});")
 cost(sharing/color_intervals.hpp "${lives}auto s = sublet::color_intervals(2, lives);")
 cost(sharing/linear.hpp "${lives}auto s = sublet::share_linearly(2, lives, sizes);")
 cost(sharing/slot_choice.hpp "auto call(sublet::slot_chooser<>& c) { return c.take({}, [](auto) { return sublet::step_id{0}; }); }")
@@ -412,6 +415,15 @@ cost(checking/check_proof.hpp "auto f = sublet::check_proof(sublet::placement_pr
 
 cost(rewriting/handoffs.hpp "auto h = sublet::find_handoffs(sublet::dependence_graph(), {}, {});")
 cost(rewriting/rename.hpp "auto n = sublet::name_slots(sublet::versioned_program(), {}, {.bytes = 4096});")
+cost(rewriting/rename_tree.hpp "${program}
+struct renamer {
+    void set_input(unsigned, unsigned, std::size_t, std::size_t) {}
+    void set_output(unsigned, unsigned, std::size_t, std::size_t) {}
+    void set_at_end(unsigned, unsigned, std::size_t, std::size_t) {}
+    void set_capture(unsigned, std::size_t, std::size_t) {}
+    void set_binding(unsigned, std::size_t, sublet::binding_part, std::size_t) {}
+};
+void call(sublet::program_tree const& t, renamer& r) { sublet::rename_tree(t, sublet::flatten(t), {}, r); }")
 cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
 cost(rewriting/sharing_log.hpp "${program}auto l = sublet::log_sharing(p, {}, {.bytes = 4096});")
 cost(rewriting/release.hpp "${program}auto r = sublet::releases(p, 1, {0});")
@@ -484,9 +496,12 @@ cost(planned_buffers.hpp "auto call(sublet::buffer_table const& t, sublet::memor
 {
     return sublet::detail::list_planned(t, p, q);
 }")
+cost(placed_in_place.hpp "auto f = sublet::place_in_place(sublet::buffer_table(), {}, {}, {});")
 cost(planner.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 cost(concurrent_planner.hpp "${program}auto m = sublet::plan_concurrent(p, {.bytes = 4096});")
 cost(flow_planner.hpp "${program}auto m = sublet::plan_flow(p, {.bytes = 4096});")
+cost(nested_planner.hpp "
+auto m = sublet::plan_nested(sublet::program_tree(), std::vector<sublet::plan_options>{{.bytes = 4096}});")
 cost(handoff_planner.hpp "${program}auto m = sublet::plan_with_handoffs(p, {.bytes = 4096});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})

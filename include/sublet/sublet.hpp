@@ -90,6 +90,7 @@
 // Who shares, without addresses.
 #include <sublet/sharing/in_place_pairs.hpp>
 #include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/in_place_gains.hpp>
 #include <sublet/sharing/in_place_concurrent.hpp>
 #include <sublet/sharing/in_place_flow.hpp>
 #include <sublet/sharing/color_intervals.hpp>
@@ -195,6 +196,7 @@
 // Back into the user's program.
 #include <sublet/rewriting/handoffs.hpp>
 #include <sublet/rewriting/rename.hpp>
+#include <sublet/rewriting/rename_tree.hpp>
 #include <sublet/rewriting/unused_names.hpp>
 #include <sublet/rewriting/sharing_log.hpp>
 #include <sublet/rewriting/release.hpp>
@@ -202,11 +204,13 @@
 // The front doors.
 #include <sublet/planned_memory.hpp>
 #include <sublet/planned_buffers.hpp>
+#include <sublet/placed_in_place.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/symbolic_planner.hpp>
 #include <sublet/flow_planner.hpp>
+#include <sublet/nested_planner.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>
