@@ -17,12 +17,15 @@ set(execution words graph analysis checking rewriting execution reporting/text.h
 set(planner.hpp words graph analysis ordering sharing placement checking rewriting reporting)
 set(planned_memory.hpp words checking reporting)
 set(planned_buffers.hpp words analysis checking placement)
-list(APPEND planner.hpp planned_memory.hpp planned_buffers.hpp)
+set(placed_in_place.hpp words analysis sharing checking placement planned_buffers.hpp)
+list(APPEND planner.hpp planned_memory.hpp planned_buffers.hpp placed_in_place.hpp)
 set(concurrent_planner.hpp ${planner.hpp})
 set(handoff_planner.hpp ${planner.hpp} concurrent_planner.hpp)
 set(symbolic_planner.hpp ${planner.hpp})
 set(flow_planner.hpp ${planner.hpp})
-set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp symbolic_planner.hpp flow_planner.hpp)
+set(nested_planner.hpp ${planner.hpp} flow_planner.hpp)
+set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp symbolic_planner.hpp flow_planner.hpp
+               nested_planner.hpp)
 set(execution.hpp ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(apart placement/clocked.hpp placement/place.hpp) # not in the umbrella: they bring clocks and threads

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_NESTED_PLANNER_HPP
+#define SUBLET_NESTED_PLANNER_HPP
+
+/// The front door for programs that hold programs: one plan for the whole tree.
+///
+///     auto planned = sublet::plan_nested(sublet::as_tree(ir), [&](auto i) -> sublet::plan_options {
+///         return {.bytes = [&, i](auto v) { return ir.program(i)[v].bytes; }};
+///     });
+///     planned.offset_of(program, value);      // all of them in one arena
+///     planned.copies;                         // those that the plan could not make vanish
+///
+///     tree ─► flatten ─► plan_flow ─► offsets by program and value, copies that are left
+///
+/// The two branches of a conditional use the same bytes, a body's are free again when its step has ended, and
+/// what a body leaves alone of the values around it stays where it is. The tree is checked as a whole, by
+/// check_flow_plan.
+///
+/// Bodies run where their step stands. For a body that runs beside others, or whose values another program
+/// reads later (the forward step net of a recurrent operator, read by its backward twin), the caller has to
+/// keep those values himself: they are external, or not eligible, in the body.
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/flow_planner.hpp>
+#include <sublet/graph/program_tree.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// A witness against the flat program, and what it is about in the tree.
+struct nested_witness {
+    witness flat;
+    tree_value value; ///< `no_value` where the witness names none
+    tree_value other;
+    flat_step at; ///< where it names a position
+    friend bool operator==(nested_witness const&, nested_witness const&) = default;
+};
+
+struct planned_nested : planned_flow {
+    flat_tree flat; ///< what was planned: ids in the plan, the report and `refuted` are its ids
+    /// The copies of bindings that are still to be made, those of one place in the order in which to make
+    /// them; from and to are flat values. The others find their bytes where they belong.
+    std::vector<flat_move> copies;
+    std::optional<nested_witness> objection; ///< if there is one: `refuted`, in terms of the tree
+
+    /// The first byte of a program's value in the arena of its pool, or `no_offset`.
+    [[nodiscard]] byte_count offset_of(program_id program, value_id value) const
+    {
+        return plan.offset_of(flat.flat_of[program][value]);
+    }
+};
+
+/// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
+/// root's. What a body's options say of the values that it captures is not read: they are the outer ones.
+///
+/// Requires:   `flat` is the tree flattened with these options' views.
+/// Complexity: O(values).
+/// Throws:     precondition_error where there are not as many options as programs, where a program is to be
+///             run in another order, and where a value of a body is an input or an output: only the whole has
+///             those, a body has captures and bindings.
+template <std::same_as<plan_options> Options>
+[[nodiscard]] Options flat_options(flat_tree const& flat, std::vector<Options> const& options)
+{
+    std::size_t const programs = flat.flat_of.size();
+    SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of programs needs options for each of them");
+    for (Options const& o : options)
+        SUBLET_EXPECTS(o.order.empty(),
+                       "sublet: nested programs are planned in the order in which they stand");
+    // By flat value; a spare has the size, the alignment and the pool of what it keeps.
+    auto lift = [&](auto property) {
+        auto const all = property(options[0]).tabulate(flat.flat_of[0].size());
+        auto lifted = all;
+        lifted.resize(flat.value_of.size());
+        for (std::size_t i = 1; i != programs; ++i) {
+            auto const table = property(options[i]).tabulate(flat.flat_of[i].size());
+            for (std::size_t v = 0; v != table.size(); ++v) {
+                value_id const to = flat.flat_of[i][v];
+                if (flat.value_of[to] == tree_value{static_cast<program_id>(i), static_cast<value_id>(v)})
+                    lifted[to] = table[v];
+            }
+        }
+        for (value_id s = flat.first_spare; s != flat.value_of.size(); ++s) {
+            auto const [program, value] = flat.value_of[s];
+            lifted[s] = lifted[flat.flat_of[program][value]];
+        }
+        return lifted;
+    };
+    Options all = options[0];
+    all.bytes = lift([](Options const& o) -> auto& { return o.bytes; });
+    all.alignment = lift([](Options const& o) -> auto& { return o.alignment; });
+    all.pool = lift([](Options const& o) -> auto& { return o.pool; });
+    auto eligible = lift([](Options const& o) -> auto& { return o.eligible; });
+    auto role = lift([](Options const& o) -> auto& { return o.role; });
+    auto alias_of = lift([](Options const& o) -> auto& { return o.alias_of; });
+    auto pinned = lift([](Options const& o) -> auto& { return o.pinned; });
+    for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
+        auto const [program, value] = flat.value_of[v];
+        if (v >= flat.first_spare) {
+            eligible[v] = true;
+            role[v] = value_role::intermediate;
+            alias_of[v] = no_value;
+            pinned[v] = no_offset;
+            continue;
+        }
+        if (alias_of[v] != no_value) {
+            SUBLET_EXPECTS(alias_of[v] < flat.flat_of[program].size(),
+                           "sublet: alias_of names a value that does not exist");
+            alias_of[v] = flat.flat_of[program][alias_of[v]];
+        }
+        bool const is_given = has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
+        SUBLET_EXPECTS(program == 0 || !is_given,
+                       "sublet: a value of a body is an input or an output: bind it, or capture one");
+    }
+    all.eligible = std::move(eligible);
+    all.role = std::move(role);
+    all.alias_of = std::move(alias_of);
+    all.pinned = std::move(pinned);
+    return all;
+}
+
+/// Plan where every value of every program of a tree lives.
+///
+/// Requires:   `options` as flat_options() asks.
+/// Ensures:    as plan_flow, for the flattened tree: the plan is valid however often loops run and whichever
+///             branches are taken, at any depth. A copy whose two values share their bytes is not in
+///             `copies`. A value that some path uses before it is written is refused, with its program.
+/// Complexity: flatten() and plan_flow().
+/// Throws:     precondition_error where a precondition of a stage is broken.
+template <std::same_as<program_tree> Tree>
+[[nodiscard]] planned_nested plan_nested(Tree const& tree, std::vector<plan_options> const& options,
+                                         flow_options const& how = {})
+{
+    SUBLET_EXPECTS(options.size() == tree.size(),
+                   "sublet: a tree of programs needs options for each of them");
+    std::vector<std::vector<value_id>> alias_of;
+    for (std::size_t i = 0; i != tree.size(); ++i)
+        alias_of.push_back(
+            options[i].alias_of.tabulate(tree.program_of(static_cast<program_id>(i)).values()));
+
+    planned_nested result;
+    result.flat = flatten(tree, alias_of);
+    flat_tree const& flat = result.flat;
+    plan_options const all = flat_options(flat, options);
+    static_cast<planned_flow&>(result) = plan_flow(flat.program, all, how);
+
+    memory_plan const& plan = result.plan;
+    buffer_classes const classes =
+        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+    for (flat_move const& m : flat.moves) {
+        buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
+        bool const is_there = from != no_buffer && to != no_buffer &&
+                              plan.buffers[from].pool == plan.buffers[to].pool &&
+                              plan.buffers[from].offset == plan.buffers[to].offset;
+        value_id const root = classes.root[classes.buffer_of[m.from]]; // by which a view is sized
+        if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
+    }
+    if (result.refuted) {
+        auto named = [&](value_id v) { return v == no_value ? tree_value{} : flat.value_of[v]; };
+        witness const& w = *result.refuted;
+        std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
+        result.objection =
+            nested_witness{w, named(w.value), named(w.other),
+                           w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_step{}};
+    }
+    return result;
+}
+
+/// With options from a callable: asked once a program.
+template <std::same_as<program_tree> Tree, class OptionsOf>
+    requires std::invocable<OptionsOf&, program_id> &&
+             std::convertible_to<std::invoke_result_t<OptionsOf&, program_id>, plan_options>
+[[nodiscard]] planned_nested plan_nested(Tree const& tree, OptionsOf options_of, flow_options const& how = {})
+{
+    std::vector<plan_options> options;
+    for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));
+    return plan_nested(tree, options, how);
+}
+
+/// The sentence of the witness, which speaks of flat values, and who they are.
+template <class Stream>
+    requires requires(Stream& out, byte_count number) { out << "text" << number; }
+Stream& operator<<(Stream& out, nested_witness const& w)
+{
+    out << w.flat;
+    if (w.value.value != no_value)
+        out << "; " << w.flat.value << " is value " << w.value.value << " of program " << w.value.program;
+    if (w.other.value != no_value && w.flat.other != w.flat.value)
+        out << "; " << w.flat.other << " is value " << w.other.value << " of program " << w.other.program;
+    return out;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs that hold programs, run twice: once with storage of its own for every value of every
+// activation of a body, once in the arena of the plan, where copies are made one after the other and what a
+// body leaves behind is painted over. Whoever runs them reads the tree as it was drawn, not as it was
+// flattened: from the plan it takes offsets, and which copies are left to be made.
+// SUBLET_ROUNDS multiplies the number of draws.
+#include <sublet/nested_planner.hpp>
+
+#include "../random_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t x)
+{
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9u;
+    return x ^ (x >> 32);
+}
+
+using bytes_of = std::vector<unsigned char>;
+
+std::uint64_t digest_of(unsigned char const* at, std::size_t size)
+{
+    std::uint64_t sum = size;
+    for (std::size_t i = 0; i != size; ++i) sum = mixed(sum * 31 + at[i]);
+    return sum;
+}
+void fill(unsigned char* at, std::size_t size, std::uint64_t seed)
+{
+    for (std::size_t i = 0; i != size; ++i) at[i] = static_cast<unsigned char>(mixed(seed + i) >> 24);
+}
+
+/// An activation of a program, and which cell each of its classes of views is; those that it captures belong
+/// to the activations around it.
+struct activation {
+    program_id program = 0;
+    activation const* outer = nullptr;
+    std::map<value_id, std::size_t> own; // by root
+    std::size_t cell(random_tree const& t, value_id v) const
+    {
+        auto const r = t.root(program, v);
+        activation const* a = this;
+        while (a->program != r.program) a = a->outer;
+        return a->own.at(r.value);
+    }
+};
+
+/// Every class of every activation has bytes of its own; copies are made at once.
+struct apart {
+    random_tree const& t;
+    std::vector<bytes_of> cells = {};
+
+    void open(activation& a)
+    {
+        for (value_id v = 0; v != t.programs[a.program].bytes.size(); ++v)
+            if (auto const r = t.root(a.program, v); r == random_tree::place{a.program, v}) {
+                a.own[v] = cells.size();
+                cells.emplace_back(t.size(r), 0xEE);
+            }
+    }
+    std::uint64_t read(activation const& a, value_id v)
+    {
+        bytes_of const& all = cells[a.cell(t, v)];
+        return digest_of(all.data(), all.size());
+    }
+    void write(activation const& a, value_id v, std::uint64_t seed)
+    {
+        bytes_of& all = cells[a.cell(t, v)];
+        fill(all.data(), all.size(), seed);
+    }
+    void copy(activation const& a, move_time when)
+    {
+        std::vector<std::pair<std::size_t, bytes_of>> written;
+        for (body_binding const& b : t.programs[a.program].how.bindings) {
+            if (when == move_time::enter && b.initial != no_value)
+                written.emplace_back(a.cell(t, b.inner), cells[a.outer->cell(t, b.initial)]);
+            if (when == move_time::again && b.next != no_value)
+                written.emplace_back(a.cell(t, b.inner), cells[a.cell(t, b.next)]);
+            if (when == move_time::leave && b.result != no_value)
+                written.emplace_back(a.outer->cell(t, b.result), cells[a.cell(t, b.inner)]);
+        }
+        for (auto& [to, what] : written) cells[to] = what;
+    }
+    void forget(activation const&, bool) {}
+};
+
+/// Bytes where the plan says. What has no place in it has storage of its own, one for all activations.
+struct planned {
+    random_tree const& t;
+    planned_nested const& plan;
+    std::vector<bytes_of> arenas = {};
+    std::vector<std::vector<std::size_t>> owner = {}; // by pool and byte: the cell that was written last
+    std::map<random_tree::place, bytes_of> beside = {};
+    std::map<value_id, bytes_of> spares = {};
+    std::size_t cells = 0;
+    static constexpr std::size_t nobody = ~std::size_t{0};
+
+    void prepare()
+    {
+        for (byte_count size : plan.plan.arena_bytes) {
+            arenas.emplace_back(size, 0xDD);
+            owner.emplace_back(size, nobody);
+        }
+    }
+    void open(activation& a)
+    {
+        for (value_id v = 0; v != t.programs[a.program].bytes.size(); ++v)
+            if (t.root(a.program, v) == random_tree::place{a.program, v}) a.own[v] = cells++;
+    }
+    unsigned char* at(random_tree::place r)
+    {
+        byte_count const offset = plan.offset_of(r.program, r.value);
+        if (offset != no_offset) return arenas[t.programs[r.program].pool[r.value]].data() + offset;
+        bytes_of& own = beside[r];
+        own.resize(t.size(r));
+        return own.data();
+    }
+    void own(activation const& a, value_id v)
+    {
+        auto const r = t.root(a.program, v);
+        byte_count const offset = plan.offset_of(r.program, r.value);
+        if (offset == no_offset) return;
+        auto& owners = owner[t.programs[r.program].pool[r.value]];
+        for (byte_count i = 0; i != t.size(r); ++i) owners[offset + i] = a.cell(t, v);
+    }
+    std::uint64_t read(activation const& a, value_id v)
+    {
+        auto const r = t.root(a.program, v);
+        return digest_of(at(r), t.size(r));
+    }
+    void write(activation const& a, value_id v, std::uint64_t seed)
+    {
+        auto const r = t.root(a.program, v);
+        fill(at(r), t.size(r), seed);
+        own(a, v);
+    }
+    /// A flat value is a value of the tree, or a spare.
+    std::pair<unsigned char*, std::size_t> flat(value_id v)
+    {
+        auto const [program, value] = plan.flat.value_of[v];
+        auto const r = t.root(program, value);
+        if (v < plan.flat.first_spare) return {at(r), t.size(r)};
+        byte_count const offset = plan.plan.offset_of(v);
+        if (offset != no_offset) {
+            unsigned char* const there = arenas[t.programs[r.program].pool[r.value]].data() + offset;
+            return {there, t.size(r)};
+        }
+        spares[v].resize(t.size(r));
+        return {spares[v].data(), t.size(r)};
+    }
+    void copy(activation const& a, move_time when)
+    {
+        for (flat_move const& m : plan.copies) {
+            if (m.body != a.program || m.when != when) continue;
+            auto const [from, size] = flat(m.from);
+            auto const [to, room] = flat(m.to);
+            REQUIRE(size == room);
+            for (std::size_t i = 0; i != size; ++i) to[i] = from[i];
+        }
+        for (body_binding const& b : t.programs[a.program].how.bindings) {
+            if (when == move_time::enter && b.initial != no_value) own(a, b.inner);
+            if (when == move_time::again && b.next != no_value) own(a, b.inner);
+            if (when == move_time::leave && b.result != no_value) own(*a.outer, b.result);
+        }
+    }
+    /// Paint what only this activation had; if it begins again, but for what was brought in.
+    void forget(activation const& a, bool begins_again)
+    {
+        std::set<std::size_t> gone;
+        for (auto const& [v, c] : a.own) gone.insert(c);
+        if (begins_again)
+            for (body_binding const& b : t.programs[a.program].how.bindings) gone.erase(a.cell(t, b.inner));
+        for (std::size_t pool = 0; pool != arenas.size(); ++pool)
+            for (std::size_t i = 0; i != arenas[pool].size(); ++i)
+                if (gone.count(owner[pool][i]) != 0) {
+                    arenas[pool][i] = 0xDD;
+                    owner[pool][i] = nobody;
+                }
+    }
+};
+
+/// Runs a tree as it was drawn. All decisions come from the dice: two runs with the same make the same.
+template <class Memory>
+struct runner {
+    random_tree const& t;
+    Memory& memory;
+    dice pick;
+    std::vector<std::uint64_t> seen = {}; // what was read, in order
+    std::uint64_t writes = 0;
+
+    std::uint64_t read(activation const& a, value_id v)
+    {
+        seen.push_back(memory.read(a, v));
+        return seen.back();
+    }
+
+    void run()
+    {
+        activation root;
+        memory.open(root);
+        auto const& p = t.programs[0];
+        for (value_id v = 0; v != p.bytes.size(); ++v)
+            if (is_given(p.role[v]) && p.alias_of[v] == no_value) memory.write(root, v, v + 1000);
+        nodes(root);
+        for (value_id v = 0; v != p.bytes.size(); ++v)
+            if (has_role(p.role[v], value_role::output)) read(root, v);
+    }
+
+    void nodes(activation const& a)
+    {
+        auto const& p = t.programs[a.program];
+        node_id n = 0;
+        std::uint64_t brought = 0;
+        for (std::size_t walked = 0; n != p.nodes.size(); ++walked) {
+            for (auto const& s : p.nodes[n].steps) {
+                step(a, s, brought);
+                brought = 0;
+            }
+            if (p.is_list) {
+                ++n;
+                continue;
+            }
+            auto const& to = p.nodes[n].successors;
+            if (to.empty()) return;
+            // After a while only onwards: that is the first of them.
+            node_id const next =
+                to[walked > 8 || seen.size() > 3000 ? 0 : pick.below(static_cast<std::uint32_t>(to.size()))];
+            for (auto o : p.nodes[next].operands)
+                if (o.pred == n) brought = mixed(brought + read(a, o.value));
+            n = next;
+        }
+    }
+
+    void step(activation const& a, random_tree::step const& s, std::uint64_t brought)
+    {
+        auto const& p = t.programs[a.program];
+        std::uint64_t sum = mixed(brought + 7 * s.uses.size() + ++writes);
+        for (value_id v : s.uses) sum = mixed(sum + read(a, v));
+        for (value_id v : s.early) sum = mixed(sum + read(a, v));
+        auto is_in = [](auto const& list, auto member, value_id v) {
+            for (auto const& one : list)
+                if (one.*member == v) return true;
+            return false;
+        };
+        std::set<value_id> begun, given;
+        for (program_id b : s.bodies)
+            for (value_id v : s.defs) {
+                if (is_in(t.programs[b].how.captures, &body_capture::outer, v)) begun.insert(v);
+                if (is_in(t.programs[b].how.bindings, &body_binding::result, v)) given.insert(v);
+            }
+        for (value_id v : begun)
+            if (given.count(v) == 0) memory.write(a, v, mixed(sum + v));
+        for (std::size_t b = 0; b != s.bodies.size();) {
+            std::size_t end = b + 1;
+            auto kind_of = [&](std::size_t i) { return t.programs[s.bodies[i]].how.kind; };
+            while (kind_of(b) == body_kind::branch && end != s.bodies.size() &&
+                   kind_of(end) == body_kind::branch)
+                ++end;
+            body(a, s.bodies[b + pick.below(static_cast<std::uint32_t>(end - b))]);
+            b = end;
+        }
+        if (!s.bodies.empty()) // a use holds to the end of its step
+            for (value_id v : s.uses) sum = mixed(sum + read(a, v));
+        std::set<random_tree::place> written;
+        for (value_id v : s.defs) {
+            if (begun.count(v) != 0 || given.count(v) != 0) continue;
+            bool is_view = false; // made here, of what was read here
+            for (value_id u : s.uses) is_view |= p.alias_of[v] == u;
+            written.insert(t.root(a.program, v));
+            if (!is_view) memory.write(a, v, mixed(sum + v));
+        }
+        for (value_id v : s.uses) { // nobody else has written there
+            bool may_change = written.count(t.root(a.program, v)) != 0;
+            for (auto [in, out] : s.pairs) may_change |= t.root(a.program, in) == t.root(a.program, v);
+            if (!may_change) read(a, v);
+        }
+    }
+
+    void body(activation const& outer, program_id i)
+    {
+        activation a{i, &outer, {}};
+        memory.open(a);
+        memory.copy(a, move_time::enter);
+        std::uint32_t times = 1;
+        if (t.programs[i].how.kind == body_kind::loop) times = seen.size() > 3000 ? 0 : pick.below(4);
+        for (; times != 0; --times) {
+            nodes(a);
+            if (t.programs[i].how.kind != body_kind::loop) break;
+            memory.copy(a, move_time::again);
+            memory.forget(a, true);
+        }
+        memory.copy(a, move_time::leave);
+        memory.forget(a, false);
+    }
+};
+
+template <class Memory>
+std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigned decisions)
+{
+    runner<Memory> run{t, memory, {std::mt19937{decisions}}};
+    run.run();
+    return run.seen;
+}
+
+unsigned rounds()
+{
+    char const* const asked = std::getenv("SUBLET_ROUNDS");
+    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
+}
+
+std::string text(nested_witness const& w)
+{
+    std::ostringstream out;
+    out << w;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what a run without a plan reads")
+{
+    std::size_t programs = 0, vanished = 0, left = 0, spares = 0, reads = 0, deep = 0, saved = 0;
+    for (unsigned seed = 0; seed != 300 * rounds(); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_tree const t = draw_tree(pick);
+        program_tree const tree = t.tree();
+        auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
+        INFO((planned_all.objection ? text(*planned_all.objection) : ""));
+        REQUIRE(planned_all.is_sound());
+        CHECK(planned_all.report.is_checked);
+        programs += tree.size();
+        vanished += planned_all.flat.moves.size() - planned_all.copies.size();
+        left += planned_all.copies.size();
+        spares += planned_all.flat.value_of.size() - planned_all.flat.first_spare;
+        saved += planned_all.report.arena_bytes < planned_all.report.naive_bytes;
+        for (program_id i = 1, depth = 0; i != tree.size(); ++i, depth = 0) {
+            for (program_id at = i; at != 0; at = tree.body(at).parent) ++depth;
+            deep += depth == 4;
+        }
+        for (unsigned decisions = 0; decisions != 4; ++decisions) {
+            CAPTURE(decisions);
+            apart own{t};
+            planned shared{t, planned_all};
+            shared.prepare();
+            auto const expected = seen_by(t, own, decisions);
+            CHECK(seen_by(t, shared, decisions) == expected);
+            reads += expected.size();
+        }
+    }
+    MESSAGE(programs << " programs, " << deep << " of them nested four deep; " << vanished
+                     << " copies vanished, " << left << " are left, " << spares << " spares; " << reads
+                     << " reads; less memory in " << saved);
+    CHECK(programs > 1000);
+    CHECK(deep > 10);
+    CHECK(vanished > 100);
+    CHECK(left > 100);
+    CHECK(spares > 10);
+    CHECK(saved > 200);
+}
