@@ -22,6 +22,7 @@ namespace plan_model {
 
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order FILE] [--align N] [--in-place on|off]\n"
+    "                  [--symbolic N_MAX]\n"
     "                  [--semantics sequential|concurrent [--strategy offsets|slots | --handoffs [--workers "
     "N]]]\n"
     "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
@@ -32,6 +33,9 @@ inline constexpr char usage[] =
     "  --order FILE       run the nodes in this order: one node index a line, counted from 0\n"
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
+    "  --symbolic N_MAX   one plan for every batch N from 1 to N_MAX, in formulas; what grows with the batch "
+    "is\n"
+    "                     found from the dimensions of the inputs\n"
     "  --semantics WORD   sequential: one node after the other (so by default); concurrent: a node runs as "
     "soon\n"
     "                     as its operands are there, and the plan holds in whatever order that is\n"
@@ -80,6 +84,7 @@ struct arguments {
     std::string model;
     std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
     sublet::byte_count alignment = 1;
+    sublet::byte_count max_batch = 0; ///< 0: one plan for the batch of the file
     bool in_place = true;
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< as many as nodes
@@ -153,6 +158,8 @@ inline arguments read_arguments(int count, char const* const* words)
             asked.workers = read_number(word, operand());
         } else if (word == "--align") {
             asked.alignment = read_byte_count(word, operand());
+        } else if (word == "--symbolic") {
+            asked.max_batch = read_number(word, operand());
         } else if (word == "--limit") {
             asked.limit = read_byte_count(word, operand());
             only_with_run = word;
@@ -175,6 +182,11 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
     if (asked.workers != 0 && !asked.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
+    if (asked.max_batch != 0 && (asked.concurrent || asked.run || !asked.svg.empty() || !asked.dot.empty() ||
+                                 !asked.csv.empty() || !asked.why_peak.empty()))
+        throw input_error(
+            "option --symbolic is about every batch: it does not go with runs, files of one plan "
+            "or --semantics concurrent");
     if (asked.slots && asked.handoffs)
         throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
     if (asked.concurrent && !(asked.order.empty() && asked.why_peak.empty()))

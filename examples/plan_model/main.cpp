@@ -4,6 +4,7 @@
 // Reads the file, plans, lets the library's opponent check the plan, prints what it needs,
 // and draws it or runs it if asked.
 
+#include "any_batch.hpp"
 #include "arguments.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
@@ -26,6 +27,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -72,11 +74,28 @@ std::optional<mode_comparison> run_if_asked(arguments const& asked, network cons
     return compare_modes(net, wanted, plan, {.check = asked.check, .limit = asked.limit});
 }
 
+int run_any_batch(arguments const& asked, network const& net, std::vector<sublet::node_id> const& order)
+{
+    sublet::planned_symbolic const planned = plan_any_batch(net, asked, order);
+    if (planned.refuted && (planned.refuted->found.what == sublet::fault::used_undefined ||
+                            planned.refuted->found.what == sublet::fault::write_moved))
+        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+                          explain(planned.refuted->found, net, order));
+    if (planned.refuted)
+        std::cerr << "plan_model: " << asked.model << ": " << explain(planned.refuted->found, net, order)
+                  << '\n';
+    if (!asked.quiet) print(std::cout, asked.model, net, planned, asked.json);
+    if (!std::cout.flush()) throw input_error("standard output cannot be written");
+    return planned.report.is_checked && planned.is_sound() ? 0 : 1;
+}
+
 int run(arguments const& asked)
 {
     network const net = read_onnx(asked.model);
     std::vector<sublet::node_id> order;
     if (!asked.order.empty()) order = read_order(asked.order, net);
+
+    if (asked.max_batch != 0) return run_any_batch(asked, net, order);
 
     wishes const wanted{asked.alignment, asked.in_place, order,        asked.concurrent,
                         asked.slots,     asked.handoffs, asked.workers};
