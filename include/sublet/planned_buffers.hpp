@@ -6,6 +6,9 @@
 ///
 ///     buffers  a  b  c  d        b is external, c has no size        the plan: a, d; unsized: c
 ///     problem  0        1                                             the placement: where 0 and 1 lie
+///
+/// Who was written over a larger buffer follows it in time and lies where it lies: two rectangles, one piece
+/// of storage.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/checking/witness.hpp>
@@ -46,6 +49,11 @@ std::optional<witness> list_planned(Table const& table, memory_plan& plan, place
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
     }
+    for (std::size_t i = 0; i != table.buffers.size(); ++i)
+        if (buffer_id const over = table.buffers[i].over; over != no_buffer) {
+            plan.buffers[planned[i]].over = planned[over];
+            problem.colocated.push_back({planned[i], planned[over], 0});
+        }
     plan.buffer_of.clear();
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
     return refuted;

@@ -8,7 +8,7 @@
 ///     std::cout << planned.report << '\n';
 ///     for (auto v : planned.values()) ir[v].offset = planned.plan.offset_of(v);
 ///
-///     program ─► lifetimes ─► buffers ─► in place ─► pack ─► check_plan ─► plan + report
+///     program ─► lifetimes ─► buffers ─► in place ◄─► pack ─► check_plan ─► plan + report
 ///
 /// Each stage is a public function of its own; whoever wants another one of them calls them in this order,
 /// as plan_memory does.
@@ -19,8 +19,7 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/pack.hpp>
-#include <sublet/placement/problem.hpp>
+#include <sublet/placed_in_place.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_buffers.hpp>
@@ -68,16 +67,20 @@ template <std::same_as<snapshot> S>
                                  .position = position};
         return result;
     }
-    buffer_table table = gather_buffers(lives, options);
-    if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
+    buffer_table const table = gather_buffers(lives, options);
+    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<in_place_pair> pairs;
+    if (options.in_place) pairs = match_in_place(p, steps, table);
 
-    placement_problem problem{{}, options.pools};
-    result.refuted = detail::list_planned(table, plan, problem);
-    placement const placed = pack(problem);
-    detail::put(placed, plan);
-    detail::account(result.report, placed, plan);
+    placed_in_place found = place_in_place(table, pairs, steps, options.pools);
+    found.plan.order = options.order;
+    plan = std::move(found.plan);
+    result.in_place = std::move(found.gains);
+    result.refuted = found.refuted;
+    detail::put(found.placed, plan);
+    detail::account(result.report, found.placed, plan);
 
-    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (!result.refuted) result.refuted = detail::objection(found.placed, found.problem, plan);
     if (options.check && !result.refuted) {
         result.refuted = check_plan(p, plan, options);
         result.report.is_checked = true;

@@ -29,32 +29,47 @@ run_tape taped(random_program const& p, bool in_place = true)
     return tape_of(p.program(), p.options(in_place), p.is_scratch);
 }
 
-/// Lives are summed at each position; a class that is written over in place leaves where its heir comes.
+/// Lives are summed at each position; where results may be written over operands, all ways to do so are
+/// tried.
 byte_count slow_live_peak(random_program const& p, bool in_place)
 {
     class_history const touches = history_of(p);
     auto const turns = p.turns();
     std::map<value_id, live_range> life = lives_of(p);
-    std::set<value_id> heirs; // of one predecessor each
-    for (step_id at = 0; in_place && at != turns.size(); ++at)
+    std::vector<std::map<pool_id, byte_count>> saved(turns.size());
+    for (step_id at = 0; in_place && at != turns.size(); ++at) {
+        std::vector<std::pair<value_id, value_id>> legal;
         for (auto const& [in, out] : turns[at].what->pairs) {
             value_id const from = p.root(in), to = p.root(out);
             if (life.count(from) == 0 || life.count(to) == 0 || touches.at(from).count(at) == 0) continue;
-            if (p.pool[from] != p.pool[to] || p.bytes[from] != p.bytes[to]) continue;
+            if (p.pool[from] != p.pool[to] || p.bytes[from] < p.bytes[to]) continue;
             bool const dies = life[from].last == at + 1 && touches.at(from).at(at).only_reads(in) &&
                               touches.at(from).rbegin()->first == at &&
                               !has_role(p.class_role(from), value_role::output);
-            if (!dies || p.first_write(touches.at(to)) != at || life[to].first != at ||
-                has_role(p.class_role(to), value_role::input))
-                continue;
-            if (heirs.insert(to).second) life[from].last = at;
+            bool const is_born = p.first_write(touches.at(to)) == at && life[to].first == at &&
+                                 !has_role(p.class_role(to), value_role::input);
+            if (dies && is_born) legal.push_back({from, to});
         }
+        for (pool_id pool = 0; pool != 3; ++pool)
+            for (std::uint32_t set = 0; set != 1u << legal.size(); ++set) {
+                std::set<value_id> used, served;
+                byte_count bytes = 0;
+                bool is_choice = true;
+                for (std::size_t i = 0; i != legal.size(); ++i) {
+                    if ((set >> i & 1) == 0) continue;
+                    is_choice = is_choice && p.pool[legal[i].first] == pool &&
+                                used.insert(legal[i].first).second && served.insert(legal[i].second).second;
+                    bytes += p.bytes[legal[i].second];
+                }
+                if (is_choice) saved[at][pool] = std::max(saved[at][pool], bytes);
+            }
+    }
     std::map<pool_id, byte_count> peak;
     for (step_id at = 0; at != turns.size(); ++at) {
         std::map<pool_id, byte_count> live;
         for (auto const& [r, range] : life)
             if (contains(range, at)) live[p.pool[r]] += p.bytes[r];
-        for (auto const& [pool, bytes] : live) peak[pool] = std::max(peak[pool], bytes);
+        for (auto const& [pool, bytes] : live) peak[pool] = std::max(peak[pool], bytes - saved[at][pool]);
     }
     byte_count sum = 0;
     for (auto const& [pool, bytes] : peak) sum += bytes;

@@ -157,7 +157,9 @@ TEST_CASE("an early reader elsewhere has to come before, too")
 {
     CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {}, {}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3),
                  0, 2));
-    CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
+    // Here it has: but whoever reads early has gone when the step writes, so there is nothing to join for.
+    CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
+    CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
 }
 
 TEST_CASE("an input is overwritten, an output is not")
@@ -239,22 +241,21 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
         auto const asked = take_in_place_concurrently(p, g, before, oracle);
         REQUIRE(asked.buffer_of == after.buffer_of);
 
-        // The same, by definition: `part` is the class that a value belongs to by now.
+        // By definition, which pairs are allowed; and of all choices among them, what the best one saves.
         sharing_rule const rule(tasks);
-        std::vector<std::size_t> part = rule.root;
+        std::vector<std::size_t> part = rule.root; // with the pairs that are taken
         auto in_class = [&](random_tasks::ids const& row, std::size_t c) {
-            return std::any_of(row.begin(), row.end(), [&](value_id v) { return part[v] == c; });
+            return std::any_of(row.begin(), row.end(), [&](value_id v) { return rule.root[v] == c; });
         };
-        for (step_id at = 0; at != g.positions(); ++at) {
-            step_id const s = g.step_at[at];
-            if (g.position_of[s] != at) continue;
+        std::size_t next = 0; // of the pairs taken, which are listed by step
+        for (step_id s = 0; s != tasks.tasks.size(); ++s) {
             task const& now = tasks.tasks[s];
-            std::vector<std::size_t> used_up;
+            std::vector<std::pair<value_id, value_id>> legal;
             for (auto [in, out] : now.pairs) {
-                std::size_t const from = part[in], to = part[out];
-                bool allowed = from != to && !in_class(now.defs, from);
+                std::size_t const from = rule.root[in], to = rule.root[out];
+                bool allowed = from != to && !in_class(now.defs, from) && in_class(now.uses, from);
                 for (auto const* row : {&now.uses, &now.early})
-                    for (value_id v : *row) allowed &= part[v] != from || v == in;
+                    for (value_id v : *row) allowed &= rule.root[v] != from || v == in;
                 for (std::size_t t = 0; t != tasks.tasks.size(); ++t) {
                     task const& other = tasks.tasks[t];
                     if (t == s) continue;
@@ -264,17 +265,41 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
                     allowed &= !in_class(other.defs, to) || rule.before[s][t];
                 }
                 for (value_id v = 0; v != tasks.values(); ++v) {
-                    if (part[v] == from && has_role(tasks.role[v], value_role::output)) allowed = false;
-                    if (part[v] == to && is_given(tasks.role[v])) allowed = false;
-                    if (part[v] == from && has_role(tasks.role[v], value_role::external)) allowed = false;
+                    if (rule.root[v] == from && has_role(tasks.role[v], value_role::output)) allowed = false;
+                    if (rule.root[v] == to && is_given(tasks.role[v])) allowed = false;
+                    if (rule.root[v] == from && has_role(tasks.role[v], value_role::external))
+                        allowed = false;
                 }
                 allowed &= tasks.bytes[from] == tasks.bytes[to] && tasks.bytes[from] != 0;
                 allowed &= tasks.pool[from] == tasks.pool[to];
-                allowed &= to == rule.root[out];
                 ++(allowed ? taken : refused);
-                if (allowed) std::replace(part.begin(), part.end(), to, from);
+                if (allowed) legal.push_back({in, out});
             }
+            byte_count most = 0, saved = 0;
+            REQUIRE(legal.size() < 16);
+            for (std::uint32_t set = 0; set != 1u << legal.size(); ++set) {
+                std::vector<std::size_t> used;
+                byte_count bytes = 0;
+                for (std::size_t i = 0; i != legal.size(); ++i) {
+                    if ((set >> i & 1) == 0) continue;
+                    used.push_back(rule.root[legal[i].first]);
+                    used.push_back(rule.root[legal[i].second]);
+                    bytes += tasks.bytes[rule.root[legal[i].second]];
+                }
+                std::sort(used.begin(), used.end());
+                if (std::adjacent_find(used.begin(), used.end()) == used.end()) most = std::max(most, bytes);
+            }
+            for (; next != after.in_place.size() && after.in_place[next].step == s; ++next) {
+                auto const [step, in, out, bytes] = after.in_place[next];
+                REQUIRE(std::count(legal.begin(), legal.end(), std::pair{in, out}) != 0);
+                saved += bytes;
+                std::size_t const from = part[out], to = part[in];
+                REQUIRE(from != to);
+                std::replace(part.begin(), part.end(), from, to);
+            }
+            REQUIRE(saved == most);
         }
+        REQUIRE(next == after.in_place.size());
         for (value_id v = 0; v != tasks.values(); ++v)
             for (value_id u = 0; u != v; ++u)
                 REQUIRE((after.buffer_of[u] == after.buffer_of[v]) == (part[u] == part[v]));

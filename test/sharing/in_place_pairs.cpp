@@ -49,8 +49,8 @@ TEST_CASE("what is asked for is the buffer as it was given, and the step whose t
     };
     (void)join_in_place(fork, gathered({.bytes = 8}), note(free), note(begins));
     using asked = std::vector<std::pair<buffer_id, step_id>>;
-    CHECK(free == asked{{0, 1}, {1, 2}});
-    CHECK(begins == asked{{1, 1}, {3, 2}});
+    CHECK(free == asked{{0, 1}, {0, 1}, {1, 2}});
+    CHECK(begins == asked{{1, 1}, {2, 1}, {3, 2}});
 }
 
 TEST_CASE("an operand is kept where the step touches its buffer in another way, too")
@@ -115,6 +115,57 @@ TEST_CASE("only planned buffers of one size and pool are joined, and none that i
         CHECK(!is_joined({.bytes = 8, .pinned = [loose](value_id v) {
                               return v == loose ? no_offset : byte_count{64} * v;
                           }}));
+}
+
+TEST_CASE("the largest results that find operands are taken, and who can choose moves over")
+{
+    auto const p = sequence(2, 5, [](step_id s, effect_sink& sink) {
+        if (s == 0) return sink.def(0), sink.def(1);
+        sink.use(0), sink.use(1), sink.def(2), sink.def(3), sink.def(4);
+        sink.may_overwrite(0, 2), sink.may_overwrite(1, 2); // 2 may be over either
+        sink.may_overwrite(0, 3), sink.may_overwrite(0, 4); // the others only over 0
+    });
+    auto matched = [&](plan_options const& options) {
+        auto const table = gather_buffers(lifetimes(p), options);
+        return match_in_place(p, table, always, always, in_place_fit::at_least);
+    };
+    using pairs = std::vector<in_place_pair>;
+    CHECK(matched({.bytes = {8, 8, 8, 8, 8}}) == pairs{{1, 1, 2, 8}, {1, 0, 3, 8}});
+    CHECK(matched({.bytes = {8, 8, 8, 4, 6}}) == pairs{{1, 1, 2, 8}, {1, 0, 4, 6}});
+    CHECK(matched({.bytes = {8, 4, 8, 4, 6}}) == pairs{{1, 0, 2, 8}});
+    CHECK(matched({.bytes = {9, 8, 8, 9, 9}}) == pairs{{1, 1, 2, 8}, {1, 0, 3, 9}});
+}
+
+TEST_CASE("a smaller result goes over the smallest operand that there is, and only if that may be larger")
+{
+    auto const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
+        if (s == 0) return sink.def(0), sink.def(1);
+        sink.use(0), sink.use(1), sink.def(2), sink.may_overwrite(0, 2), sink.may_overwrite(1, 2);
+    });
+    auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = {64, 16, 8}});
+    using pairs = std::vector<in_place_pair>;
+    CHECK(match_in_place(p, table, always, always, in_place_fit::at_least) == pairs{{1, 1, 2, 8}});
+    CHECK(match_in_place(p, table, always, always).empty());
+}
+
+TEST_CASE("a smaller result keeps its buffer, which follows the operand and lies where that lies")
+{
+    auto const t = join_in_place(gathered({.bytes = {8, 4, 4, 4}}), {{1, 0, 1, 4}, {2, 1, 3, 4}});
+    CHECK(t.buffer_of == ids{0, 1, 2, 1}); // 3 is as large as 1: one buffer
+    CHECK(t.buffers[0].life == live_range{0, 2});
+    CHECK(t.buffers[1].life == live_range{2, 3});
+    CHECK(t.buffers[1].slot_life() == live_range{1, 3});
+    CHECK(t.buffers[1].over == 0);
+    CHECK(t.buffers[0].over == no_buffer);
+    CHECK(t.in_place.size() == 2);
+}
+
+TEST_CASE("a smaller result that nobody needs later is part of the operand's buffer")
+{
+    auto const t = join_in_place(gathered({.bytes = {8, 8, 4, 4}}), {{1, 0, 2, 4}});
+    CHECK(t.buffer_of == ids{0, 1, 0, 2});
+    CHECK(t.buffers[0].size == 8);
+    CHECK(t.buffers[0].life == live_range{0, 2});
 }
 
 TEST_CASE("joined buffers have the roles and the alignment of both")

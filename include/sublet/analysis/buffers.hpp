@@ -9,12 +9,14 @@
 ///       b = view(a)   [2, 5)   align 6, output
 ///
 /// Size, pool and pin are the root's (a pin on a view pins the buffer as well); alignments combine by lcm,
-/// roles by union, and the life is the hull of all lives.
+/// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
+/// where the root begins, and holds all of its storage.
 
 #include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
@@ -35,10 +37,13 @@ struct buffer {
     pool_id pool = 0;
     byte_count pinned = no_offset;
     byte_count pinned_too = no_offset; ///< where another of its values is pinned, if that is elsewhere
+    buffer_id over = no_buffer;        ///< the larger one whose bytes it takes over, as placed_buffer has it
     bool eligible = true;
 
     /// Whether storage is to be planned for it.
     [[nodiscard]] bool is_planned() const { return is_wanted() && size != 0 && size != no_size; }
+    /// The positions at which somebody writes or needs it: those at which it may share no slot.
+    [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
     /// Whether storage should be planned for it, but its size is not known.
     [[nodiscard]] bool is_unsized() const { return is_wanted() && size == no_size; }
 
@@ -50,8 +55,9 @@ private:
 };
 
 struct buffer_table {
-    std::vector<buffer> buffers;      ///< by ascending root
-    std::vector<buffer_id> buffer_of; ///< by value
+    std::vector<buffer> buffers;              ///< by ascending root
+    std::vector<buffer_id> buffer_of;         ///< by value
+    std::vector<in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
 };
 
 /// Requires:   `lives` are the live ranges of the values that `options` speaks of.

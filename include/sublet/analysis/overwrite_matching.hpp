@@ -38,59 +38,70 @@ struct overwrite_pair {
 ///
 /// Ensures:    no two of them have an operand or a result in common, and no such choice saves more bytes. Of
 ///             results of one size the one named first is placed first, over the operand named first.
-/// Complexity: O(k^3) time and O(k) memory for k pairs; O(k^2) time where each result has but few operands.
+/// Complexity: O(k log k) time where every result finds an operand that nobody has, else up to O(k^2); O(k)
+///             memory, for k pairs.
 template <std::same_as<overwrite_pair> Pair>
 [[nodiscard]] std::vector<std::uint32_t> match_overwrites(std::vector<Pair> const& pairs)
 {
     if (pairs.empty()) return {};
     if (pairs.size() == 1) return {0};
 
-    std::uint32_t const none = ~std::uint32_t{0};
-    std::vector<keyed> results; // {size, first pair}: largest first
-    for (std::uint32_t i = 0; i != pairs.size(); ++i) {
-        std::uint32_t first = 0;
-        while (pairs[first].out != pairs[i].out) ++first;
-        if (first == i) results.push_back({falling(pairs[i].saved), i, i});
+    // Buffers by their rank among those of the step, for tables that are no longer than the pairs.
+    auto const count = static_cast<std::uint32_t>(pairs.size());
+    std::vector<keyed> by_in, by_out; // {buffer, 0, pair}
+    for (std::uint32_t i = 0; i != count; ++i) {
+        by_in.push_back({pairs[i].in, 0, i});
+        by_out.push_back({pairs[i].out, 0, i});
     }
+    auto rank = [count](std::vector<keyed>& by_buffer) {
+        sort_keyed(by_buffer);
+        std::vector<std::uint32_t> ranks(count);
+        std::uint32_t last = 0;
+        for (std::uint32_t k = 0; k != count; ++k)
+            ranks[by_buffer[k].who] = last += k != 0 && by_buffer[k - 1].key != by_buffer[k].key;
+        return ranks;
+    };
+    std::vector<std::uint32_t> const in_of = rank(by_in), out_of = rank(by_out);     // by pair
+    std::vector<std::uint32_t> first(out_of[by_out.back().who] + std::size_t{2}, 0); // by result: in by_out
+    for (std::uint32_t out : out_of) ++first[out + 1];
+    for (std::size_t out = 1; out != first.size(); ++out) first[out] += first[out - 1];
+
+    std::vector<keyed> results; // {size, first pair, result}: largest first
+    for (std::uint32_t out = 0; out + 1 != first.size(); ++out)
+        results.push_back({falling(pairs[by_out[first[out]].who].saved), by_out[first[out]].who, out});
     sort_keyed(results);
 
-    std::vector<unsigned char> is_taken(pairs.size());
-    auto holder = [&](buffer_id in) { // the pair that an operand is taken by
-        std::uint32_t i = 0;
-        while (i != pairs.size() && !(is_taken[i] && pairs[i].in == in)) ++i;
-        return i == pairs.size() ? none : i;
-    };
+    std::uint32_t const none = ~std::uint32_t{0};
+    std::vector<std::uint32_t> holder(count, none), place(count, none); // by operand, by result: the pair
+    std::vector<std::uint32_t> reached_by(count);                       // by operand: the pair that led there
+    // When each operand was last looked at. From where no room was found, none is found later either, until
+    // somebody has moved.
+    std::vector<std::uint32_t> seen(count, 0);
+    std::uint32_t moves = 1;
+    std::vector<std::uint32_t> asked; // results, breadth first: who is there has to look for room elsewhere
     for (keyed const& result : results) {
-        // Breadth first from the result: over whom it may be written, who is there, where that may go ...
-        std::vector<std::uint32_t> tried, came_by; // pairs, and by which of them their results lost a place
-        std::vector<buffer_id> moving{pairs[result.who].out};
-        std::vector<std::uint32_t> lost{none}; // by moving result: the pair whose trial asks it to move
-        std::uint32_t end = none;
-        for (std::size_t at = 0; at != moving.size() && end == none; ++at)
-            for (std::uint32_t i = 0; i != pairs.size() && end == none; ++i) {
-                if (pairs[i].out != moving[at]) continue;
-                bool is_known = false;
-                for (std::uint32_t t : tried) is_known = is_known || pairs[t].in == pairs[i].in;
-                if (is_known) continue;
-                tried.push_back(i);
-                came_by.push_back(lost[at]);
-                std::uint32_t const there = holder(pairs[i].in);
-                if (there == none) end = i;
-                else moving.push_back(pairs[there].out), lost.push_back(i);
+        std::uint32_t end = none; // the pair that leads to an operand that nobody has
+        asked.assign(1, result.who);
+        for (std::size_t at = 0; at != asked.size() && end == none; ++at)
+            for (std::uint32_t k = first[asked[at]]; k != first[asked[at] + 1] && end == none; ++k) {
+                std::uint32_t const pair = by_out[k].who, in = in_of[pair];
+                if (seen[in] == moves) continue;
+                seen[in] = moves;
+                reached_by[in] = pair;
+                if (holder[in] == none) end = pair;
+                else asked.push_back(out_of[holder[in]]);
             }
+        if (end == none) continue;
+        ++moves;
         while (end != none) {
-            std::uint32_t before = none;
-            for (std::size_t t = 0; t != tried.size(); ++t)
-                if (tried[t] == end) before = came_by[t];
-            for (std::uint32_t i = 0; i != pairs.size(); ++i)
-                if (pairs[i].out == pairs[end].out) is_taken[i] = 0;
-            is_taken[end] = 1;
-            end = before;
+            std::uint32_t const left = place[out_of[end]];
+            place[out_of[end]] = holder[in_of[end]] = end;
+            end = left == none ? none : reached_by[in_of[left]];
         }
     }
     std::vector<std::uint32_t> chosen;
-    for (std::uint32_t i = 0; i != pairs.size(); ++i)
-        if (is_taken[i]) chosen.push_back(i);
+    for (std::uint32_t i = 0; i != count; ++i)
+        if (holder[in_of[i]] == i) chosen.push_back(i);
     return chosen;
 }
 

@@ -14,6 +14,7 @@
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/execution/errors.hpp>
@@ -214,10 +215,10 @@ template <std::same_as<snapshot> S>
     return tape;
 }
 
-/// The most bytes alive at once, results written in place where that is allowed; summed over the pools. What
-/// no storage for these values goes below, whoever gives it out.
+/// The most bytes alive at once, as many results written in place as can be; summed over the pools. What no
+/// storage for these values goes below, whoever gives it out.
 ///
-/// Complexity: O(touches + buffers + pairs).
+/// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.
 template <std::same_as<run_tape> Tape>
 [[nodiscard]] byte_count live_peak(Tape const& tape)
@@ -239,15 +240,18 @@ template <std::same_as<run_tape> Tape>
     for (std::size_t b = 0; b != left.size(); ++b)
         if (has_role(tape.table.buffers[b].role, value_role::input)) enter(static_cast<buffer_id>(b));
     peak = live;
+    std::vector<overwrite_pair> pairs;
     for (step_id at = 0; at != tape.positions(); ++at) {
+        for (yielded y : tape.yields_at(at))
+            if (y.to == no_buffer && left[y.from] == 1) leave(y.from);
         for (yielded y : tape.yields_at(at)) {
-            if (left[y.from] != 1) continue;
-            if (y.to == no_buffer) leave(y.from);
-            else if (tape.is_even(y) && is_there[y.from] && !is_there[y.to]) {
-                leave(y.from);
-                enter(y.to);
-            }
+            if (y.to == no_buffer || left[y.from] != 1 || !is_there[y.from] || is_there[y.to]) continue;
+            buffer const &from = tape.table.buffers[y.from], &to = tape.table.buffers[y.to];
+            if (to.is_planned() && from.pool == to.pool && from.size >= to.size)
+                pairs.push_back({y.from, y.to, to.size});
         }
+        std::vector<std::uint32_t> const taken = match_overwrites(pairs);
+        for (std::uint32_t i : taken) is_there[pairs[i].out] = 1; // within the operand, beside nobody
         for (buffer_id b : tape.touched[at])
             if (tape.first_write[b] == at) enter(b);
         for (buffer_id b : tape.touched[at]) { // only their pools can have risen
@@ -255,8 +259,12 @@ template <std::same_as<run_tape> Tape>
             pool_id const pool = tape.table.buffers[b].pool;
             peak[pool] = std::max(peak[pool], live[pool]);
         }
+        for (std::uint32_t i : taken) is_there[pairs[i].out] = 0;
         for (buffer_id b : tape.touched[at])
             if (--left[b] == 0) leave(b);
+        for (std::uint32_t i : taken)
+            if (left[pairs[i].out] != 0) enter(pairs[i].out); // what is left of the operand's bytes
+        pairs.clear();
     }
     byte_count sum = 0;
     for (byte_count p : peak) sum = checked_add(sum, p);

@@ -8,12 +8,14 @@
 ///                                               y      [=======)
 ///     one buffer for both                       xy [===========)
 ///
-/// Without this an output never shares with an input of its own step. Pairs of a step are taken greedily.
-/// Only buffers of equal size are joined: that never raises the bytes alive at any position.
+/// Without this an output never shares with an input of its own step. The pairs taken leave the fewest bytes
+/// alive, at every position at once: no other choice has fewer anywhere. That says nothing about where
+/// buffers can be placed: what is joined has a longer life, and may be in the way of others.
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/live_range.hpp>
 #include <sublet/sharing/in_place_pairs.hpp>
 #include <sublet/units.hpp>
 
@@ -24,20 +26,23 @@
 
 namespace sublet {
 
-/// Join the buffers of declared in-place pairs; `steps` are the program's steps by position.
+/// The in-place pairs to take; `steps` are the program's steps by position.
 ///
-/// Ensures:    a pair is taken if and only if join_in_place allows it, nothing touches the input's buffer
-///             after the step (a use at the end of the step's node counts), and the output's buffer begins
-///             here.
-/// Complexity: O(values + steps + touches + pairs) time, O(values + steps) memory.
+/// Ensures:    match_in_place() says which. A buffer is free if nothing touches it after the step (a use at
+///             the end of the step's node counts) and it is alive at the step: whose last touch is an early
+///             one has gone before the step writes, and others may use its bytes without any pair.
+/// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
+///             steps) memory.
 template <std::same_as<snapshot> S>
-[[nodiscard]] buffer_table take_in_place(S const& p, std::vector<step_id> const& steps, buffer_table table)
+[[nodiscard]] std::vector<in_place_pair> match_in_place(S const& p, std::vector<step_id> const& steps,
+                                                        buffer_table const& table,
+                                                        in_place_fit fit = in_place_fit::at_least)
 {
-    if (p.overwrites().empty()) return table;
+    if (p.overwrites().empty()) return {};
 
     // The first position whose step may write over a buffer. Its life does not say: it ends before an early
     // use, and what an edge carries out of a node is read after the node's last step has written.
-    std::vector<step_id> position_of(steps.size()), free_from(table.buffers.size(), 0), first;
+    std::vector<step_id> position_of(steps.size()), free_from(table.buffers.size(), 0);
     for (step_id at = 0; at != steps.size(); ++at) {
         position_of[steps[at]] = at;
         for (touch t : p.touches(steps[at])) free_from[table.buffer_of[t.value]] = at;
@@ -46,10 +51,22 @@ template <std::same_as<snapshot> S>
         step_id& free = free_from[table.buffer_of[u.value]];
         free = larger(free, position_of[p.steps_of(u.pred).last - 1] + 1);
     }
-    for (buffer const& b : table.buffers) first.push_back(b.life.first);
-    return join_in_place(
-        p, std::move(table), [&](buffer_id b, step_id s) { return free_from[b] <= position_of[s]; },
-        [&](buffer_id b, step_id s) { return first[b] == position_of[s]; });
+    return match_in_place(
+        p, table,
+        [&](buffer_id b, step_id s) {
+            return free_from[b] <= position_of[s] && contains(table.buffers[b].life, position_of[s]);
+        },
+        [&](buffer_id b, step_id s) { return table.buffers[b].life.first == position_of[s]; }, fit);
+}
+
+/// Join the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots take
+/// operands of equal size, or lives from buffer::slot_life().
+template <std::same_as<snapshot> S>
+[[nodiscard]] buffer_table take_in_place(S const& p, std::vector<step_id> const& steps, buffer_table table,
+                                         in_place_fit fit = in_place_fit::at_least)
+{
+    std::vector<in_place_pair> pairs = match_in_place(p, steps, table, fit);
+    return join_in_place(std::move(table), std::move(pairs));
 }
 
 } // namespace sublet

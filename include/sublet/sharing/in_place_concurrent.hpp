@@ -20,6 +20,7 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/sharing/in_place_pairs.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -65,11 +66,13 @@ private:
 /// Join the buffers of declared in-place pairs.
 ///
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
-/// Ensures:    a pair is taken if and only if join_in_place allows it and, under every schedule, all other
-///             touches of the input's buffer come before the step (what is read where the step's node ends
-///             does not) and all other defs of the output's buffer behind it.
-/// Complexity: O(values + touches + pairs) time, and as many calls of `oracle` as the buffers of pairs have
-///             touches.
+/// Ensures:    match_in_place() says which pairs are taken. A buffer is free if, under every schedule, all
+/// its
+///             other touches come before the step (what is read where the step's node ends does not) and the
+///             step does not only read it early; another begins at a step if all its other defs come behind
+///             it.
+/// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
+///             `oracle` as pairs have touches of their buffers.
 template <std::same_as<snapshot> S, precedence_oracle Oracle>
 [[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
@@ -88,6 +91,7 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
         });
     };
     csr_rows const touches = gather([](touch_kind) { return true; });
+    csr_rows const holds = gather([](touch_kind kind) { return kind != touch_kind::use_early; });
     csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
         for (edge_use u : p.edge_uses()) add(table.buffer_of[u.value], p.steps_of(u.pred).last - 1);
@@ -98,6 +102,7 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
         return first < next && oracle.before(first, next);
     };
     auto is_free = [&](buffer_id b, step_id s) {
+        if (!is_listed(holds[b], s)) return false; // gone before the step writes: others may use its bytes
         for (step_id other : touches[b])
             if (other != s && !before(other, s)) return false;
         for (step_id other : at_end[b])

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/placed_in_place.hpp>
+
+#include "random_program.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+buffer sized(value_id root, live_range life, byte_count size)
+{
+    buffer b;
+    b.root = root;
+    b.life = life;
+    b.size = size;
+    return b;
+}
+
+} // namespace
+
+TEST_CASE("pairs that save bytes at the peak are taken, and the arena is as high as what is alive")
+{
+    buffer_table table;
+    table.buffers = {sized(0, {0, 2}, 8), sized(1, {1, 3}, 8)};
+    table.buffer_of = {0, 1};
+    auto const found = place_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2}, {});
+    CHECK(found.placed.pools[0].height == 8);
+    CHECK(found.gains == std::vector<in_place_gain>{{{1, 0, 1, 8}, 8, 8}});
+    CHECK(found.plan.buffers.size() == 1);
+}
+
+TEST_CASE("a smaller result lies where its operand began, and what it leaves free is used again")
+{
+    // 0: 16 bytes; 1: 8 over them; 2: 8 more, above those
+    buffer_table table;
+    table.buffers = {sized(0, {0, 2}, 16), sized(1, {1, 4}, 8), sized(2, {2, 4}, 8)};
+    table.buffer_of = {0, 1, 2};
+    auto const found = place_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2, 3}, {});
+    CHECK(found.placed.pools[0].height == 16);
+    REQUIRE(found.plan.buffers.size() == 3);
+    CHECK(found.plan.buffers[1].over == 0);
+    CHECK(found.plan.buffers[1].life == live_range{2, 4});
+    CHECK(found.plan.buffers[1].slot_life() == live_range{1, 4});
+    CHECK(found.placed.offset == std::vector<byte_count>{0, 0, 8});
+}
+
+TEST_CASE("without buffers or pairs there is nothing to choose")
+{
+    CHECK(place_in_place(buffer_table(), {}, {}, {}).plan.buffers.empty());
+    buffer_table table;
+    table.buffers = {sized(0, {0, 1}, 8)};
+    table.buffer_of = {0};
+    CHECK(place_in_place(table, {}, {0}, {}).placed.pools[0].height == 8);
+}
+
+TEST_CASE("random programs: in place no pool is higher than apart, and every plan is proved")
+{
+    char const* const times = std::getenv("SUBLET_ROUNDS");
+    unsigned const rounds = 400 * (times ? static_cast<unsigned>(std::atoi(times)) : 1u);
+    std::size_t lower = 0, shrinking = 0, left_out = 0, above = 0;
+    for (unsigned seed = 0; seed != rounds; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program drawn = draw_program(pick, 12);
+        for (auto const& node : drawn.nodes)
+            for (auto const& step : node.steps)
+                for (auto [in, out] : step.pairs)
+                    if (drawn.bytes[in] != no_size && drawn.bytes[in] > 1 && pick.below(2) == 0)
+                        drawn.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(drawn.bytes[in]));
+        snapshot const p = drawn.program();
+        planned_memory const planned = plan_memory(p, drawn.options());
+        planned_memory const apart = plan_memory(p, drawn.options(false));
+        REQUIRE(planned.is_sound());
+        REQUIRE(planned.report.is_checked);
+        REQUIRE(apart.is_sound());
+        CHECK(apart.in_place.empty());
+        REQUIRE(planned.report.pools.size() == apart.report.pools.size());
+        for (std::size_t pool = 0; pool != apart.report.pools.size(); ++pool) {
+            pool_report const &its = planned.report.pools[pool], &other = apart.report.pools[pool];
+            CHECK(its.arena_bytes <= other.arena_bytes);
+            CHECK(its.lower_bound_bytes <= its.arena_bytes);
+            lower += its.arena_bytes < other.arena_bytes;
+            above += its.lower_bound_bytes < its.arena_bytes;
+        }
+        for (placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
+        for (in_place_gain const& gain : planned.in_place)
+            CHECK(planned.plan.offset_of(gain.in) == planned.plan.offset_of(gain.out));
+        auto const steps = steps_in_order(p, drawn.order);
+        auto const table =
+            gather_buffers(lifetimes(p, {.role = drawn.role, .order = drawn.order}), drawn.options());
+        left_out += match_in_place(p, steps, table).size() - planned.in_place.size();
+    }
+    CHECK(lower > rounds / 20);
+    CHECK(shrinking > rounds / 20);
+    CHECK(above < rounds / 2);
+    CAPTURE(left_out);
+}
