@@ -95,6 +95,7 @@
 #include <sublet/sharing/in_place_flow.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
+#include <sublet/sharing/symbolic_slots.hpp>
 #include <sublet/sharing/slot_choice.hpp>
 #include <sublet/sharing/heir_forest.hpp>
 #include <sublet/sharing/token_deposits.hpp>
