@@ -269,6 +269,23 @@ auto d = sublet::has_detour(sublet::csr_rows(), 0, [](auto) { return sublet::csr
 cost(ordering/order_graph.hpp "${program}auto g = sublet::order_graph_of(p, {.bytes = 8});")
 cost(ordering/node_order.hpp "auto b = sublet::node_order().is_optimal();")
 cost(ordering/peak_walk.hpp "auto b = sublet::peak_of(sublet::order_graph(), {});")
+set(whole "sublet::order_graph g;
+auto w = sublet::window_of(g, sublet::peak_walk(g), {});")
+set(never "[](auto, auto, auto) { return false; }")
+cost(ordering/order_window.hpp "${whole}")
+cost(ordering/order_bound.hpp "auto b = sublet::order_lower_bound(sublet::order_graph());")
+cost(ordering/nodes_on_demand.hpp "${whole}auto d = sublet::nodes_on_demand(w);")
+cost(ordering/order_cuts.hpp "${whole}auto c = sublet::cut_order(w, sublet::nodes_on_demand(w));")
+cost(ordering/down_set_walk.hpp "${whole}sublet::down_set_walk<sublet::order_window> walk(w);
+auto e = walk.run(0);")
+cost(ordering/down_set_table.hpp "sublet::down_set_table sets(8);
+auto n = sets.number_of(nullptr, 0);")
+cost(ordering/free_moves.hpp "${whole}auto d = sublet::nodes_on_demand(w);
+sublet::free_moves<sublet::order_window> moves(w, d);
+moves.run_free(8);")
+cost(ordering/down_set_search.hpp "${whole}auto r = sublet::search_down_sets(w, 0, 8, {}, ${never});")
+cost(ordering/exact_window.hpp "auto w = sublet::exact_window(sublet::order_graph(), {}, 0, 0);")
+cost(ordering/exact_order.hpp "auto r = sublet::exact_order(sublet::order_graph());")
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
 cost(ordering/clock_order.hpp "auto g = sublet::in_clock_order(sublet::dependence_graph(), {});")

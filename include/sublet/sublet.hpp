@@ -82,6 +82,16 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
 #include <sublet/ordering/peak_walk.hpp>
+#include <sublet/ordering/order_window.hpp>
+#include <sublet/ordering/order_bound.hpp>
+#include <sublet/ordering/nodes_on_demand.hpp>
+#include <sublet/ordering/order_cuts.hpp>
+#include <sublet/ordering/down_set_walk.hpp>
+#include <sublet/ordering/down_set_table.hpp>
+#include <sublet/ordering/free_moves.hpp>
+#include <sublet/ordering/down_set_search.hpp>
+#include <sublet/ordering/exact_window.hpp>
+#include <sublet/ordering/exact_order.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/ordering/clock_lives.hpp>
 #include <sublet/ordering/clock_order.hpp>

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_EXACT_WINDOW_HPP
+#define SUBLET_ORDERING_EXACT_WINDOW_HPP
+
+/// The best order for a stretch of an order, all else as it is.
+///
+///     0 1 2 [3 4 5 6] 7 8      peak of the stretch 160
+///     0 1 2 [3 5 4 6] 7 8      peak of the stretch 128, and no order of 3 4 5 6 has less
+///
+/// What ran before and what runs behind feel nothing of it. So a peak that stands in one place is lowered
+/// there, however long the whole order is.
+
+#include <sublet/contract.hpp>
+#include <sublet/ordering/down_set_search.hpp>
+#include <sublet/ordering/down_set_walk.hpp>
+#include <sublet/ordering/order_bound.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/order_window.hpp>
+#include <sublet/ordering/peak_walk.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sublet {
+
+struct window_order {
+    std::vector<node_id> order; ///< the nodes of the window
+    byte_count peak = 0;        ///< most bytes alive while they run
+    byte_count lower_bound = 0; ///< what no order of them goes below, all else as it is
+    std::uint64_t states = 0;   ///< sets of nodes that were visited to know that
+    bool is_searched = false;   ///< to the end: no limit struck
+
+    [[nodiscard]] bool is_optimal() const { return peak == lower_bound; }
+};
+
+/// The order of a window with the least peak; the window as given, if no better is found. Every few hundred
+/// sets `stop(peak so far, lower bound, sets)` is asked whether to give up.
+template <std::same_as<order_window> Window, class Stop>
+[[nodiscard]] window_order exact_window(Window const& w, order_search_limits const& limits, Stop stop)
+{
+    window_order result;
+    result.order = w.nodes;
+    auto peak_of_window = [&w](auto const& order) {
+        down_set_walk<Window> walk(w);
+        byte_count peak = 0;
+        for (node_id n : order) peak = larger(peak, walk.run(n).most);
+        return peak;
+    };
+    result.peak = peak_of_window(w.graph.listed);
+    result.lower_bound = w.nodes.empty() ? 0 : w.around + detail::least_while_any_runs(w.graph);
+    if (result.peak <= larger(result.lower_bound, limits.floor)) {
+        result.is_searched = true;
+        return result;
+    }
+    down_set_result const found = search_down_sets(w, result.lower_bound, result.peak, limits, stop);
+    result.lower_bound = found.lower_bound;
+    result.states = found.states;
+    result.is_searched = found.is_exhausted;
+    if (found.order.empty()) return result;
+    result.peak = peak_of_window(found.order);
+    for (std::size_t i = 0; i != found.order.size(); ++i) result.order[i] = w.nodes[found.order[i]];
+    return result;
+}
+
+/// The same for the nodes that run next behind those that `walk` has run.
+///
+/// Requires:   `nodes` may run next in the order in which they are named.
+/// Ensures:    the peak is the least there is if `is_optimal()`, and always if `is_searched` and it is above
+///             `limits.floor`. Never a higher peak than the window has as given.
+/// Complexity: as search_down_sets(), and O(k log k) for k touches, edges and pairs of the window.
+template <std::same_as<order_graph> Graph>
+[[nodiscard]] window_order exact_window(Graph const& g, peak_walk<Graph> const& walk,
+                                        std::span<node_id const> nodes,
+                                        order_search_limits const& limits = {})
+{
+    return exact_window(window_of(g, walk, nodes), limits,
+                        [](byte_count, byte_count, std::uint64_t) { return false; });
+}
+
+/// The same for the positions [first, last) of an order.
+///
+/// Requires:   `order` names every node once, each behind those that it waits for.
+/// Complexity: O(touches of the nodes before) more.
+template <std::same_as<order_graph> Graph>
+[[nodiscard]] window_order exact_window(Graph const& g, std::vector<node_id> const& order, std::size_t first,
+                                        std::size_t last, order_search_limits const& limits = {})
+{
+    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
+    SUBLET_EXPECTS(first <= last && last <= order.size(), "sublet: a window reaches beyond its order");
+    peak_walk<Graph> walk(g);
+    for (std::size_t i = 0; i != first; ++i) walk.run(order[i]);
+    return exact_window(g, walk, {order.data() + first, order.data() + last}, limits);
+}
+
+} // namespace sublet
+
+#endif

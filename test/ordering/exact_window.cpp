@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/exact_window.hpp>
+
+#include "drawn_orders.hpp"
+#include "window_oracle.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <span>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// 0 writes a, of which 1 makes 8 bytes more and 3 as well; 2 and 4 read those.
+order_graph picture(byte_count end = 0)
+{
+    using rows = std::vector<std::vector<value_id>>;
+    rows const uses{{}, {0}, {0}, {1}, {2}}, defs{{0}, {1}, {2}, {3}, {4}};
+    return order_graph_of(
+        sequence(
+            5, 5, [&](step_id s) { return uses[s]; }, [&](step_id s) { return defs[s]; }),
+        {.bytes = std::vector<byte_count>{8, 64, 64, end, end},
+         .role = std::vector<value_role>{value_role::intermediate, value_role::intermediate,
+                                         value_role::intermediate, value_role::output, value_role::output}});
+}
+
+} // namespace
+
+TEST_CASE("a stretch of an order is put in its best order, and nothing else moves")
+{
+    order_graph const g = picture();
+    std::vector<node_id> const order{0, 1, 2, 3, 4};
+    window_order const w = exact_window(g, order, 1, 5);
+    CHECK(peak_of(g, order) == 136);
+    CHECK(w.order == std::vector<node_id>{1, 3, 2, 4});
+    CHECK(w.peak == 72);
+    CHECK(w.is_optimal());
+}
+
+TEST_CASE("an empty window has no peak, and one beyond the order is refused")
+{
+    order_graph const g = picture();
+    window_order const w = exact_window(g, {0, 1, 2, 3, 4}, 3, 3);
+    CHECK(w.order.empty());
+    CHECK(w.peak == 0);
+    CHECK(w.is_optimal());
+    CHECK_THROWS_AS((void)exact_window(g, {0, 1, 2, 3, 4}, 3, 6), precondition_error);
+    CHECK_THROWS_AS((void)exact_window(g, {0, 1}, 0, 1), precondition_error);
+}
+
+TEST_CASE("where a limit strikes at once the window stays as it was")
+{
+    order_graph const g = picture(8); // what is made at the ends stays: no branch leaves what it found
+    window_order const w = exact_window(g, {0, 1, 2, 3, 4}, 1, 5, {.states = 0});
+    CHECK(w.order == std::vector<node_id>{1, 2, 3, 4});
+    CHECK(!w.is_searched);
+    CHECK(!w.is_optimal());
+    CHECK(exact_window(g, {0, 1, 2, 3, 4}, 1, 5).peak == 80);
+    CHECK(w.lower_bound <= 80);
+}
+
+TEST_CASE("windows of random programs come back in their best order")
+{
+    std::size_t better = 0;
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 16, 9);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation || g.nodes() == 0) continue;
+        std::vector<node_id> order = random_order(g, pick);
+        auto const nodes = static_cast<std::uint32_t>(g.nodes());
+        std::size_t const first = pick.below(nodes),
+                          last = std::min<std::size_t>(nodes, first + 1 + pick.below(10));
+        peak_walk before(g);
+        for (std::size_t i = 0; i != first; ++i) before.run(order[i]);
+        std::span<node_id const> const window(order.data() + first, order.data() + last);
+        byte_count const least = least_from(window_of(g, before, window))[0];
+
+        window_order const w = exact_window(g, before, window);
+        REQUIRE(w.peak == least);
+        REQUIRE(w.lower_bound == least);
+        REQUIRE(w.is_optimal());
+        REQUIRE(w.is_searched);
+        byte_count const was = peak_of(g, order);
+        for (std::size_t i = first; i != last; ++i) order[i] = w.order[i - first];
+        REQUIRE(is_order(g, order));
+        REQUIRE(peak_of(g, order) <= was);
+        better += peak_of(g, order) < was;
+    }
+    CHECK(better > 100);
+}
