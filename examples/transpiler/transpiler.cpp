@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "transpiler.hpp"
+
+#include <sublet/sublet.hpp>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+namespace transpiler {
+namespace {
+
+using namespace sublet;
+
+bool ends_with(std::string const& name, std::string const& end)
+{
+    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+}
+
+/// The blocks as a tree of programs. A conditional block stands beside an empty one: it need not run.
+struct block_tree {
+    struct block_values {
+        std::vector<std::string> name; // by value
+        std::map<std::string, value_id> ids;
+        std::set<std::string> crossing; // known from outside, or to a block within
+        std::set<std::string> twins;    // of gradients: what the forward block has for each time step
+        std::vector<std::vector<value_id>> reads, writes;
+    };
+    std::vector<block_values> blocks;
+    std::vector<int> block_of; // by program; -1: an empty branch
+    program_tree tree;
+
+    explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
+    {
+        for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
+            block_desc const& block = program.blocks[b];
+            block_values& mine = blocks[b];
+            auto id = [&](std::string const& name) {
+                auto const [at, is_new] = mine.ids.emplace(name, static_cast<value_id>(mine.name.size()));
+                if (!is_new) return at->second;
+                mine.name.push_back(name);
+                bool const is_twin = block.vars.count(name) == 0 && block.forward >= 0 &&
+                                     of_block(program, block.forward).vars.count(name) != 0;
+                if (is_twin) mine.twins.insert(name);
+                else if (block.vars.count(name) == 0) mine.crossing.insert(name);
+                return at->second;
+            };
+            for (op_desc const& op : block.ops) {
+                mine.reads.emplace_back(), mine.writes.emplace_back();
+                for (auto const& name : op.inputs) mine.reads.back().push_back(id(name));
+                for (auto const& name : op.outputs) mine.writes.back().push_back(id(name));
+                if (op.sub_block < 0) continue;
+                auto const within = blocks[static_cast<std::size_t>(op.sub_block)].crossing;
+                for (auto const& name : within) {
+                    (void)id(name);
+                    mine.crossing.insert(name);
+                }
+            }
+        }
+        for (std::size_t b = 0; b != blocks.size(); ++b) // what a twin reads is kept for it
+            for (auto const& name : blocks[b].twins)
+                blocks[static_cast<std::size_t>(program.blocks[b].forward)].crossing.insert(name);
+        if (blocks.empty()) return;
+
+        tree = program_tree(flat_block(0));
+        block_of.push_back(0);
+        std::vector<program_id> program_of(blocks.size(), 0);
+        for (std::size_t b = 0; b != blocks.size(); ++b)
+            for (std::size_t s = 0; s != program.blocks[b].ops.size(); ++s) {
+                op_desc const& op = program.blocks[b].ops[s];
+                if (op.sub_block < 0) continue;
+                auto const within = static_cast<std::size_t>(op.sub_block);
+                std::vector<body_capture> captures;
+                for (auto const& [name, inner] : blocks[within].ids)
+                    if (program.blocks[within].vars.count(name) == 0 && blocks[within].twins.count(name) == 0)
+                        captures.push_back({inner, blocks[b].ids.at(name)});
+                bool const is_choice = op.type.rfind("conditional", 0) == 0;
+                auto const step = static_cast<step_id>(s);
+                program_of[within] =
+                    tree.add_body(program_of[b], step, is_choice ? body_kind::branch : body_kind::loop,
+                                  flat_block(within), captures);
+                block_of.push_back(op.sub_block);
+                if (!is_choice) continue;
+                tree.add_body(program_of[b], step, body_kind::branch, snapshot());
+                block_of.push_back(-1);
+            }
+    }
+    static block_desc const& of_block(program_desc const& program, int b)
+    {
+        return program.blocks[static_cast<std::size_t>(b)];
+    }
+    snapshot flat_block(std::size_t b) const
+    {
+        return sequence(
+            blocks[b].reads.size(), blocks[b].name.size(),
+            [&](step_id s) -> auto& { return blocks[b].reads[s]; },
+            [&](step_id s) -> auto& { return blocks[b].writes[s]; });
+    }
+    block_values const& values_of(program_id p) const
+    {
+        return blocks[static_cast<std::size_t>(block_of[p])];
+    }
+};
+
+byte_count bytes_of(var_desc const& var)
+{
+    static std::map<std::string, byte_count> const sizes{{"float64", 8}, {"int64", 8}, {"float16", 2},
+                                                         {"int8", 1},    {"uint8", 1}, {"bool", 1}};
+    byte_count bytes = sizes.count(var.type) != 0 ? sizes.at(var.type) : 4;
+    for (std::size_t d = 0; d != var.shape.size(); ++d) {
+        if (var.shape[d] < (d == 0 ? -1 : 0)) throw program_error("only the first dimension may be unknown");
+        if (var.shape[d] != -1) bytes = checked_multiply(bytes, static_cast<byte_count>(var.shape[d]));
+    }
+    return bytes;
+}
+
+/// Names in a block that no plan touches.
+std::set<std::string> untouchable(block_desc const& block, std::set<std::string> names, bool skip_grads)
+{
+    names.insert("@EMPTY@");
+    for (auto const& [name, var] : block.vars)
+        if (var.is_persistable || var.shape.empty()) names.insert(name);
+    for (op_desc const& op : block.ops) {
+        if (op.is_on_host) names.insert(op.outputs.begin(), op.outputs.end());
+        for (auto const& name : op.inputs) {
+            if (skip_grads && op.is_optimizer && ends_with(name, "@GRAD")) names.insert(name);
+            if (std::count(op.outputs.begin(), op.outputs.end(), name) != 0) names.insert(name);
+        }
+    }
+    return names;
+}
+
+/// Writes new names into the blocks.
+struct block_renamer {
+    program_desc& program;
+    block_tree const& blocks;
+    std::vector<std::string> const& name;
+
+    op_desc& op(program_id p, step_id s) const
+    {
+        return program.blocks[static_cast<std::size_t>(blocks.block_of[p])].ops[s];
+    }
+    void set_input(program_id p, step_id s, std::size_t i, std::size_t k) { op(p, s).inputs[i] = name[k]; }
+    void set_output(program_id p, step_id s, std::size_t i, std::size_t k) { op(p, s).outputs[i] = name[k]; }
+    void set_at_end(program_id, node_id, std::size_t, std::size_t) {}
+    void set_capture(program_id, std::size_t, std::size_t) {} // what crosses is not renamed
+    void set_binding(program_id, std::size_t, binding_part, std::size_t) {}
+};
+
+/// The numbers of keys, in order of their first appearance.
+pool_id number_of(std::map<std::string, pool_id>& numbers, std::string const& key)
+{
+    return numbers.emplace(key, static_cast<pool_id>(numbers.size())).first->second;
+}
+
+} // namespace
+
+optimized memory_optimize(program_desc& program, std::set<std::string> const& skip_opt_set,
+                          std::ostream* print_log, int level, bool skip_grads)
+{
+    optimized result;
+    result.was_optimized = program.is_optimized;
+    if (program.is_optimized) return result;
+    block_tree const all(program);
+    flat_tree const flat = flatten(all.tree);
+    std::vector<std::set<std::string>> stays;
+    for (std::size_t b = 0; b != program.blocks.size(); ++b) {
+        stays.push_back(untouchable(program.blocks[b], skip_opt_set, skip_grads));
+        stays[b].insert(all.blocks[b].crossing.begin(), all.blocks[b].crossing.end());
+        stays[b].insert(all.blocks[b].twins.begin(), all.blocks[b].twins.end());
+    }
+
+    // What may share lies in one pool: of one type, and of one block, or for a block of gradients of the
+    // block around it; on level 0 of one shape, on level 1 with a batch or without.
+    live_range_lists const lives = live_intervals(flat.program);
+    std::vector<byte_count> bytes(flat.value_of.size());
+    std::vector<pool_id> pool(flat.value_of.size());
+    std::vector<unsigned char> shares(flat.value_of.size());
+    std::vector<std::size_t> home(flat.value_of.size()); // the block in which its storage is declared
+    std::vector<std::string> name(flat.value_of.size());
+    std::map<std::string, pool_id> pools;
+    live_sets const live = liveness(flat.program);
+    for (value_id f = 0; f != flat.value_of.size(); ++f) {
+        auto const [p, v] = flat.value_of[f];
+        auto const b = static_cast<std::size_t>(all.block_of[p]);
+        block_desc const& block = program.blocks[b];
+        name[f] = all.blocks[b].name[v];
+        auto const declared = block.vars.find(name[f]);
+        if (declared == block.vars.end() || stays[b].count(name[f]) != 0) continue;
+        shares[f] = flat.program.nodes() != 0 && !live.is_live_in(f, 0); // else somebody has put it there
+        bytes[f] = bytes_of(declared->second);
+        home[f] = block.forward >= 0 ? static_cast<std::size_t>(block.parent) : b;
+        std::string key = std::to_string(home[f]) + ' ' + declared->second.type;
+        if (level == 0)
+            for (auto extent : declared->second.shape) key += ' ' + std::to_string(extent);
+        else if (declared->second.shape[0] == -1) key += " batch";
+        pool[f] = number_of(pools, key);
+        if (shares[f]) result.before += bytes[f];
+    }
+    sized_slot_plan const plan = share_linearly(
+        flat.value_of.size(), [&](value_id f) { return shares[f] ? lives.hull(f) : live_range{}; },
+        [&](value_id f) { return bytes[f]; },
+        {.fit = level == 0 ? slot_fit::equal : slot_fit::best_fit, .pool = pool});
+    plan_options const options{.bytes = bytes, .pool = pool};
+    versioned_program const made = values_as_versions(flat.program, options);
+    slot_renaming const given = name_slots(made, plan, options);
+
+    slot_plan proof; // what is not renamed has storage of its own
+    proof.slot_of = given.storage_of;
+    proof.slots = static_cast<slot_id>(given.values + given.made.size());
+    if (check_slots(flat.program, proof)) throw program_error("the plan is wrong, and the program unchanged");
+
+    std::vector<std::string> in_use;
+    for (block_desc const& block : program.blocks)
+        for (auto const& [declared, var] : block.vars) in_use.push_back(declared);
+    for (auto const& block : all.blocks) in_use.insert(in_use.end(), block.name.begin(), block.name.end());
+    auto const numbers = unused_names("shared_", given.made.size(), in_use.size(),
+                                      [&](value_id i) -> auto& { return in_use[i]; });
+    std::vector<std::string> new_name;
+    for (std::size_t k = 0; k != given.made.size(); ++k) {
+        slot_name const& slot = given.made[k];
+        new_name.push_back("shared_" + std::to_string(numbers[k]));
+        auto const [p, v] = flat.value_of[slot.largest];
+        var_desc const& largest =
+            program.blocks[static_cast<std::size_t>(all.block_of[p])].vars.at(name[slot.largest]);
+        program.blocks[home[slot.largest]].vars[new_name[k]] = var_desc(largest);
+        result.reused += slot.tenants - 1;
+    }
+    for (value_id f = 0; f != flat.value_of.size(); ++f)
+        if (given.name_of[f] >= given.values)
+            program.blocks[static_cast<std::size_t>(all.block_of[flat.value_of[f].program])].vars.erase(
+                name[f]);
+    block_renamer renamer{program, all, new_name};
+    rename_tree(all.tree, flat, given, renamer);
+    for (byte_count slot : plan.slot_bytes) result.after += slot;
+    program.is_optimized = true;
+
+    if (print_log == nullptr) return result;
+    for (sharing_entry const& e : log_sharing(flat.program, plan, options).entries)
+        if (e.from != no_value) write_entry(*print_log, e, [&](value_id f) -> auto& { return name[f]; });
+    return result;
+}
+
+std::size_t release_memory(program_desc& program, std::set<std::string> const& skip_opt_set)
+{
+    block_tree const all(program);
+    std::size_t deleted = 0;
+    for (program_id p = 0; p != all.tree.size() && !program.blocks.empty(); ++p) {
+        if (all.block_of[p] < 0) continue;
+        auto const b = static_cast<std::size_t>(all.block_of[p]);
+        auto const& mine = all.blocks[b];
+        block_desc& block = program.blocks[b];
+        auto stays = untouchable(block, skip_opt_set, false);
+        stays.insert(mine.twins.begin(), mine.twins.end());
+        std::vector<buffer_id> buffer_of;
+        for (value_id v = 0; v != mine.name.size(); ++v) {
+            bool const is_own = block.vars.count(mine.name[v]) != 0 && stays.count(mine.name[v]) == 0;
+            bool const is_kept = b != 0 && mine.crossing.count(mine.name[v]) != 0; // for its gradients
+            buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
+        }
+        auto const points = releases(with_captures(all.tree, p), mine.name.size(), buffer_of);
+        insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> dying) {
+            op_desc op;
+            op.type = "delete_var";
+            for (buffer_id v : dying) op.inputs.push_back(mine.name[v]);
+            deleted += dying.size();
+            block.ops.insert(block.ops.begin() + i, op);
+        });
+    }
+    return deleted;
+}
+
+} // namespace transpiler
