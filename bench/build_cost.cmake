@@ -90,6 +90,10 @@ function(budget_of header result)
     set(${result} 350 PARENT_SCOPE)
   elseif(header MATCHES "^concurrent_planner[.]hpp$") # all that shares under every schedule
     set(${result} 600 PARENT_SCOPE)
+  elseif(header MATCHES "^(rewriting/apply_absences|placement/advise)[.]hpp$") # a snapshot, a search
+    set(${result} 300 PARENT_SCOPE)
+  elseif(header STREQUAL memory_advisor.hpp) # plan_memory(), and what it is asked for
+    set(${result} 1000 PARENT_SCOPE)
   elseif(header STREQUAL nested_planner.hpp) # plan_flow() and flatten()
     set(${result} 1100 PARENT_SCOPE)
   elseif(header STREQUAL flow_planner.hpp) # pack(), every way to find liveness, and a checker
@@ -208,6 +212,7 @@ cost(graph/loops.hpp "${graph}auto f = sublet::loops(g);")
 cost(analysis/aliases.hpp "auto b = sublet::aliases(3, [](auto) { return sublet::no_value; });")
 cost(analysis/lifetimes.hpp "${program}auto l = sublet::lifetimes(p, {.order = {2, 1, 0}});")
 cost(analysis/buffers.hpp "auto t = sublet::gather_buffers({}, sublet::plan_options{.bytes = 4096});")
+cost(analysis/absences.hpp "${program}auto a = sublet::possible_absences(p, {}, {}, {}, {});")
 cost(analysis/pressure.hpp "${lives}auto m = sublet::pressure(2, lives, sizes, 3);")
 
 cost(analysis/strictness.hpp "${program}auto v = sublet::find_ssa_violation(p);")
@@ -269,6 +274,24 @@ auto d = sublet::has_detour(sublet::csr_rows(), 0, [](auto) { return sublet::csr
 cost(ordering/order_graph.hpp "${program}auto g = sublet::order_graph_of(p, {.bytes = 8});")
 cost(ordering/node_order.hpp "auto b = sublet::node_order().is_optimal();")
 cost(ordering/peak_walk.hpp "auto b = sublet::peak_of(sublet::order_graph(), {});")
+cost(ordering/topological.hpp "auto o = sublet::topological(sublet::order_graph());")
+cost(ordering/longest_path.hpp "auto o = sublet::longest_path(sublet::order_graph());")
+cost(ordering/plain_walks.hpp "
+sublet::order_graph const g;
+auto a = sublet::breadth_first(g), b = sublet::depth_first(g), c = sublet::on_demand(g);")
+cost(ordering/ready_nodes.hpp "auto n = sublet::ready_nodes(1, std::vector{sublet::keyed{8, 0, 0}}).best(8);")
+cost(ordering/node_demands.hpp "
+sublet::order_graph const g;
+sublet::node_demands demands(g);
+auto d = demands.need(0);
+void call() { demands.run(0, [](sublet::node_id) {}); }")
+cost(ordering/list_schedule.hpp "auto o = sublet::list_schedule(sublet::order_graph(), {});")
+cost(ordering/mirrored_graph.hpp "auto m = sublet::mirrored(sublet::order_graph());")
+cost(ordering/order_contest.hpp "
+sublet::order_graph const g;
+sublet::order_contest contest(g);
+auto b = contest.enter_reversed({}, sublet::order_method::reversed);")
+cost(ordering/least_peak.hpp "auto o = sublet::least_peak(sublet::order_graph());")
 set(whole "sublet::order_graph g;
 auto w = sublet::window_of(g, sublet::peak_walk(g), {});")
 set(never "[](auto, auto, auto) { return false; }")
@@ -381,6 +404,7 @@ cost(placement/load_tree.hpp "auto call(sublet::load_tree<>& t) { t.add({0, 1}, 
 cost(placement/pool_candidates.hpp "auto c = sublet::candidates_of(sublet::placement_problem{});")
 set(steady "sublet::steady none;\n")
 cost(placement/choose_pools.hpp "${steady}auto c = sublet::choose_pools(sublet::placement_problem{}, {}, none);")
+cost(placement/advise.hpp "auto a = sublet::advise(sublet::placement_problem{}, {});")
 cost(placement/replan.hpp "${steady}auto o = sublet::replan(sublet::placement_problem{}, {}, {}, {}, none);")
 cost(placement/fewest_that_fail.hpp "${steady}auto f = sublet::fewest_that_fail(sublet::placement_shapes{}, 8, {}, 100, none);")
 cost(placement/clocked.hpp "bool call(sublet::clocked<>& c) { return c.stop(8, 4, 0); }")
@@ -407,6 +431,12 @@ cost(checking/rank_set.hpp "auto call(sublet::rank_set<> const& s) { return s.ab
 cost(checking/check_places.hpp "auto w = sublet::check_places(sublet::plan_demands(), {}, {.bytes = 4096});")
 cost(checking/check_plan.hpp "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_slots.hpp "${program}auto w = sublet::check_slots(p, {});")
+cost(checking/node_ends.hpp "${program}auto e = sublet::ends_of_nodes(p, {});")
+cost(checking/unwritten_reads.hpp "${program}
+auto w = sublet::find_unwritten_read(p, {}, {}, {});")
+cost(checking/intact_values.hpp "void call(sublet::intact_values& i) { i.write(0); }")
+cost(checking/spoiling_path.hpp "
+auto call(sublet::flow_paths<sublet::snapshot> const& f) { return sublet::find_spoiling_path(f, 0, 0, 0); }")
 cost(checking/check_flow_plan.hpp "${program}
 auto w = sublet::check_flow_plan(p, {}, {.bytes = 4096});")
 cost(checking/check_rewrite.hpp "${program}auto f = sublet::check_rewrite(p, p);")
@@ -444,6 +474,7 @@ void call(sublet::program_tree const& t, renamer& r) { sublet::rename_tree(t, su
 cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
 cost(rewriting/sharing_log.hpp "${program}auto l = sublet::log_sharing(p, {}, {.bytes = 4096});")
 cost(rewriting/release.hpp "${program}auto r = sublet::releases(p, 1, {0});")
+cost(rewriting/apply_absences.hpp "${program}auto r = sublet::apply_absences(p, {}, {.bytes = 4096}, {}, {});")
 
 cost(reporting/text.hpp "${text}
 void call(sublet::detail::plain_text<text>& t) { sublet::detail::write_bytes(t, 4096); }")
@@ -520,6 +551,7 @@ cost(concurrent_planner.hpp "${program}auto m = sublet::plan_concurrent(p, {.byt
 cost(flow_planner.hpp "${program}auto m = sublet::plan_flow(p, {.bytes = 4096});")
 cost(nested_planner.hpp "
 auto m = sublet::plan_nested(sublet::program_tree(), std::vector<sublet::plan_options>{{.bytes = 4096}});")
+cost(memory_advisor.hpp "${program}auto a = sublet::advise_memory(p, {.bytes = 4096});")
 cost(handoff_planner.hpp "${program}auto m = sublet::plan_with_handoffs(p, {.bytes = 4096});")
 cost(sublet.hpp "${program}auto m = sublet::plan_memory(p, {.bytes = 4096, .alignment = 64});")
 file(REMOVE_RECURSE ${scratch})

@@ -41,6 +41,7 @@
 #include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/absences.hpp>
 #include <sublet/analysis/pressure.hpp>
 #include <sublet/analysis/strictness.hpp>
 #include <sublet/analysis/crossing.hpp>
@@ -82,6 +83,15 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
 #include <sublet/ordering/peak_walk.hpp>
+#include <sublet/ordering/topological.hpp>
+#include <sublet/ordering/longest_path.hpp>
+#include <sublet/ordering/plain_walks.hpp>
+#include <sublet/ordering/ready_nodes.hpp>
+#include <sublet/ordering/node_demands.hpp>
+#include <sublet/ordering/list_schedule.hpp>
+#include <sublet/ordering/mirrored_graph.hpp>
+#include <sublet/ordering/order_contest.hpp>
+#include <sublet/ordering/least_peak.hpp>
 #include <sublet/ordering/order_window.hpp>
 #include <sublet/ordering/order_bound.hpp>
 #include <sublet/ordering/nodes_on_demand.hpp>
@@ -174,6 +184,7 @@
 #include <sublet/placement/replan.hpp>
 #include <sublet/placement/fewest_that_fail.hpp>
 #include <sublet/placement/stack_slots.hpp>
+#include <sublet/placement/advise.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>
 #include <sublet/placement/concurrent_orders.hpp>
@@ -188,6 +199,10 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/checking/node_ends.hpp>
+#include <sublet/checking/unwritten_reads.hpp>
+#include <sublet/checking/intact_values.hpp>
+#include <sublet/checking/spoiling_path.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/checking/step_order.hpp>
@@ -211,6 +226,7 @@
 #include <sublet/rewriting/unused_names.hpp>
 #include <sublet/rewriting/sharing_log.hpp>
 #include <sublet/rewriting/release.hpp>
+#include <sublet/rewriting/apply_absences.hpp>
 
 // The front doors.
 #include <sublet/planned_memory.hpp>
@@ -222,6 +238,7 @@
 #include <sublet/symbolic_planner.hpp>
 #include <sublet/flow_planner.hpp>
 #include <sublet/nested_planner.hpp>
+#include <sublet/memory_advisor.hpp>
 
 // What people look at.
 #include <sublet/reporting/text.hpp>

@@ -17,16 +17,15 @@ namespace sublet {
 
 /// How an order was found.
 enum class order_method : std::uint8_t {
-    listed,           ///< as the program lists its nodes, wherever that is possible
-    longest_path,     ///< whoever has the longest path to an end first
-    breadth_first,    ///< what has been ready longest
-    depth_first,      ///< what has become ready last
-    on_demand,        ///< backwards from the ends: what a node needs right before it
-    least_peak,       ///< of what is ready that which needs least
-    least_peak_ahead, ///< likewise, looking further than one node
-    reversed,         ///< one of those two from the ends to the beginning
-    exact,            ///< by search among all orders
-    improved          ///< from one of these, stretch by stretch
+    listed,        ///< as the program lists its nodes, wherever that is possible
+    longest_path,  ///< whoever has the longest path to an end first
+    breadth_first, ///< what has been ready longest
+    depth_first,   ///< what has become ready last
+    on_demand,     ///< backwards from the ends: what a node needs right before it
+    least_peak,    ///< of what is ready that which needs least
+    reversed,      ///< likewise, from the ends to the beginning
+    exact,         ///< by search among all orders
+    improved       ///< from one of these, stretch by stretch
 };
 
 struct node_order {

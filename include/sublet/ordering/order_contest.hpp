@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_ORDER_CONTEST_HPP
+#define SUBLET_ORDERING_ORDER_CONTEST_HPP
+
+/// Several orders enter, the one with the least peak stays.
+///
+///     listed 128    depth first 112    longest path 144    reversed 96        reversed wins, listed was 128
+
+#include <sublet/ordering/node_order.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/peak_walk.hpp>
+#include <sublet/ordering/topological.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+template <std::same_as<order_graph> Graph>
+class order_contest {
+public:
+    /// The listed order is in it from the beginning, or the nearest to it that can run; `floor`: no order has
+    /// a lower peak. A graph without any order has the same violation in the result.
+    ///
+    /// Requires: the graph outlives the contest.
+    explicit order_contest(Graph const& g, byte_count floor = 0) : g_(g)
+    {
+        best_.violation = g.violation;
+        if (g.violation) return;
+        best_.order = topological(g);
+        best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
+        best_.lower_bound = smaller(floor, best_.peak);
+    }
+
+    /// Returns whether it is better than all before; of equal ones the first stays.
+    bool enter(std::vector<node_id> order, order_method how)
+    {
+        byte_count const peak = sublet::peak_of(g_, order);
+        if (peak >= best_.peak) return false;
+        best_.order = std::move(order);
+        best_.peak = peak;
+        best_.found_by = how;
+        return true;
+    }
+    /// The same order backwards.
+    bool enter_reversed(std::vector<node_id> const& mirrored, order_method how)
+    {
+        return enter({mirrored.rbegin(), mirrored.rend()}, how);
+    }
+
+    [[nodiscard]] node_order const& best() const { return best_; }
+    /// Nobody can win any more.
+    [[nodiscard]] bool is_over() const { return best_.violation || best_.peak <= best_.lower_bound; }
+
+private:
+    Graph const& g_;
+    node_order best_;
+};
+
+} // namespace sublet
+
+#endif

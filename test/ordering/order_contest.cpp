@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/order_contest.hpp>
+
+#include "../drawn_orders.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+
+TEST_CASE("the order with the least peak stays, of equal ones the first")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}}, defs{{0}, {1}, {}, {}};
+    std::vector<byte_count> const bytes{64, 32};
+    snapshot const p =
+        sequence(4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph const g = order_graph_of(p, {.bytes = bytes});
+    order_contest contest(g, 64);
+    CHECK(contest.best().peak == 96);
+    CHECK(contest.best().order == g.listed);
+    CHECK_FALSE(contest.is_over());
+    CHECK_FALSE(contest.enter({1, 0, 2, 3}, order_method::longest_path));
+    CHECK(contest.best().found_by == order_method::listed);
+    CHECK(contest.enter_reversed({3, 1, 2, 0}, order_method::reversed));
+    CHECK(contest.best().order == std::vector<node_id>{0, 2, 1, 3});
+    CHECK(contest.best().peak == 64);
+    CHECK(contest.best().given_peak == 96);
+    CHECK(contest.best().is_optimal());
+    CHECK(contest.is_over());
+}
+
+TEST_CASE("a floor that is not reached is no proof, and a graph without orders has no contest")
+{
+    order_contest empty(order_graph{});
+    CHECK(empty.is_over());
+    order_graph g;
+    g.violation = dependence_violation{dependence_fault::cycle, no_value, {0}};
+    order_contest none(g);
+    CHECK(none.is_over());
+    CHECK(none.best().violation == g.violation);
+    CHECK_FALSE(none.best().is_optimal());
+}
