@@ -24,8 +24,9 @@ set(handoff_planner.hpp ${planner.hpp} concurrent_planner.hpp)
 set(symbolic_planner.hpp ${planner.hpp})
 set(flow_planner.hpp ${planner.hpp})
 set(nested_planner.hpp ${planner.hpp} flow_planner.hpp)
+set(memory_advisor.hpp ${planner.hpp} planner.hpp)
 set(sublet.hpp ${planner.hpp} planner.hpp concurrent_planner.hpp handoff_planner.hpp symbolic_planner.hpp flow_planner.hpp
-               nested_planner.hpp)
+               nested_planner.hpp memory_advisor.hpp)
 set(execution.hpp ${execution})
 set(adapt ${sublet.hpp} sublet.hpp execution execution.hpp adapt)
 set(apart placement/clocked.hpp placement/place.hpp) # not in the umbrella: they bring clocks and threads

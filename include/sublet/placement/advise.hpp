@@ -83,6 +83,13 @@ struct memory_relief {
 
 namespace detail {
 
+/// What an absence gives, before that is divided by its cost.
+enum class worth_of_absence : std::uint8_t {
+    bytes_idle,    ///< its bytes, for all its positions
+    bytes_crowded, ///< for those above the capacity
+    needed_crowded ///< and no more bytes than the most that are above it
+};
+
 /// The loads of all pools while stretches are taken and given back.
 template <std::same_as<placement_problem> Problem>
 class relief_search {
@@ -138,10 +145,8 @@ public:
         return result;
     }
 
-    /// Stretches by falling worth, which `measure` says of what is as long, as wide and as needed as this
-    /// one.
-    template <class Measure>
-    std::vector<std::uint32_t> ranked(bool only_plain, Measure measure) const
+    /// Stretches by falling worth.
+    std::vector<std::uint32_t> ranked(bool only_plain, worth_of_absence measured) const
     {
         std::vector<std::vector<std::uint32_t>> crowded_below(pools()); // positions above the capacity
         std::vector<byte_count> most_over(pools(), 0);
@@ -160,8 +165,11 @@ public:
             std::uint32_t const crowded =
                 crowded_below[pool][when(i).last] - crowded_below[pool][when(i).first];
             if (crowded == 0) continue;
-            double const gained = measure(bytes(i), smaller(bytes(i), most_over[pool]),
-                                          static_cast<double>(length(when(i))), static_cast<double>(crowded));
+            double const wide = static_cast<double>(
+                measured == worth_of_absence::needed_crowded ? smaller(bytes(i), most_over[pool]) : bytes(i));
+            double const gained =
+                wide *
+                static_cast<double>(measured == worth_of_absence::bytes_idle ? length(when(i)) : crowded);
             double const each = gained / static_cast<double>(larger(cost(i), byte_count{1}));
             worth.push_back(
                 {falling(std::bit_cast<std::uint64_t>(each)), 0, i}); // no double here is negative
@@ -358,24 +366,16 @@ template <std::same_as<placement_problem> Problem>
 
     std::optional<typename detail::relief_search<Problem>::found> best;
     for (bool const only_plain : {false, true}) {
-        auto consider = [&](auto measure) {
-            std::vector<std::uint32_t> const order = search.ranked(only_plain, measure);
+        using enum detail::worth_of_absence;
+        for (auto const measured : {bytes_idle, bytes_crowded, needed_crowded}) {
+            std::vector<std::uint32_t> const order = search.ranked(only_plain, measured);
             for (bool const in_time : {false, true}) {
                 if (in_time) search.take_in_time(order);
                 else search.take_in_turn(order);
                 auto found = search.settle();
                 if (!best || found.is_better_than(*best)) best = std::move(found);
             }
-        };
-        consider([](byte_count size, byte_count, double idle, double) {
-            return static_cast<double>(size) * idle;
-        });
-        consider([](byte_count size, byte_count, double, double crowded) {
-            return static_cast<double>(size) * crowded;
-        });
-        consider([](byte_count, byte_count needed, double, double crowded) {
-            return static_cast<double>(needed) * crowded;
-        });
+        }
     }
 
     for (std::uint32_t i : best->chosen) search.take(i);
