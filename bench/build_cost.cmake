@@ -96,6 +96,9 @@ function(budget_of header result)
     set(${result} 1000 PARENT_SCOPE)
   elseif(header STREQUAL nested_planner.hpp) # plan_flow() and flatten()
     set(${result} 1100 PARENT_SCOPE)
+  # A program of its own and its liveness; that and loops; all that follows paths.
+  elseif(header MATCHES "^(analysis/flow_lives|sharing/in_place_flow|checking/check_flow_plan)[.]hpp$")
+    set(${result} 350 PARENT_SCOPE)
   elseif(header STREQUAL flow_planner.hpp) # pack(), every way to find liveness, and a checker
     set(${result} 900 PARENT_SCOPE)
   elseif(header MATCHES "^(handoff_planner|sublet)[.]hpp$") # that and pack(); all, with a plan

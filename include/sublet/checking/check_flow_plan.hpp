@@ -22,14 +22,16 @@
 
 #include <sublet/checking/check_places.hpp>
 #include <sublet/checking/demands.hpp>
+#include <sublet/checking/intact_values.hpp>
+#include <sublet/checking/node_ends.hpp>
 #include <sublet/checking/rank_set.hpp>
+#include <sublet/checking/spoiling_path.hpp>
+#include <sublet/checking/unwritten_reads.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
@@ -42,272 +44,93 @@
 
 namespace sublet {
 
-struct flow_options {
-    /// A value may be read on a path that has not written it: the read finds anything, and it may be so.
-    bool allows_undefined = false;
-};
-
 namespace detail {
 
+/// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
 template <std::same_as<snapshot> S>
 class flow_opponent {
 public:
-    /// Requires: the plan's order names every node once, and the plan has an entry a value.
-    flow_opponent(S const& program, memory_plan const& plan, plan_options options, flow_options const& flow)
-        : program_(program), plan_(plan), options_(in_order_of(plan, std::move(options))), flow_(flow),
-          asked_(demands(program, options_)), values_(static_cast<value_id>(program.values()))
+    flow_opponent(S const& program, memory_plan const& plan, plan_demands const& asked, node_ends const& ends,
+                  bool in_place)
+        : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
+          classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
+          written_(classes_.size()), paths_{program, asked, classes_, {}, {}}
     {
     }
 
     std::optional<witness> first_fault()
     {
-        find_ends();
-        if (auto fact = undefined_use()) return fact;
-        if (auto fact = check_places(asked_, plan_, options_)) return fact;
-        return clash();
+        follow();
+        for (std::size_t i = 0; i != program_.nodes(); ++i) {
+            node_id const n = node_at(i);
+            if (!paths_.is_reached[n]) continue;
+            for (value_id v : arriving_[n]) now_.add(v);
+            step_range const mine = program_.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s)
+                if (auto fact = fault_at(s, n)) return fact;
+            for (value_id v : ends_.read_by_edges[n])
+                if (auto fact = lost(v, n, mine.last)) return fact;
+            if (program_.successors(n).empty() || ends_.is_endless[n])
+                for (value_id v : ends_.outputs)
+                    if (auto fact = lost(v, n, mine.last)) return fact;
+            static_cast<void>(now_.taken());
+        }
+        return std::nullopt;
     }
 
 private:
-    static plan_options in_order_of(memory_plan const& plan, plan_options options)
-    {
-        options.order = plan.order;
-        return options;
-    }
     node_id node_at(std::size_t i) const
     {
         return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
-    }
-    step_id end_of(node_id n) const { return program_.steps_of(n).last; }
-    bool is_read(touch t) const { return t.kind != touch_kind::def; }
-
-    /// Gathers what is read where nodes end: by edges, by whoever takes the outputs.
-    void find_ends()
-    {
-        std::size_t const nodes = program_.nodes();
-        is_endless_.assign(nodes, 1);
-        std::vector<node_id> open;
-        for (node_id n = 0; n != nodes; ++n)
-            if (program_.successors(n).empty()) is_endless_[n] = 0, open.push_back(n);
-        while (!open.empty()) {
-            node_id const n = open.back();
-            open.pop_back();
-            for (node_id before : program_.predecessors(n))
-                if (std::exchange(is_endless_[before], 0)) open.push_back(before);
-        }
-        for (value_id v = 0; v != values_; ++v)
-            if (has_role(asked_.role[v], value_role::output)) outputs_.push_back(v);
-        read_at_end_ = csr_rows::gathered(nodes, [this](auto add) {
-            for (edge_use u : program_.edge_uses()) add(u.pred, u.value);
-        });
-    }
-
-    /// Walks back from each value's reads, as far as nothing writes it.
-    std::optional<witness> undefined_use() const
-    {
-        struct read {
-            node_id node;
-            step_id position;
-        };
-        std::size_t const nodes = program_.nodes();
-        std::optional<witness> first;
-        auto found = [&](value_id v, step_id position) {
-            if (first && (first->position < position || (first->position == position && first->value <= v)))
-                return;
-            bool const is_written = asked_.first_def[v] != plan_demands::never;
-            first = witness{.what = fault::used_undefined,
-                            .value = v,
-                            .other = is_written ? v : no_value,
-                            .position = position};
-        };
-        if (nodes == 0) {
-            for (value_id v : outputs_)
-                if (!is_given(asked_.role[v])) found(v, 0);
-            return first;
-        }
-        csr_rows const writers = csr_rows::gathered(values_, [this](auto add) {
-            for (node_id n = 0; n != program_.nodes(); ++n)
-                for (touch t : program_.touches(program_.steps_of(n)))
-                    if (!is_read(t)) add(t.value, n);
-        });
-        std::vector<read> reads; // that no write in their node comes before
-        std::vector<value_id> written_in(values_, no_node);
-        std::vector<std::uint32_t> reader_of; // by read: the value
-        auto note = [&](value_id v, node_id n, step_id position) {
-            if (written_in[v] == n || is_given(asked_.role[v])) return;
-            if (flow_.allows_undefined && asked_.first_def[v] != plan_demands::never) return;
-            reads.push_back({n, position});
-            reader_of.push_back(v);
-        };
-        for (node_id n = 0; n != nodes; ++n) {
-            step_range const mine = program_.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s)
-                for (touch t : program_.touches(s)) {
-                    if (is_read(t)) note(t.value, n, asked_.position[s]);
-                    else written_in[t.value] = n;
-                }
-            for (value_id v : read_at_end_[n]) note(v, n, asked_.position[mine.last - 1]);
-            if (program_.successors(n).empty())
-                for (value_id v : outputs_) note(v, n, static_cast<step_id>(program_.steps()));
-        }
-        csr_rows const reads_of = csr_rows::gathered(values_, [&](auto add) {
-            for (std::size_t i = 0; i != reads.size(); ++i) add(reader_of[i], static_cast<std::uint32_t>(i));
-        });
-        std::vector<value_id> is_passed(nodes, no_value); // for which value last
-        std::vector<node_id> open;
-        for (value_id v = 0; v != values_; ++v) {
-            if (reads_of[v].empty()) continue;
-            for (node_id n : writers[v]) is_passed[n] = v; // what leaves it is written
-            for (std::uint32_t r : reads_of[v]) {
-                open.push_back(reads[r].node);
-                while (!open.empty()) {
-                    node_id const n = open.back();
-                    open.pop_back();
-                    if (n == 0) found(v, reads[r].position);
-                    for (node_id before : program_.predecessors(n))
-                        if (std::exchange(is_passed[before], v) != v) open.push_back(before);
-                }
-            }
-        }
-        return first;
-    }
-
-    // ---- What is intact. ----
-
-    bool is_placed(value_id v) const { return plan_.buffer_of[v] != no_buffer; }
-    common_bytes overlap(value_id a, value_id b) const
-    {
-        return detail::overlap(asked_, plan_, asked_.root[a], asked_.root[b]);
-    }
-    bool meet(value_id a, value_id b) const
-    {
-        auto const [begin, end] = overlap(a, b);
-        return begin < end;
-    }
-    witness clash_of(value_id a, value_id b, step_id position) const
-    {
-        auto const [begin, end] = overlap(a, b);
-        return {.what = fault::clash,
-                .value = a,
-                .other = b,
-                .position = position,
-                .begin = begin,
-                .end = end,
-                .pool = place_of(plan_, a).pool};
-    }
-
-    void rank_classes()
-    {
-        std::vector<keyed> by_place;
-        for (value_id r = 0; r != values_; ++r)
-            if (asked_.root[r] == r && is_placed(r))
-                by_place.push_back({place_of(plan_, r).pool, place_of(plan_, r).offset, r});
-        sort_keyed(by_place);
-        rank_ = std::vector<std::uint32_t>(values_, rank_set<>::none);
-        for (keyed const& k : by_place) {
-            rank_[k.who] = static_cast<std::uint32_t>(at_.size());
-            at_.push_back(k.who);
-        }
-        members_ = csr_rows::gathered(at_.size(), [this](auto add) {
-            for (value_id v = 0; v != values_; ++v)
-                if (is_placed(v)) add(rank_[asked_.root[v]], v);
-        });
-    }
-    std::uint32_t rank_of(value_id v) const { return rank_[asked_.root[v]]; }
-
-    /// Call `see(rank)` for those in `set`, which lie apart, that v's class overlaps; it may take them out.
-    template <class See>
-    void each_hit(rank_set<> const& set, value_id v, See see) const
-    {
-        std::uint32_t const mine = rank_of(v), below = set.below(mine);
-        if (below != rank_set<>::none && meet(at_[below], v)) see(below);
-        for (std::uint32_t above = set.above(mine); above != rank_set<>::none && meet(at_[above], v);
-             above = set.above(above))
-            see(above);
-    }
-
-    /// The values intact where a walk along a node is.
-    struct intact_set {
-        std::vector<unsigned char> has;    // by value
-        std::vector<std::uint32_t> counts; // by rank
-        rank_set<> classes;
-        std::vector<value_id> listed; // all of them, and maybe some that no longer are, or twice
-    };
-    void write(intact_set& now, value_id v) const
-    {
-        each_hit(now.classes, v, [&](std::uint32_t hit) {
-            for (value_id member : members_[hit]) now.has[member] = 0;
-            now.counts[hit] = 0;
-            now.classes.erase(hit);
-        });
-        add(now, v);
-    }
-    void add(intact_set& now, value_id v) const
-    {
-        if (now.has[v]) return;
-        now.has[v] = 1;
-        now.listed.push_back(v);
-        if (now.counts[rank_of(v)]++ == 0) now.classes.insert(rank_of(v));
-    }
-    /// Empties the set; ascending.
-    std::vector<value_id> taken_from(intact_set& now) const
-    {
-        std::vector<value_id> values;
-        for (value_id v : now.listed) {
-            if (!now.has[v]) continue;
-            values.push_back(v);
-            now.has[v] = 0;
-            if (--now.counts[rank_of(v)] == 0) now.classes.erase(rank_of(v));
-        }
-        now.listed.clear();
-        sort_ascending(values);
-        return values;
     }
 
     /// What the program is given. Who lies upon another of them cannot be there.
     std::vector<value_id> given()
     {
-        spoilt_by_ = std::vector<value_id>(at_.size(), no_value);
-        std::vector<value_id> values, of_rank(at_.size(), no_value);
-        for (value_id v = 0; v != values_; ++v)
-            if (is_placed(v) && is_given(asked_.role[v])) of_rank[rank_of(v)] = v;
+        std::size_t const values = program_.values();
+        std::vector<value_id> by_place(classes_.size(), no_value), whole;
+        for (value_id v = 0; v != values; ++v)
+            if (classes_.is_placed(v) && is_given(asked_.role[v])) by_place[classes_.rank_of(v)] = v;
+        auto end_of = [this](value_id v) { return place_of(plan_, v).offset + asked_.bytes[asked_.root[v]]; };
         value_id furthest = no_value;
-        for (value_id v : of_rank) {
+        for (value_id v : by_place) {
             if (v == no_value) continue;
-            if (furthest != no_value && meet(furthest, v)) {
-                spoilt_by_[rank_of(v)] = furthest;
-                spoilt_by_[rank_of(furthest)] = v;
+            if (furthest != no_value && classes_.meet(furthest, v)) {
+                paths_.beside_entry[classes_.rank_of(v)] = furthest;
+                paths_.beside_entry[classes_.rank_of(furthest)] = v;
             }
             if (furthest == no_value || place_of(plan_, furthest).pool != place_of(plan_, v).pool ||
-                end_byte(furthest) < end_byte(v))
+                end_of(furthest) < end_of(v))
                 furthest = v;
         }
-        for (value_id v = 0; v != values_; ++v)
-            if (is_placed(v) && is_given(asked_.role[v]) && spoilt_by_[rank_of(v)] == no_value)
-                values.push_back(v);
-        return values;
+        for (value_id v = 0; v != values; ++v)
+            if (classes_.is_placed(v) && is_given(asked_.role[v]) &&
+                paths_.beside_entry[classes_.rank_of(v)] == no_value)
+                whole.push_back(v);
+        return whole;
     }
-    byte_count end_byte(value_id v) const { return place_of(plan_, v).offset + asked_.bytes[asked_.root[v]]; }
 
-    /// By node, what is intact where it begins; no entry for a node that is not reached.
-    void follow(intact_set& now)
+    /// By node, what is intact where it begins; less and less of it, until nothing changes.
+    void follow()
     {
         std::size_t const nodes = program_.nodes();
         arriving_ = std::vector<std::vector<value_id>>(nodes);
-        is_reached_.assign(nodes, 0);
+        paths_.is_reached.assign(nodes, 0);
+        paths_.beside_entry.assign(classes_.size(), no_value);
         std::vector<unsigned char> is_stale(nodes, 0);
         auto arrive = [&](node_id n, std::vector<value_id> const& values) {
             std::vector<value_id>& known = arriving_[n];
-            if (!std::exchange(is_reached_[n], 1)) {
+            if (!std::exchange(paths_.is_reached[n], 1)) {
                 known = values;
                 is_stale[n] = 1;
                 return;
             }
             std::size_t kept = 0;
             for (std::size_t i = 0, j = 0; i != known.size() && j != values.size();) {
-                if (known[i] == values[j]) known[kept++] = known[i];
-                if (known[i] < values[j]) ++i;
-                else if (known[i] > values[j]) ++j;
-                else ++i, ++j;
+                value_id const one = known[i], other = values[j];
+                if (one == other) known[kept++] = one;
+                i += one <= other;
+                j += other <= one;
             }
             if (kept == known.size()) return;
             known.resize(kept);
@@ -320,85 +143,60 @@ private:
                 node_id const n = node_at(i);
                 if (!std::exchange(is_stale[n], 0)) continue;
                 is_over = false;
-                for (value_id v : arriving_[n]) add(now, v);
+                for (value_id v : arriving_[n]) now_.add(v);
                 for (touch t : program_.touches(program_.steps_of(n)))
-                    if (!is_read(t) && is_placed(t.value)) write(now, t.value);
-                std::vector<value_id> const leaving = taken_from(now);
+                    if (t.kind == touch_kind::def && classes_.is_placed(t.value)) now_.write(t.value);
+                std::vector<value_id> const leaving = now_.taken();
                 for (node_id s : program_.successors(n)) arrive(s, leaving);
             }
         }
     }
 
-    std::optional<witness> clash()
+    std::optional<witness> lost(value_id v, node_id n, step_id before) const
     {
-        if (program_.nodes() == 0) return std::nullopt;
-        rank_classes();
-        intact_set now{std::vector<unsigned char>(values_, 0),
-                       std::vector<std::uint32_t>(at_.size(), 0),
-                       rank_set<>(at_.size()),
-                       {}};
-        follow(now);
-        rank_set<> held(at_.size()), written(at_.size());
-        for (std::size_t i = 0; i != program_.nodes(); ++i) {
-            node_id const n = node_at(i);
-            if (!is_reached_[n]) continue;
-            for (value_id v : arriving_[n]) add(now, v);
-            for (step_id s = program_.steps_of(n).first; s != end_of(n); ++s)
-                if (auto fact = fault_at(s, n, now, held, written)) return fact;
-            auto lost = [&](value_id v) -> std::optional<witness> {
-                if (!is_placed(v) || now.has[v]) return std::nullopt;
-                return why_lost(v, n, end_of(n));
-            };
-            for (value_id v : read_at_end_[n])
-                if (auto fact = lost(v)) return fact;
-            if (program_.successors(n).empty() || is_endless_[n])
-                for (value_id v : outputs_)
-                    if (auto fact = lost(v)) return fact;
-            taken_from(now);
-        }
-        return std::nullopt;
+        if (!classes_.is_placed(v) || now_.has(v)) return std::nullopt;
+        return find_spoiling_path(paths_, v, n, before);
     }
 
     /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
-    std::optional<witness> fault_at(step_id s, node_id n, intact_set& now, rank_set<>& held,
-                                    rank_set<>& written) const
+    std::optional<witness> fault_at(step_id s, node_id n)
     {
         std::vector<value_id> loose; // held, and on some path not written at all: these may overlap others
         for (touch t : program_.touches(s)) {
-            if (!is_read(t) || !is_placed(t.value)) continue;
-            if (!now.has[t.value])
-                if (auto fact = why_lost(t.value, n, s)) return fact;
+            if (t.kind == touch_kind::def || !classes_.is_placed(t.value)) continue;
+            if (auto fact = lost(t.value, n, s)) return fact;
             if (t.kind != touch_kind::use) continue;
-            if (now.has[t.value]) held.insert(rank_of(t.value));
+            if (now_.has(t.value)) held_.insert(classes_.rank_of(t.value));
             else loose.push_back(t.value);
         }
         std::optional<witness> fact;
         for (touch t : program_.touches(s)) {
-            if (is_read(t) || !is_placed(t.value)) continue;
+            if (t.kind != touch_kind::def || !classes_.is_placed(t.value)) continue;
             auto hit = [&](value_id other) {
-                if (!fact) fact = clash_of(other, t.value, asked_.position[s]);
+                if (!fact) fact = classes_.clash(other, t.value, asked_.position[s]);
             };
-            each_hit(written, t.value, [&](std::uint32_t other) { hit(at_[other]); });
-            each_hit(held, t.value, [&](std::uint32_t other) {
-                if (!takes_over(s, at_[other], t.value)) hit(at_[other]);
+            classes_.each_hit(written_, t.value, [&](std::uint32_t other) { hit(classes_.root_at(other)); });
+            classes_.each_hit(held_, t.value, [&](std::uint32_t other) {
+                if (!takes_over(s, classes_.root_at(other), t.value)) hit(classes_.root_at(other));
             });
             for (value_id other : loose)
-                if (rank_of(other) != rank_of(t.value) && meet(other, t.value) &&
+                if (classes_.rank_of(other) != classes_.rank_of(t.value) && classes_.meet(other, t.value) &&
                     !takes_over(s, other, t.value))
                     hit(other);
-            written.insert(rank_of(t.value));
+            written_.insert(classes_.rank_of(t.value));
         }
         for (touch t : program_.touches(s)) {
-            if (!is_placed(t.value)) continue;
-            (is_read(t) ? held : written).erase(rank_of(t.value));
-            if (!is_read(t)) write(now, t.value);
+            if (!classes_.is_placed(t.value)) continue;
+            bool const writes = t.kind == touch_kind::def;
+            (writes ? written_ : held_).erase(classes_.rank_of(t.value));
+            if (writes) now_.write(t.value);
         }
         return fact;
     }
     /// All that the step holds of the class of `in` may be overwritten by `out`, which lies within it.
     bool takes_over(step_id s, value_id in, value_id out) const
     {
-        if (!options_.in_place || place_of(plan_, in) != place_of(plan_, out)) return false;
+        if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
         if (asked_.bytes[asked_.root[out]] > asked_.bytes[asked_.root[in]]) return false;
         for (touch t : program_.touches(s)) {
             if (t.kind != touch_kind::use || asked_.root[t.value] != asked_.root[in]) continue;
@@ -410,60 +208,16 @@ private:
         return true;
     }
 
-    /// A path on which v is written, then something else over it, and then step `before` of node n comes;
-    /// none if v is not there only because some path does not write it.
-    std::optional<witness> why_lost(value_id v, node_id n, step_id before) const
-    {
-        struct place {
-            node_id node;
-            step_id before;
-            value_id spoiler; // the write that was met on the way here, if one was
-            step_id step;
-        };
-        std::vector<unsigned char> is_seen(program_.nodes(), 0), is_seen_spoilt = is_seen;
-        std::vector<place> open{{n, before, no_value, no_step}};
-        while (!open.empty()) {
-            place at = open.back();
-            open.pop_back();
-            bool is_written = false;
-            for (step_id s = at.before; s != program_.steps_of(at.node).first && !is_written;) {
-                --s;
-                for (touch t : program_.touches(s)) is_written = is_written || (!is_read(t) && t.value == v);
-                if (is_written || at.spoiler != no_value) continue;
-                for (touch t : program_.touches(s))
-                    if (!is_read(t) && is_placed(t.value) && rank_of(t.value) != rank_of(v) &&
-                        meet(t.value, v))
-                        at.spoiler = t.value, at.step = s;
-            }
-            bool const is_there = is_written || (at.node == 0 && is_given(asked_.role[v]));
-            if (is_there && at.spoiler != no_value) return clash_of(v, at.spoiler, asked_.position[at.step]);
-            if (is_written) continue;
-            if (is_there && spoilt_by_[rank_of(v)] != no_value)
-                return clash_of(v, spoilt_by_[rank_of(v)], asked_.position[program_.steps_of(0).first]);
-            for (node_id from : program_.predecessors(at.node)) {
-                std::vector<unsigned char>& seen = at.spoiler == no_value ? is_seen : is_seen_spoilt;
-                if (!is_reached_[from] || std::exchange(seen[from], 1)) continue;
-                open.push_back({from, end_of(from), at.spoiler, at.step});
-            }
-        }
-        return std::nullopt;
-    }
-
     S const& program_;
     memory_plan const& plan_;
-    plan_options const options_; // in the plan's order
-    flow_options const flow_;
-    plan_demands const asked_;
-    value_id const values_;
-    std::vector<unsigned char> is_endless_; // by node: no path leads to the end of the program
-    std::vector<value_id> outputs_;
-    csr_rows read_at_end_;            // by node
-    std::vector<std::uint32_t> rank_; // by root: classes ascend by pool and offset
-    std::vector<value_id> at_;        // by rank: its root
-    csr_rows members_;                // by rank: its values
-    std::vector<value_id> spoilt_by_; // by rank, of what is given
-    std::vector<std::vector<value_id>> arriving_;
-    std::vector<unsigned char> is_reached_; // by node
+    plan_demands const& asked_;
+    node_ends const& ends_;
+    bool const in_place_;
+    placed_classes const classes_;
+    intact_values now_;         // where the walk is
+    rank_set<> held_, written_; // by the step that is looked at
+    flow_paths<S> paths_;
+    std::vector<std::vector<value_id>> arriving_; // by node
 };
 
 /// Whether the plan is of such a program, and its order is one.
@@ -507,7 +261,14 @@ template <program P>
 {
     auto&& flat = as_snapshot(p);
     if (!detail::is_flow_plan_of(flat, plan, options)) return witness{.what = fault::foreign_plan};
-    return detail::flow_opponent<snapshot>(flat, plan, options, flow).first_fault();
+    plan_options in_order = options;
+    in_order.order = plan.order;
+    plan_demands const asked = demands(flat, in_order);
+    node_ends const ends = ends_of_nodes(flat, asked);
+    if (auto fact = find_unwritten_read(flat, asked, ends, flow)) return fact;
+    if (auto fact = check_places(asked, plan, in_order)) return fact;
+    if (flat.nodes() == 0) return std::nullopt;
+    return detail::flow_opponent<snapshot>(flat, plan, asked, ends, options.in_place).first_fault();
 }
 
 } // namespace sublet
