@@ -407,6 +407,10 @@ cost(placement/load_tree.hpp "auto call(sublet::load_tree<>& t) { t.add({0, 1}, 
 cost(placement/pool_candidates.hpp "auto c = sublet::candidates_of(sublet::placement_problem{});")
 set(steady "sublet::steady none;\n")
 cost(placement/choose_pools.hpp "${steady}auto c = sublet::choose_pools(sublet::placement_problem{}, {}, none);")
+cost(placement/idle_loads.hpp "
+sublet::placement_problem const problem;
+sublet::idle_times const times;
+auto peak = sublet::idle_loads(problem, times).peak(0);")
 cost(placement/advise.hpp "auto a = sublet::advise(sublet::placement_problem{}, {});")
 cost(placement/replan.hpp "${steady}auto o = sublet::replan(sublet::placement_problem{}, {}, {}, {}, none);")
 cost(placement/fewest_that_fail.hpp "${steady}auto f = sublet::fewest_that_fail(sublet::placement_shapes{}, 8, {}, 100, none);")

@@ -31,6 +31,7 @@ struct operation {
     std::vector<sublet::value_id> outputs;      ///< `no_value`: an optional result that is not there
     std::vector<sublet::value_id> mutated;      ///< of the inputs: written as well
     std::vector<sublet::value_id> overwritable; ///< of the inputs: the first output may be written over them
+    sublet::byte_count flops = 0;               ///< 0: the file does not say
 };
 
 struct network_value {

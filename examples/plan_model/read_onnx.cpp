@@ -229,6 +229,8 @@ private:
         for (auto const& name : node.output())
             op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));
 
+        if (auto const* const said = attribute(node, "flops"); said != nullptr && said->i() > 0)
+            op.flops = static_cast<std::uint64_t>(said->i());
         add_aliases(n, op);
         for (auto i : input_indexes(n, "writes_input")) {
             op.mutated.push_back(op.inputs[i]);

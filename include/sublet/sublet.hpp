@@ -184,6 +184,7 @@
 #include <sublet/placement/replan.hpp>
 #include <sublet/placement/fewest_that_fail.hpp>
 #include <sublet/placement/stack_slots.hpp>
+#include <sublet/placement/idle_loads.hpp>
 #include <sublet/placement/advise.hpp>
 #include <sublet/placement/conflicts.hpp>
 #include <sublet/placement/placed_by_range.hpp>

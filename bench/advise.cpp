@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// advise [--smoke] [FILE.onnx ...]: what it costs to run a program in less memory than it needs.
+// On the networks of files, or on a chain of layers that is run forwards and back. For each the bytes that
+// its order needs, and then for 80, 60 and 50 % of them, in three ways: by copies out and back, by running
+// steps again, or both, whatever is cheaper:
+//
+//     capacity  and "least", if it is below what any absences reach: the plan is then made for the least
+//     arena     of the plan that was made, in percent of what the order needs
+//     absences  how many, and of these how many by running a step again
+//     copied    MiB out and back, each way counted
+//     flops     of the steps that are run again, in percent of all; where the file does not say: of the bytes
+//     ms        with all plans and checks
+//
+// Costs are in bytes copied: for one of them 400 flops, or 20 bytes that a step reads or writes.
+
+#include "measure.hpp"
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/memory_advisor.hpp>
+
+#ifdef SUBLET_BENCH_READS_ONNX
+#include "../examples/plan_model/network.hpp"
+#include "../examples/plan_model/read_onnx.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#endif
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+struct subject {
+    std::string name;
+    snapshot program;
+    plan_options options;
+    std::vector<byte_count> flops; ///< by step
+};
+
+double percent(byte_count part, byte_count whole)
+{
+    return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// By step, the bytes that it reads and writes.
+std::vector<byte_count> touched_bytes(snapshot const& p, std::vector<byte_count> const& bytes)
+{
+    std::vector<byte_count> touched(p.steps(), 0);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s))
+            if (bytes[t.value] != no_size) touched[s] = checked_add(touched[s], bytes[t.value]);
+    return touched;
+}
+
+void run(subject const& s)
+{
+    auto const bytes = s.options.bytes.tabulate(s.program.values());
+    auto const touched = touched_bytes(s.program, bytes);
+    byte_count all_flops = 0;
+    std::vector<byte_count> rerun_cost(s.program.values(), 1); // of the step that writes it first
+    for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
+        all_flops = checked_add(all_flops, s.flops[step]);
+        for (touch t : s.program.touches(step))
+            if (t.kind == touch_kind::def) rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+    }
+    byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
+    std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
+                static_cast<double>(whole) / (1 << 20));
+    std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "absences",
+                "reruns", "copied MiB", "flops", "ms");
+    for (unsigned const share : {80u, 60u, 50u})
+        for (auto const& [by, copies, reruns] :
+             {std::tuple{"copies", true, false}, {"reruns", false, true}, {"both", true, true}}) {
+            plan_options options = s.options;
+            options.pools = {{whole / 100 * share, 1}};
+            memory_advice advice{{}, {}, 0, {}, options, {}};
+            auto advise = [&] {
+                advice = advise_memory(s.program, options,
+                                       {.copies = copies, .reruns = reruns, .rerun_cost = rerun_cost});
+            };
+            double ms = bench::milliseconds(advise);
+            bool const is_below = advice.pools[0].least > options.pools[0].capacity;
+            if (is_below) { // with the room that alignment and fragments take
+                options.pools[0].capacity = advice.pools[0].least + advice.pools[0].least / 100;
+                ms = bench::milliseconds(advise);
+            }
+            byte_count copied = 0, again = 0;
+            std::size_t count = 0;
+            for (suggestion const& a : advice.suggestions) {
+                if (a.rerun == no_step) copied += 2 * a.bytes;
+                else again += all_flops == 0 ? touched[a.rerun] : s.flops[a.rerun];
+                count += a.rerun != no_step;
+            }
+            byte_count all_touched = 0;
+            for (byte_count b : touched) all_touched = checked_add(all_touched, b);
+            std::printf("%6u %% %5.0f %% %-6s %6.1f %% %9zu %7zu %11.1f %6.1f %% %9.1f%s\n", share,
+                        percent(advice.pools[0].least, whole), by,
+                        percent(advice.planned.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
+                        static_cast<double>(copied) / (1 << 20),
+                        percent(again, all_flops == 0 ? all_touched : all_flops), ms,
+                        is_below              ? "  for the least"
+                        : !advice.is_enough() ? "  does not fit"
+                                              : "");
+            std::fflush(stdout);
+        }
+}
+
+subject read_network([[maybe_unused]] std::string const& file)
+{
+#ifdef SUBLET_BENCH_READS_ONNX
+    plan_model::network const net = plan_model::read_onnx(file);
+    plan_options options = plan_model::as_options(net);
+    auto const versioned = versions(plan_model::as_program(net), versions_for(options));
+    options = with_versions(options, versioned);
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    options.role = options.role.tabulate(versioned.program.values());
+    options.alias_of = options.alias_of.tabulate(versioned.program.values());
+    std::vector<byte_count> flops;
+    for (auto const& op : net.operations) flops.push_back(op.flops);
+    return {file, versioned.program, options, flops};
+#else
+    throw std::runtime_error("this program was built without ONNX and reads no files");
+#endif
+}
+
+/// Activations of so many layers, made forwards and used backwards.
+subject chain(step_id layers)
+{
+    auto const p = sequence(2 * layers, 2 * layers, [layers](step_id s, effect_sink& step) {
+        if (s != 0) step.use(s - 1);
+        if (s >= layers) step.use(2 * layers - 1 - s);
+        step.def(s);
+    });
+    return {"a chain of layers, forwards and back",
+            p,
+            {.bytes = byte_count{1} << 20},
+            std::vector<byte_count>(p.steps(), 0)};
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        step_id layers = 500;
+        std::vector<std::string> files;
+        for (int i = 1; i != count; ++i) {
+            std::string const word = words[i];
+            if (word == "--smoke") layers = 20;
+            else if (word[0] != '-') files.push_back(word);
+            else throw std::runtime_error("usage: advise [--smoke] [FILE ...]");
+        }
+        for (std::string const& file : files) run(read_network(file));
+        if (files.empty()) run(chain(layers));
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "advise: %s\n", e.what());
+        return 2;
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IDLE_LOADS_HPP
+#define SUBLET_PLACEMENT_IDLE_LOADS_HPP
+
+/// How many bytes are alive at each position while buffers are sent away and called back.
+///
+///     position      0    1    2    3    4
+///     a: 64       [===o         o=========)     taken: the stretch [1, 3) of a
+///     b: 32            [=========)
+///     load          64   32   32   64   64      given back, it was 64 96 96 64 64
+///
+/// A stretch is a time at which nobody touches a buffer. Taking one lowers the load of its pool there; what
+/// the way back takes for itself is a load, too. Some ask that another is not taken. Those that ask for
+/// nothing and load nothing are plain: taking one never does harm, and all can be taken together.
+
+#include <sublet/keyed.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/placement/load_tree.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sublet {
+
+/// During `when`, positions of its life, the storage of a buffer could be free.
+struct idle_stretch {
+    buffer_id buffer = no_buffer;
+    live_range when;
+    byte_count cost = 0; ///< in any unit, the same for all
+};
+
+/// At `position` an absence takes bytes itself: what a step that is run again writes besides.
+struct return_load {
+    std::uint32_t stretch = 0;
+    step_id position = 0;
+    pool_id pool = 0;
+    byte_count bytes = 0;
+};
+
+/// `stretch` asks that `kept` is not taken: a step that is run again needs its operands.
+struct stretch_need {
+    std::uint32_t stretch = 0;
+    std::uint32_t kept = 0;
+};
+
+struct idle_times {
+    std::vector<idle_stretch> stretches;
+    std::vector<return_load> loads = {};
+    std::vector<stretch_need> needs = {}; ///< of two ways to fill the same time one asks that of the other
+};
+
+/// Bytes that cannot be sent away, and where they are most.
+struct lowest_load {
+    byte_count bytes = 0;
+    step_id position = 0;
+};
+
+/// Refers to a problem and its stretches, which outlive it. A capacity that cannot be kept, whatever is
+/// taken, is raised to what can.
+///
+/// Requires: as advise().
+template <std::same_as<placement_problem> Problem>
+class idle_loads {
+public:
+    /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
+    idle_loads(Problem const& problem, idle_times const& times)
+        : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
+          blocked_(times.stretches.size(), 0), is_plain_(times.stretches.size(), 1)
+    {
+        for (placement_buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
+        std::size_t const pools = pool_count(problem);
+        trees_.assign(pools, load_tree(positions_));
+        for (placement_buffer const& b : problem.buffers)
+            if (!is_empty(b.life)) trees_[b.pool].add(b.life, b.size);
+        for (return_load const& l : times.loads) is_plain_[l.stretch] = 0;
+        for (stretch_need const& n : times.needs) is_plain_[n.stretch] = 0;
+        loads_of_ = by_stretch(times.loads.size(), [&](std::size_t i) { return times.loads[i].stretch; });
+        asked_by_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].stretch; });
+        asking_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
+
+        for (std::size_t pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
+        std::vector<std::uint32_t> const away = longest_of_each();
+        for (std::uint32_t i : away) trees_[pool_of(i)].remove(when(i), bytes(i));
+        for (std::size_t pool = 0; pool != pools; ++pool) {
+            lowest_load most;
+            least_loads_.push_back(loads(pool));
+            for (std::size_t at = 0; at != positions_; ++at)
+                if (least_loads_[pool][at] > most.bytes)
+                    most = {least_loads_[pool][at], static_cast<step_id>(at)};
+            least_.push_back(most);
+            byte_count const asked = pool < problem.pools.size() ? problem.pools[pool].capacity : no_limit;
+            capacity_.push_back(larger(asked, most.bytes));
+        }
+        for (std::uint32_t i : away) trees_[pool_of(i)].add(when(i), bytes(i));
+    }
+
+    [[nodiscard]] std::size_t pools() const { return trees_.size(); }
+    [[nodiscard]] step_id positions() const { return positions_; }
+    [[nodiscard]] byte_count capacity(std::size_t pool) const { return capacity_[pool]; }
+    /// With every buffer away that can be.
+    [[nodiscard]] lowest_load least(std::size_t pool) const { return least_[pool]; }
+    /// By position, with nothing taken.
+    [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
+    [[nodiscard]] byte_count peak(std::size_t pool) const { return trees_[pool].most({0, positions_}); }
+    [[nodiscard]] bool is_crowded(std::size_t pool, live_range where) const
+    {
+        return trees_[pool].most(where) > capacity_[pool];
+    }
+
+    [[nodiscard]] std::size_t stretches() const { return times_.stretches.size(); }
+    [[nodiscard]] live_range when(std::uint32_t i) const { return times_.stretches[i].when; }
+    [[nodiscard]] byte_count cost(std::uint32_t i) const { return times_.stretches[i].cost; }
+    [[nodiscard]] byte_count bytes(std::uint32_t i) const { return of(i).size; }
+    [[nodiscard]] std::size_t pool_of(std::uint32_t i) const { return of(i).pool; }
+    [[nodiscard]] bool is_plain(std::uint32_t i) const { return is_plain_[i] != 0; }
+    [[nodiscard]] bool is_taken(std::uint32_t i) const { return is_taken_[i] != 0; }
+    /// Somewhere in it there are more bytes than the capacity.
+    [[nodiscard]] bool is_crowded(std::uint32_t i) const { return is_crowded(pool_of(i), when(i)); }
+    /// It is not taken, and neither asks for nor is asked for by what is.
+    [[nodiscard]] bool is_free(std::uint32_t i) const
+    {
+        if (is_taken_[i] || blocked_[i] != 0) return false;
+        for (std::uint32_t n : asked_by_[i])
+            if (is_taken_[times_.needs[n].kept]) return false;
+        return true;
+    }
+    /// What it loads fits at least where everybody else is away.
+    [[nodiscard]] bool can_be_borne(std::uint32_t i) const
+    {
+        for (std::uint32_t l : loads_of_[i]) {
+            return_load const& load = times_.loads[l];
+            if (checked_add(least_loads_[load.pool][load.position], load.bytes) > capacity_[load.pool])
+                return false;
+        }
+        return true;
+    }
+
+    /// O(log p), and as much for each load and each need of it.
+    void take(std::uint32_t i) { change(i, true); }
+    void give_back(std::uint32_t i) { change(i, false); }
+    /// Gives back all that ask that this one is not taken.
+    void give_back_askers(std::uint32_t i)
+    {
+        for (std::uint32_t n : asking_[i])
+            if (is_taken_[times_.needs[n].stretch]) give_back(times_.needs[n].stretch);
+    }
+
+private:
+    struct rows {
+        std::vector<std::uint32_t> first, items;
+        [[nodiscard]] std::span<std::uint32_t const> operator[](std::uint32_t i) const
+        {
+            return {items.data() + first[i], items.data() + first[i + 1]};
+        }
+    };
+    template <class RowOf>
+    rows by_stretch(std::size_t count, RowOf row_of) const
+    {
+        rows result{std::vector<std::uint32_t>(stretches() + 2, 0), std::vector<std::uint32_t>(count)};
+        for (std::size_t i = 0; i != count; ++i) ++result.first[row_of(i) + 2];
+        for (std::size_t r = 2; r < result.first.size(); ++r) result.first[r] += result.first[r - 1];
+        for (std::size_t i = 0; i != count; ++i)
+            result.items[result.first[row_of(i) + 1]++] = static_cast<std::uint32_t>(i);
+        return result;
+    }
+
+    [[nodiscard]] placement_buffer const& of(std::uint32_t i) const
+    {
+        return problem_.buffers[times_.stretches[i].buffer];
+    }
+    std::vector<byte_count> loads(std::size_t pool) const
+    {
+        std::vector<byte_count> result;
+        result.reserve(positions_);
+        for (step_id at = 0; at != positions_; ++at) result.push_back(trees_[pool].most({at, at + 1}));
+        return result;
+    }
+    /// Of the stretches that begin together one can be taken; the longest says how much that may give.
+    std::vector<std::uint32_t> longest_of_each() const
+    {
+        std::vector<keyed> sorted;
+        for (std::uint32_t i = 0; i != stretches(); ++i)
+            if (!is_empty(when(i)))
+                sorted.push_back({std::uint64_t{times_.stretches[i].buffer} << 32 | when(i).first,
+                                  falling(when(i).last), i});
+        sort_keyed(sorted);
+        std::vector<std::uint32_t> longest;
+        for (std::size_t k = 0; k != sorted.size(); ++k)
+            if (k == 0 || sorted[k].key != sorted[k - 1].key) longest.push_back(sorted[k].who);
+        return longest;
+    }
+    void put(std::size_t pool, live_range where, byte_count size, bool is_more)
+    {
+        if (is_more) trees_[pool].add(where, size);
+        else trees_[pool].remove(where, size);
+    }
+    void change(std::uint32_t i, bool taken)
+    {
+        is_taken_[i] = taken;
+        put(pool_of(i), when(i), bytes(i), !taken);
+        for (std::uint32_t l : loads_of_[i]) {
+            return_load const& load = times_.loads[l];
+            put(load.pool, {load.position, load.position + 1}, load.bytes, taken);
+        }
+        for (std::uint32_t n : asked_by_[i]) blocked_[times_.needs[n].kept] += taken ? 1u : ~0u;
+    }
+
+    Problem const& problem_;
+    idle_times const& times_;
+    step_id positions_ = 1;
+    std::vector<load_tree<>> trees_; // by pool
+    std::vector<byte_count> capacity_;
+    std::vector<lowest_load> least_;
+    std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position
+    std::vector<unsigned char> is_taken_;                        // by stretch
+    std::vector<std::uint32_t> blocked_;                         // how many of those taken ask that it is not
+    std::vector<unsigned char> is_plain_;
+    rows loads_of_, asked_by_, asking_; // loads, needs, and needs in which it is the one kept
+};
+
+} // namespace sublet
+
+#endif
