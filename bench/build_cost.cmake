@@ -540,6 +540,7 @@ cost(symbolic_plan.hpp "auto call(sublet::symbolic_plan const& p) { return p.at(
 set(growing "std::vector<sublet::symbolic_buffer> const b{{0, {0, 2}, {64, 8}}};\n")
 cost(placement/stack_two_ended.hpp "${growing}auto s = sublet::stack_two_ended(b, {0}, 4);")
 cost(placement/fit_two_ended.hpp "${growing}auto s = sublet::fit_two_ended(b, {0}, 4);")
+cost(placement/improve_two_ended.hpp "${growing}auto s = sublet::improve_two_ended(b, {0}, {{1, 72}}, 4, 9);")
 cost(sharing/symbolic_slots.hpp "${growing}auto s = sublet::share_symbolically(b, {.max_batch = 4});")
 cost(placement/pack_symbolic.hpp "${growing}auto s = sublet::pack_symbolic(b, 4);")
 cost(checking/check_symbolic_plan.hpp "${program}

@@ -29,12 +29,31 @@ inline sublet::affine_bytes draw_growth(dice& pick, sublet::byte_count bytes)
 struct random_batches {
     random_program drawn;
     sublet::symbolic_options options;
+
+    /// With an order of its own it is a list without edges: those would have to lead forwards in it.
+    sublet::snapshot program() const
+    {
+        if (drawn.order.empty()) return drawn.program();
+        return sublet::sequence(drawn.nodes.size(), drawn.values(), [this](auto n, sublet::effect_sink& s) {
+            auto const& steps = drawn.nodes[n].steps;
+            for (std::size_t i = 0; i != steps.size(); ++i) {
+                if (i != 0) s.next_step();
+                for (auto v : steps[i].uses) s.use(v);
+                for (auto v : steps[i].early) s.use_early(v);
+                for (auto v : steps[i].defs) s.def(v);
+                for (auto v : steps[i].scratch) s.def(v);
+                for (auto [in, out] : steps[i].pairs) s.may_overwrite(in, out);
+            }
+        });
+    }
 };
 
 /// Equal sizes stay equal as a rule: otherwise nobody would be written in place.
 inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
 {
     random_program p = draw_program(pick, most_nodes);
+    for (auto const& node : p.nodes)
+        if (!node.leaving.empty()) p.order.clear(); // what leaves a node leaves it along an edge
     std::vector<sublet::affine_bytes> bytes, usual;
     for (unsigned i = 0; i != 128; ++i) usual.push_back(draw_growth(pick, i));
     for (sublet::byte_count b : p.bytes)

@@ -149,7 +149,7 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         random_batches const all = draw_batches(pick, 6);
-        snapshot const program = all.drawn.program();
+        snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);
         REQUIRE(planned.is_sound());
         if (planned.plan.buffers.empty()) continue;

@@ -54,7 +54,7 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         random_batches const all = draw_batches(pick);
-        snapshot const program = all.drawn.program();
+        snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);
         REQUIRE(planned.is_sound());
         REQUIRE(planned.report.is_checked);

@@ -7,6 +7,7 @@
 ///     sizes for N = 1, some, the largest ─► pack() each ─► three orders of offsets
 ///     each order, fixed sizes first or last or as they come ─► stack_two_ended(), fit_two_ended()
 ///     the one that is nearest to what pack() made of that batch alone, where it is farthest from it
+///     and if there it is not as low ─► improve_two_ended()
 ///
 /// What one batch alone needs is the measure, not the bound: nobody has to be as good as no plan can be.
 /// Greedy, with no guaranteed factor; but where all sizes grow alike it is as good as pack() for every batch.
@@ -14,6 +15,7 @@
 #include <sublet/affine_bytes.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/placement/fit_two_ended.hpp>
+#include <sublet/placement/improve_two_ended.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/result.hpp>
@@ -44,6 +46,9 @@ struct symbolic_packing {
 };
 
 namespace detail {
+
+/// So many buffers are stacked again, all orders together, to improve one; fewer if they are few.
+inline constexpr std::size_t stacked_buffers = 1'000'000;
 
 /// 1, the largest, and one between that is as many times the one as it is a part of the other.
 inline std::vector<byte_count> sampled_batches(byte_count most)
@@ -106,13 +111,14 @@ public:
             offer(stack_two_ended(buffers_, joined(below, above), most_));
             offer(stack_two_ended(buffers_, joined(above, below), most_));
         }
-        if (fixed_.size() + scaled_.size() > few_to_look_at) return;
+        bool const are_few = fixed_.size() + scaled_.size() <= few_to_look_at;
         for (batch_sample const& sample : samples_) {
-            if (is_done()) return;
+            if (is_done() || !are_few) break;
             offer(fit_two_ended(buffers_, merged(sample), most_));
             auto const by_size = order_by_size(sample.batch);
             offer(fit_two_ended(buffers_, by_size, most_));
         }
+        if (!is_done()) improve();
     }
 
     void put(symbolic_packing& result) const
@@ -150,6 +156,20 @@ private:
     {
         return sorted(joined(fixed_, scaled_),
                       [&](buffer_id b) { return falling(buffers_[b].size.at(batch)); });
+    }
+
+    /// Who starts lower does so for every batch, so in the order of starts for one nobody comes to lie
+    /// higher.
+    void improve()
+    {
+        std::vector<batch_goal> goals;
+        for (batch_sample const& sample : samples_)
+            goals.push_back({sample.batch, sample.own.pools[pool_].height});
+        byte_count const batch = samples_[samples_.size() / 2].batch;
+        ids const all = joined(fixed_, scaled_);
+        ids const order = sorted(all, [&](buffer_id b) { return best_[b].at(batch); });
+        std::uint64_t const moves = smaller(64 * all.size(), stacked_buffers / all.size());
+        offer(improve_two_ended(buffers_, order, goals, most_, moves).start);
     }
 
     affine_bytes height_of(std::vector<affine_bytes> const& start, ids const& some) const
@@ -202,8 +222,8 @@ private:
 /// Ensures:    of two buffers of a pool that are alive together, one starts nowhere below the top of the
 ///             other; with batch_mixing::apart every buffer that grows lies above all that do not. No top is
 ///             above the arena. Same problem and options, same placement.
-/// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position; and
-///             fit_two_ended() where they are few.
+/// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
+///             fit_two_ended() where they are few; and improve_two_ended() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
 template <std::same_as<symbolic_buffer> Buffer>
 [[nodiscard]] symbolic_packing pack_symbolic(std::vector<Buffer> const& buffers, byte_count most,
