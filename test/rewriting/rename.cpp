@@ -279,17 +279,18 @@ void run_again(random_names const& before, names_run const& expected, versioned_
             REQUIRE(reads == expected.reads[s]);
             auto const touches = made.program.touches(s);
             auto const was = p.touches(s);
-            for (bool views : {false, true}) // what is viewed comes before its views
-                for (std::size_t i = reads.size(); i != touches.size(); ++i) {
-                    value_id const version = touches[i].value, of = made.alias_of[version];
-                    value_id const mine = out[s][i - reads.size()];
-                    if ((before.alias_of[was[i].value] != no_value) != views) continue;
-                    if (of != no_value) cell_of[mine] = cell_of[names.name_of[of]];
-                    else cell_of[mine] = mine;
-                    std::size_t first = reads.size();
-                    while (was[first].value != was[i].value) ++first;
-                    if (!expected.makes_view[s][i]) cell[cell_of[mine]] = names_run::written(s, first, reads);
-                }
+            std::vector<std::size_t> defs; // what is viewed, of a lower id, comes before its views
+            for (std::size_t i = reads.size(); i != touches.size(); ++i) defs.push_back(i);
+            std::sort(defs.begin(), defs.end(), [&](std::size_t i, std::size_t k) {
+                return was[i].value != was[k].value ? was[i].value < was[k].value : i < k;
+            });
+            for (std::size_t i : defs) {
+                value_id const of = made.alias_of[touches[i].value], mine = out[s][i - reads.size()];
+                cell_of[mine] = of == no_value ? mine : cell_of[names.name_of[of]];
+                std::size_t first = reads.size();
+                while (was[first].value != was[i].value) ++first;
+                if (!expected.makes_view[s][i]) cell[cell_of[mine]] = names_run::written(s, first, reads);
+            }
         }
         for (std::size_t i = 0; i != p.edge_uses().size(); ++i)
             if (edge_use const u = p.edge_uses()[i]; u.pred == n) {
