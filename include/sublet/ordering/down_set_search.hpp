@@ -65,6 +65,7 @@ template <std::same_as<order_window> Window, class Stop>
     struct arrival { // by set
         byte_count live;
         byte_count settled; // with so many bytes allowed nothing is free
+        bool is_visited;
         id from;
         std::size_t way; // where the nodes that led from there begin in `ways`
     };
@@ -89,7 +90,7 @@ template <std::same_as<order_window> Window, class Stop>
         for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);
         auto const [number, is_new] = sets.number_of(moves.walk().done().data(), hash);
         if (!is_new) return;
-        arrivals.push_back({moves.walk().live(), allowed, from, ways.size()});
+        arrivals.push_back({moves.walk().live(), allowed, false, from, ways.size()});
         for (node_id n : moves.trail()) ways.push_back(n);
         if (moves.walk().ran() == w.graph.nodes()) reached = number;
         children.push_back({number, moves.walk().live()});
@@ -127,8 +128,11 @@ template <std::same_as<order_window> Window, class Stop>
         id const here = open.back();
         open.pop_back();
         moves.jump(sets[here], arrivals[here].live);
-        if (arrivals[here].settled != allowed) {
-            arrivals[here].settled = allowed;
+        byte_count const before = arrivals[here].settled; // nodes that need no more have been tried
+        bool const is_first = !arrivals[here].is_visited;
+        arrivals[here].settled = allowed;
+        arrivals[here].is_visited = true;
+        if (before != allowed) {
             moves.run_free(allowed);
             if (!moves.trail().empty()) {
                 arrive(here);
@@ -141,6 +145,10 @@ template <std::same_as<order_window> Window, class Stop>
         moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
         for (node_id n : ready) {
             byte_count const most = moves.run(n);
+            if (most <= allowed && !is_first && most <= before) {
+                moves.return_to(0);
+                continue;
+            }
             if (most <= allowed) {
                 moves.run_free(allowed);
                 arrive(here);
