@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// Four layers, run forwards and then back: every activation waits for its gradient. In 160 KiB instead of
+// what the plan needs: the library says which of them should be copied out and back, which rather be made
+// again, and plans the list of steps that does so. Prints the suggestions, each with the bytes it saves, and
+// that list.
+
+#include <sublet/sublet.hpp>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+struct tensor {
+    std::string name;
+    int kibibytes;
+};
+
+struct operation {
+    std::string name;
+    std::vector<int> inputs, outputs;
+    bool is_cheap = false; // an activation function, against a convolution
+};
+
+int main()
+{
+    enum { image, a, ra, b, rb, c, rc, d, gd, gc, gb, ga };
+    std::vector<tensor> const tensors = {{"image", 16}, {"a", 48},  {"ra", 48}, {"b", 32},
+                                         {"rb", 32},    {"c", 32},  {"rc", 32}, {"d", 16},
+                                         {"gd", 16},    {"gc", 32}, {"gb", 32}, {"ga", 48}};
+    std::vector<operation> const operations = {{"conv1", {image}, {a}},
+                                               {"relu1", {a}, {ra}, true},
+                                               {"conv2", {ra}, {b}},
+                                               {"relu2", {b}, {rb}, true},
+                                               {"conv3", {rb}, {c}},
+                                               {"relu3", {c}, {rc}, true},
+                                               {"loss", {rc}, {d}},
+                                               {"grad loss", {d, rc}, {gd}},
+                                               {"grad conv3", {gd, c, rb}, {gc}},
+                                               {"grad conv2", {gc, b, ra}, {gb}},
+                                               {"grad conv1", {gb, a, image}, {ga}}};
+    auto const network = sublet::sequence(
+        operations.size(), tensors.size(), [&](auto op) -> auto& { return operations[op].inputs; },
+        [&](auto op) -> auto& { return operations[op].outputs; });
+
+    using enum sublet::value_role;
+    sublet::plan_options options{
+        .bytes = [&](auto v) { return 1024 * tensors[v].kibibytes; },
+        .role = [](auto v) { return v == image ? input
+                                    : v == ga  ? output
+                                               : intermediate; }};
+    std::cout << "without a limit: " << sublet::plan_memory(network, options).report << "\n\n";
+
+    options.pools = {{.capacity = 160 * 1024}};
+    auto const advice = sublet::advise_memory(
+        network, options, {.rerun_cost = [](auto v) { // a convolution is never worth it
+            return v == ra || v == rb || v == rc ? sublet::byte_count{16 * 1024} : sublet::no_size;
+        }});
+    for (auto const& s : advice.suggestions) {
+        std::cout << tensors[s.value].name << " leaves after " << operations[s.after].name << ", is ";
+        if (s.rerun == sublet::no_step) std::cout << "copied back";
+        else std::cout << "made again by " << operations[s.rerun].name;
+        std::cout << " before " << operations[s.before].name << ": saves " << s.saved / 1024
+                  << " KiB at the peak\n";
+    }
+    std::cout << "\nwith them: " << advice.planned.report << "\n\n";
+
+    auto const& relieved = advice.relieved;
+    for (std::size_t i = 0; i != relieved.steps.size(); ++i) {
+        auto const [kind, step] = relieved.steps[i];
+        auto const touched = relieved.program.touches(static_cast<sublet::step_id>(i));
+        std::string const& first = tensors[relieved.origin[touched[0].value]].name;
+        switch (kind) {
+        case sublet::relieved_kind::original: std::cout << operations[step].name << '\n'; break;
+        case sublet::relieved_kind::run_again:
+            std::cout << "  again: " << operations[step].name << '\n';
+            break;
+        case sublet::relieved_kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
+        case sublet::relieved_kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;
+        }
+    }
+    return advice.is_enough() ? 0 : 1;
+}
