@@ -204,6 +204,9 @@ struct ir {
 };
 static_assert(sublet::program<ir>);")
 cost(graph/snapshot.hpp "${nested}auto p = sublet::sequence(3, 3, nested, nested);")
+cost(graph/program_draft.hpp "
+sublet::program_draft d;
+auto p = d.program(d.open_node());")
 cost(graph/program_tree.hpp "
 sublet::program_tree t(sublet::snapshot{});
 auto b = t.size() == 1 ? sublet::bodies_by_step(t).of(0, 0).size() : 0;")
@@ -241,6 +244,9 @@ cost(analysis/interference.hpp "${program}auto g = sublet::interference(p);")
 
 cost(analysis/overwrite_matching.hpp "auto m = sublet::match_overwrites<sublet::overwrite_pair>({});")
 cost(analysis/storage_order.hpp "${program}auto h = sublet::storage_order(p, 1, {0}, {1});")
+cost(analysis/tree_values.hpp "
+auto v = sublet::number_values(sublet::program_tree());
+auto r = sublet::view_roots(v, {});")
 cost(analysis/copy_order.hpp "
 sublet::copy_order<sublet::value_copy> o({0, 1});
 void f() { o.order({{0, 1}}, [](unsigned, unsigned) {}, [](unsigned) { return 2u; }); }")

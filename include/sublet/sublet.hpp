@@ -31,6 +31,7 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/graph/program_draft.hpp>
 #include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/graph/nesting.hpp>
@@ -62,6 +63,7 @@
 #include <sublet/analysis/storage_order.hpp>
 #include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/analysis/tree_values.hpp>
 #include <sublet/analysis/copy_order.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/with_captures.hpp>

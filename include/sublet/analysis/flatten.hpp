@@ -30,11 +30,11 @@
 /// What a backward twin reads of a forward step net's values is kept a time step at a time by the caller: in
 /// the body such a value is external, or ineligible, for one storage cannot hold those of all the steps.
 ///
-#include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/copy_order.hpp>
+#include <sublet/analysis/tree_values.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
+#include <sublet/graph/program_draft.hpp>
 #include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
@@ -42,17 +42,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
 namespace sublet {
-
-struct tree_value {
-    program_id program = 0;
-    value_id value = no_value;
-    friend bool operator==(tree_value, tree_value) = default;
-};
 
 enum class flat_part : std::uint8_t {
     whole,     ///< a step without bodies
@@ -80,11 +73,9 @@ struct flat_move {
     friend bool operator==(flat_move, flat_move) = default;
 };
 
-struct flat_tree {
+/// Of spares, from `first_spare` on, `value_of` says which value they keep a copy of.
+struct flat_tree : tree_values {
     snapshot program;
-    std::vector<std::vector<value_id>> flat_of; ///< by program, by value
-    /// By flat value: the outermost of its names. From `first_spare` on: the value that a copy is kept of.
-    std::vector<tree_value> value_of;
     value_id first_spare = 0;
     std::vector<flat_step> step_of; ///< by flat step
     std::vector<flat_move> moves;   ///< those of one place stand together, in the order in which to do them
@@ -98,8 +89,9 @@ template <std::same_as<program_tree> Tree>
 class tree_flattener {
 public:
     tree_flattener(Tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
-        : tree_(tree), bodies_(tree), flat_(named(tree)), copies_(roots(alias_of)),
-          mark_(flat_.value_of.size())
+        : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
+          copies_(view_roots<tree_values>(flat_, alias_of)), mark_(flat_.value_of.size()),
+          header_(tree.size(), no_node), entry_(tree.size(), no_node)
     {
         flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
         std::size_t nodes = 0;
@@ -109,8 +101,6 @@ public:
         }
         head_.assign(nodes, no_node);
         tail_.assign(nodes, no_node);
-        header_.assign(tree.size(), no_node);
-        entry_.assign(tree.size(), no_node);
     }
 
     flat_tree flatten()
@@ -127,7 +117,7 @@ public:
                 continue;
             }
             if (at.step == p.steps_of(at.node).last) {
-                tail_[first_node_[at.program] + at.node] = current();
+                tail_[first_node_[at.program] + at.node] = draft_.last_node();
                 if (++at.node != p.nodes()) begin_node(at.program, at.node);
                 continue;
             }
@@ -141,7 +131,6 @@ public:
             }
             enter_body(bodies[at.bodies_done], at, open);
         }
-        close_node();
         return finished();
     }
 
@@ -154,73 +143,19 @@ private:
         node_id fork = no_node;      // where the paths of a choice part
         std::size_t first_arm = 0;   // of the choice, in arms_
     };
-    struct edge {
-        node_id from, to;
-    };
-
-    /// Names for all the values: those of a body that are not captured are new.
-    static flat_tree named(Tree const& tree)
-    {
-        flat_tree flat;
-        for (std::size_t i = 0; i != tree.size(); ++i) {
-            auto const number = static_cast<program_id>(i);
-            std::vector<value_id> of(tree.program_of(number).values(), no_value);
-            if (i != 0) {
-                auto const& outer = flat.flat_of[tree.body(number).parent];
-                for (body_capture c : tree.body(number).captures) of[c.inner] = outer[c.outer];
-            }
-            for (std::size_t v = 0; v != of.size(); ++v) {
-                if (of[v] != no_value) continue;
-                of[v] = static_cast<value_id>(flat.value_of.size());
-                flat.value_of.push_back({number, static_cast<value_id>(v)});
-                SUBLET_EXPECTS(flat.value_of.size() < no_value, "sublet: more values than 32-bit ids");
-            }
-            flat.flat_of.push_back(std::move(of));
-        }
-        return flat;
-    }
-
-    std::vector<value_id> roots(std::vector<std::vector<value_id>> const& alias_of) const
-    {
-        SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == tree_.size(),
-                       "sublet: views are not given for each program of a tree");
-        auto flat_alias = [&](value_id v) {
-            auto const [program, value] = flat_.value_of[v];
-            if (alias_of.empty()) return no_value;
-            value_id const to = alias_of[program][value];
-            SUBLET_EXPECTS(to == no_value || to < flat_.flat_of[program].size(),
-                           "sublet: alias_of names a value that does not exist");
-            return to == no_value ? no_value : flat_.flat_of[program][to];
-        };
-        buffer_classes const classes = aliases(flat_.value_of.size(), flat_alias);
-        std::vector<value_id> root_of;
-        for (buffer_id b : classes.buffer_of) root_of.push_back(classes.root[b]);
-        return root_of;
-    }
-
     // --- nodes and edges ---
 
-    node_id current() const { return static_cast<node_id>(node_end_.size()); }
-    void close_node()
-    {
-        std::size_t const first = node_end_.empty() ? 0 : node_end_.back();
-        if (flat_.step_of.size() == first && !is_before_first_) add_step({});
-        if (!is_before_first_) node_end_.push_back(flat_.step_of.size());
-    }
-    node_id open_node()
-    {
-        close_node();
-        is_before_first_ = false;
-        return current();
-    }
     /// A new node to which the paths from all these lead.
     node_id open_node_behind(std::vector<node_id> const& before)
     {
-        node_id const opened = open_node();
-        for (node_id from : before) edges_.push_back({from, opened});
+        node_id const opened = draft_.open_node();
+        for (node_id from : before) draft_.add_edge(from, opened);
         return opened;
     }
-    void begin_node(program_id program, node_id node) { head_[first_node_[program] + node] = open_node(); }
+    void begin_node(program_id program, node_id node)
+    {
+        head_[first_node_[program] + node] = draft_.open_node();
+    }
 
     bool is_list(program_id i) const { return tree_.program_of(i).graph().items() == 0; }
     /// Where a program, all of which is written down, is left; `entry` if it is empty.
@@ -241,7 +176,7 @@ private:
     void enter(program_id i, std::vector<frame>& open)
     {
         if (tree_.program_of(i).nodes() != 0) {
-            if (!is_before_first_) edges_.push_back({current(), current() + 1});
+            if (i != 0) draft_.add_edge(draft_.last_node(), draft_.last_node() + 1);
             begin_node(i, 0);
         }
         open.push_back({i});
@@ -250,14 +185,14 @@ private:
     {
         if (is_branch(i)) {
             if (at.fork == no_node) {
-                at.fork = current();
+                at.fork = draft_.last_node();
                 at.first_arm = arms_.size();
             }
             open_node_behind({at.fork});
         }
         move(i, move_time::enter);
-        if (tree_.body(i).kind == body_kind::loop) header_[i] = open_node_behind({current()});
-        entry_[i] = current();
+        if (tree_.body(i).kind == body_kind::loop) header_[i] = open_node_behind({draft_.last_node()});
+        entry_[i] = draft_.last_node();
         enter(i, open);
     }
     void leave(program_id i, frame& at)
@@ -266,7 +201,7 @@ private:
         if (tree_.body(i).kind == body_kind::loop) {
             open_node_behind(left);
             move(i, move_time::again);
-            edges_.push_back({current(), header_[i]});
+            draft_.add_edge(draft_.last_node(), header_[i]);
             open_node_behind({header_[i]});
         } else {
             open_node_behind(left);
@@ -274,7 +209,7 @@ private:
         move(i, move_time::leave);
         ++at.bodies_done;
         if (!is_branch(i)) return;
-        arms_.push_back(current());
+        arms_.push_back(draft_.last_node());
         auto const bodies = bodies_.of(at.program, at.step);
         if (at.bodies_done != bodies.size() && is_branch(bodies[at.bodies_done])) return;
         std::vector<node_id> arms;
@@ -288,10 +223,8 @@ private:
 
     void add_step(flat_step step)
     {
+        flat_.step_of.resize(draft_.end_step()); // those between are of nodes where nothing is done
         flat_.step_of.push_back(step);
-        SUBLET_EXPECTS(flat_.step_of.size() < no_step, "sublet: more steps than 32-bit ids");
-        touch_end_.push_back(touches_.size());
-        pair_end_.push_back(pairs_.size());
     }
 
     void move(program_id i, move_time when)
@@ -309,12 +242,11 @@ private:
         copies_.order(
             copies,
             [&](value_id from, value_id to) {
-                touches_.push_back({from, touch_kind::use});
-                touches_.push_back({to, touch_kind::def});
-                pairs_.push_back({0, from, to});
-                auto const number = static_cast<step_id>(flat_.moves.size());
-                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(flat_.step_of.size())});
-                add_step({flat_part::move, i, number});
+                draft_.touch(from, touch_kind::use);
+                draft_.touch(to, touch_kind::def);
+                draft_.may_overwrite(from, to);
+                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(draft_.steps())});
+                add_step({flat_part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
             },
             [&](value_id root) {
                 flat_.value_of.push_back(flat_.value_of[root]);
@@ -341,7 +273,7 @@ private:
             if (t.kind == touch_kind::def && !bodies.empty())
                 is_said = mark_[v] == (is_beginning ? captured : 0);
             else if (t.kind == touch_kind::use_early) is_said = is_beginning;
-            if (is_said) touches_.push_back({v, t.kind});
+            if (is_said) draft_.touch(v, t.kind);
         }
         for (program_id b : bodies) {
             for (body_capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] = 0;
@@ -349,60 +281,32 @@ private:
                 if (c.result != no_value) mark_[flat_of[c.result]] = 0;
         }
         if (bodies.empty() || !is_beginning)
-            for (overwrite o : p.overwrites(step)) pairs_.push_back({0, flat_of[o.in], flat_of[o.out]});
+            for (overwrite o : p.overwrites(step)) draft_.may_overwrite(flat_of[o.in], flat_of[o.out]);
         flat_part const part = bodies.empty() ? flat_part::whole
                                : is_beginning ? flat_part::beginning
                                               : flat_part::end;
         add_step({part, program, step});
     }
 
+    /// With the edges inside programs, and the operands that stand on them.
     flat_tree finished()
     {
         for (std::size_t i = 0; i != tree_.size(); ++i) {
-            snapshot const& p = tree_.program_of(static_cast<program_id>(i));
+            auto const number = static_cast<program_id>(i);
+            snapshot const& p = tree_.program_of(number);
             for (std::size_t n = 0; n != p.nodes(); ++n) {
-                node_id const tail = tail_[first_node_[i] + n];
-                if (is_list(static_cast<program_id>(i)) && n + 1 != p.nodes())
-                    edges_.push_back({tail, head_[first_node_[i] + n + 1]});
+                node_id const head = head_[first_node_[i] + n], tail = tail_[first_node_[i] + n];
+                if (is_list(number) && n + 1 != p.nodes())
+                    draft_.add_edge(tail, head_[first_node_[i] + n + 1]);
                 for (node_id s : p.successors(static_cast<node_id>(n)))
-                    edges_.push_back({tail, head_[first_node_[i] + s]});
+                    draft_.add_edge(tail, head_[first_node_[i] + s]);
+                for (edge_use u : p.edge_uses(n))
+                    draft_.use_at_end_of(head, tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
             }
         }
-        csr_rows const successors = csr_rows::gathered(node_end_.size(), [this](auto add) {
-            for (edge e : edges_) add(e.from, e.to);
-        });
-        std::vector<node_id> program_of_head(node_end_.size(), no_node); // whose operands are used before it
-        std::vector<node_id> node_of_head(node_end_.size(), no_node);
-        for (std::size_t i = 0; i != tree_.size(); ++i)
-            for (std::size_t n = 0; n != tree_.program_of(static_cast<program_id>(i)).nodes(); ++n) {
-                program_of_head[head_[first_node_[i] + n]] = static_cast<program_id>(i);
-                node_of_head[head_[first_node_[i] + n]] = static_cast<node_id>(n);
-            }
-        flat_.program = flow(
-            node_end_.size(), flat_.value_of.size(), [&](node_id n) { return successors[n]; },
-            [&](node_id n, effect_sink& sink) {
-                std::size_t const first = n == 0 ? 0 : node_end_[n - 1];
-                for (std::size_t s = first; s != node_end_[n]; ++s) {
-                    if (s != first) sink.next_step();
-                    say_step(s, sink);
-                }
-                program_id const i = program_of_head[n];
-                if (i == no_node) return;
-                for (edge_use u : tree_.program_of(i).edge_uses(node_of_head[n]))
-                    sink.use_at_end_of(tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
-            });
+        flat_.program = draft_.program(flat_.value_of.size());
+        flat_.step_of.resize(flat_.program.steps());
         return std::move(flat_);
-    }
-    void say_step(std::size_t s, effect_sink& sink) const
-    {
-        for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
-            auto const [value, kind] = touches_[t];
-            if (kind == touch_kind::def) sink.def(value);
-            else if (kind == touch_kind::use) sink.use(value);
-            else sink.use_early(value);
-        }
-        for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
-            sink.may_overwrite(pairs_[o].in, pairs_[o].out);
     }
 
     Tree const& tree_;
@@ -411,18 +315,13 @@ private:
     copy_order<value_copy> copies_;
     std::vector<unsigned char> mark_; // by flat value, all 0 between steps
 
+    program_draft draft_;
+
     std::vector<std::size_t> first_node_; // by program, into head_ and tail_
     std::vector<node_id> head_, tail_;    // flat: where a node begins and where it ends
     std::vector<node_id> header_;         // flat, by program: where a loop begins again
     std::vector<node_id> entry_;          // flat, by program: from where it is entered
     std::vector<node_id> arms_;           // the ends of branches whose choice goes on
-
-    bool is_before_first_ = true;
-    std::vector<std::size_t> node_end_;             // into steps
-    std::vector<std::size_t> touch_end_, pair_end_; // by step
-    std::vector<touch> touches_;
-    std::vector<overwrite> pairs_;
-    std::vector<edge> edges_;
 };
 
 } // namespace detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_TREE_VALUES_HPP
+#define SUBLET_ANALYSIS_TREE_VALUES_HPP
+
+/// One number for each value of a tree of programs, however many names it has.
+///
+///     program 0        a   b              0  1
+///     body 1           c   d = b             1  2       d captures b
+///     body of that     e = d   f             1  3       e captures d, so it is b as well
+///
+/// A captured value is the outer value itself. All others are new; they are numbered by program, and in
+/// each in its own order.
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program_tree.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+struct tree_value {
+    program_id program = 0;
+    value_id value = no_value;
+    friend bool operator==(tree_value, tree_value) = default;
+};
+
+struct tree_values {
+    std::vector<std::vector<value_id>> flat_of; ///< by program, by value
+    std::vector<tree_value> value_of;           ///< by number: the outermost of its names
+    friend bool operator==(tree_values const&, tree_values const&) = default;
+};
+
+/// Complexity: O(values) of all programs.
+/// Throws:     precondition_error for more values than 32-bit ids.
+template <std::same_as<program_tree> Tree>
+[[nodiscard]] tree_values number_values(Tree const& tree)
+{
+    tree_values numbered;
+    for (std::size_t i = 0; i != tree.size(); ++i) {
+        auto const number = static_cast<program_id>(i);
+        std::vector<value_id> of(tree.program_of(number).values(), no_value);
+        if (i != 0) { // the parent has been numbered
+            auto const& outer = numbered.flat_of[tree.body(number).parent];
+            for (body_capture c : tree.body(number).captures) of[c.inner] = outer[c.outer];
+        }
+        for (std::size_t v = 0; v != of.size(); ++v) {
+            if (of[v] != no_value) continue;
+            of[v] = static_cast<value_id>(numbered.value_of.size());
+            numbered.value_of.push_back({number, static_cast<value_id>(v)});
+            SUBLET_EXPECTS(numbered.value_of.size() < no_value, "sublet: more values than 32-bit ids");
+        }
+        numbered.flat_of.push_back(std::move(of));
+    }
+    return numbered;
+}
+
+/// By number: the value that it is a view of in the end, or itself.
+///
+/// Requires:   `alias_of`, by program and value, says what is a view of what; empty: there are none. What it
+///             says of captured values is not asked.
+/// Complexity: O(values).
+/// Throws:     precondition_error where views are not as aliases() asks.
+template <std::same_as<tree_values> Values>
+[[nodiscard]] std::vector<value_id> view_roots(Values const& values,
+                                               std::vector<std::vector<value_id>> const& alias_of)
+{
+    SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == values.flat_of.size(),
+                   "sublet: views are not given for each program of a tree");
+    auto flat_alias = [&](value_id v) {
+        auto const [program, value] = values.value_of[v];
+        if (alias_of.empty()) return no_value;
+        value_id const to = alias_of[program][value];
+        SUBLET_EXPECTS(to == no_value || to < values.flat_of[program].size(),
+                       "sublet: alias_of names a value that does not exist");
+        return to == no_value ? no_value : values.flat_of[program][to];
+    };
+    buffer_classes const classes = aliases(values.value_of.size(), flat_alias);
+    std::vector<value_id> root_of;
+    for (buffer_id b : classes.buffer_of) root_of.push_back(classes.root[b]);
+    return root_of;
+}
+
+} // namespace sublet
+
+#endif
