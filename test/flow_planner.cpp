@@ -57,6 +57,9 @@ TEST_CASE("what only one branch needs and what only the other needs take the sam
     CHECK(planned.report.arena_bytes == 128);
     CHECK(planned.report.lower_bound_bytes == 128);
     CHECK(planned.plan.offset_of(1) == planned.plan.offset_of(2));
+    std::ostringstream said;
+    said << planned.report;
+    CHECK(said.str() == "128 B instead of 192 B; no plan for every path goes below 128 B");
 }
 
 TEST_CASE("a buffer lies in the hole that another branch leaves in a life")
@@ -73,6 +76,7 @@ TEST_CASE("a buffer lies in the hole that another branch leaves in a life")
     CHECK(planned.lives[1][0] == live_range{1, 3});
 }
 
+// REGRESSIONS, user thread 16: a loop-invariant buffer was reused inside of the loop.
 TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
 {
     // 0: def a, the loop: 1: use a, def b; 2: use b -> 1 or 3. b may not take the bytes of a, which is read

@@ -109,6 +109,7 @@ Stream& operator<<(Stream& out, plan_report const& r)
     text << "; no plan ";
     if (r.is_clocked) text << "in this clock";
     else if (r.reading == program_reading::concurrent) text << "for every schedule";
+    else if (r.reading == program_reading::control_flow) text << "for every path";
     else text << "in this order";
     text << " goes below ";
     detail::write_bytes(text, r.lower_bound_bytes);

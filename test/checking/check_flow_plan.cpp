@@ -161,6 +161,7 @@ TEST_CASE("a write on one of two paths spoils what is read where they meet")
     CHECK_FALSE(check_flow_plan(apart, plan_of({0, 32}), {.bytes = 64}));
 }
 
+// REGRESSIONS, user thread 4: storage of `then` was used in `else`.
 TEST_CASE("storage that the one branch writes is not free for the other if it is read behind both")
 {
     // then: t = ..; r = t     else: r = ..     use r: e, which else uses on the way, may not lie upon r

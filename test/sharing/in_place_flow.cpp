@@ -110,25 +110,34 @@ TEST_CASE("buffers of other sizes, pools or pins are left alone")
     CHECK(are_joined(first, 0, 1, {.bytes = 8, .role = std::vector{value_role::input, value_role{}}}));
 }
 
+TEST_CASE("what one step hands over and another takes back is asked of both steps")
+{
+    // 1: b over a, and then 2 reads b for the last time, for c, and writes a as well
+    auto chain = [](std::vector<overwrite> pairs) {
+        return program_of(
+            3, {{{1}, {}, {0}}, {{2}, {0}, {1}, {{0, 0, 1}}}, {{3}, {1}, {0, 2}, pairs}, {{}, {0, 2}, {}}});
+    };
+    CHECK_FALSE(are_joined(chain({{0, 1, 2}}), 0, 1));
+    CHECK(are_joined(chain({{0, 1, 2}}), 1, 2));
+    CHECK(are_joined(chain({{0, 1, 0}}), 0, 1));
+}
+
 TEST_CASE("where only one of two joins can be had, it is the one in the loop")
 {
-    // x moves to y in a loop, and to z, the larger of the worth in a line, behind it.
-    //   0: x = .. -> 1: y = x (over) -> 2: x = y (over) -> 1 or 3: z = x (over), 4: use z
-    snapshot const p = program_of(3, {{{1}, {}, {0}},
-                                      {{2}, {0}, {1}, {{0, 0, 1}}},
-                                      {{1, 3}, {1}, {0}, {{0, 1, 0}}},
-                                      {{4}, {0, 1}, {2}, {{0, 1, 2}}}, // y is read once more: not over x
-                                      {{}, {2}, {}}});
-    buffer_table const table = joined(p, {.bytes = 8});
-    CHECK(table.buffer_of[0] != table.buffer_of[1]); // y outlives the move
-    CHECK(table.buffer_of[1] == table.buffer_of[2]);
-    // Two results of a step that is not in a loop want a; b is also wanted by a move in a loop.
-    snapshot const choice = program_of(3, {{{1}, {}, {0, 2}},
-                                           {{2}, {0}, {1}, {{0, 0, 1}}}, // b over a, once
-                                           {{3}, {1, 2}, {}},            // c is held beside b
-                                           {{2, 4}, {1}, {1}, {}},       // the loop
-                                           {{}, {1, 2}, {}}});
-    CHECK(are_joined(choice, 0, 1));
+    // b may be written over a in 1, and c in 2; but 3 writes both, so not all three are one.
+    std::vector<node> nodes{{{1, 2}, {}, {0}},
+                            {{3}, {0}, {1}, {{0, 0, 1}}},
+                            {{3}, {0}, {2}, {{0, 0, 2}}},
+                            {{4}, {}, {1, 2}},
+                            {{}, {1, 2}, {}}};
+    snapshot const once = program_of(3, nodes);
+    CHECK(are_joined(once, 0, 1)); // of equal worth the first that is declared
+    CHECK_FALSE(are_joined(once, 0, 2));
+    nodes[2].successors = {3, 5}; // 2 again and again: 5 makes a anew
+    nodes.push_back({{2}, {}, {0}});
+    snapshot const often = program_of(3, nodes);
+    CHECK(are_joined(often, 0, 2));
+    CHECK_FALSE(are_joined(often, 0, 1));
 }
 
 TEST_CASE("joined buffers never hold two values that somebody still reads")
