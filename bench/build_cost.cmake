@@ -487,6 +487,7 @@ void call(sublet::program_tree const& t, renamer& r) { sublet::rename_tree(t, su
 cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
 cost(rewriting/sharing_log.hpp "${program}auto l = sublet::log_sharing(p, {}, {.bytes = 4096});")
 cost(rewriting/release.hpp "${program}auto r = sublet::releases(p, 1, {0});")
+cost(rewriting/release_flow.hpp "${program}auto r = sublet::flow_releases(p, 1, {0}, {{}});")
 cost(rewriting/apply_absences.hpp "${program}auto r = sublet::apply_absences(p, {}, {.bytes = 4096}, {}, {});")
 
 cost(reporting/text.hpp "${text}

@@ -230,6 +230,7 @@
 #include <sublet/rewriting/unused_names.hpp>
 #include <sublet/rewriting/sharing_log.hpp>
 #include <sublet/rewriting/release.hpp>
+#include <sublet/rewriting/release_flow.hpp>
 #include <sublet/rewriting/apply_absences.hpp>
 
 // The front doors.
