@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace sublet;
@@ -20,8 +21,10 @@ using ids = std::vector<value_id>;
 struct toy_ir {
     struct region;
     struct operation {
+        operation(ids used, ids defined);
+        operation(ids used, ids defined, std::vector<region> nested);
         ids uses, defs;
-        std::vector<region> regions = {};
+        std::vector<region> regions;
     };
     std::vector<operation> operations;
     std::size_t value_count = 0;
@@ -42,6 +45,11 @@ struct toy_ir::region {
     std::vector<body_capture> captures = {};
     std::vector<body_binding> bindings = {};
 };
+toy_ir::operation::operation(ids used, ids defined) : operation(std::move(used), std::move(defined), {}) {}
+toy_ir::operation::operation(ids used, ids defined, std::vector<region> nested)
+    : uses(std::move(used)), defs(std::move(defined)), regions(std::move(nested))
+{
+}
 static_assert(nested_program<toy_ir>);
 static_assert(!nested_program<snapshot>);
 static_assert(!nested_program<archetype::program>);
