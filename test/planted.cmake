@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Plants mistakes in a small source tree and expects layers.cmake and namesakes.cmake to say exactly these.
+# Plants mistakes in a small source tree and expects layers.cmake, namesakes.cmake and systems.cmake to say
+# exactly these.
 #   cmake -DTREE=scratch-folder -P test/planted.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -51,7 +52,34 @@ string(APPEND layers "value_role.hpp: is not in the list of headers in CMakeList
                      "value_role.hpp: is not in the umbrella\n")
 string(APPEND namesakes "value_role.hpp: has no test/value_role.cpp\n")
 
-foreach(script layers namesakes)
+# A table of the systems with a row that has no test, some whose tests are not there, a missing one, a new one
+# and one that stands there twice.
+string(CONCAT cases "TEST_CASE(\"one; [two]\")\nTEST_CASE(\n    \"a sentence that is \"\n    \"split\")\n"
+                    "// TEST_CASE of a sentence\n")
+file(WRITE ${TREE}/test/shown.cpp "${cases}")
+set(table "| row | feature | shown by |\n|---|---|---|\n")
+function(row name shown)
+  set(table "${table}| ${name} | what it does | ${shown} |\n" PARENT_SCOPE)
+endfunction()
+set(good "`test/shown.cpp` \"one; [two]\"<br>`test/shown.cpp` \"a sentence that is split\"")
+row(M1 "${good}")
+row(M2 "by hand")
+row(M3 "`test/other.cpp` \"one; [two]\"")
+row(M4 "`test/shown.cpp` \"a sentence that is\"")
+row(M5 "`CMakeLists.txt` \"include/sublet/units.hpp\"")
+row(M6 "`CMakeLists.txt` \"include/sublet/forgotten.hpp\"")
+row(X1 "${good}")
+foreach(name M8 M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 R4 R4
+             02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-15 thread-16)
+  row(${name} "${good}")
+endforeach()
+file(WRITE ${TREE}/test/systems.md "# Systems\n\n${table}")
+string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which is not there\n"
+                      "M4: names what does not stand in test/shown.cpp: a sentence that is\n"
+                      "M6: names what does not stand in CMakeLists.txt: include/sublet/forgotten.hpp\n"
+                      "X1: is no row of the systems\nR4: stands there twice\nM7: is missing\n")
+
+foreach(script layers namesakes systems)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE} -P ${CMAKE_CURRENT_LIST_DIR}/${script}.cmake
                   RESULT_VARIABLE result ERROR_VARIABLE said)
   string(REGEX REPLACE "CMake Error.*" "" said "${said}")
