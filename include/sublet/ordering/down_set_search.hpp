@@ -64,9 +64,10 @@ template <std::same_as<order_window> Window, class Stop>
     down_set_table sets(w.graph.nodes());
     struct arrival { // by set
         byte_count live;
-        byte_count settled; // with so many bytes allowed nothing is free
-        bool is_visited;
+        byte_count settled; // with so many bytes allowed nothing is free,
+        byte_count refused; // and chains asked for so many
         id from;
+        bool is_visited;
         std::size_t way; // where the nodes that led from there begin in `ways`
     };
     std::vector<arrival> arrivals;
@@ -90,7 +91,7 @@ template <std::same_as<order_window> Window, class Stop>
         for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);
         auto const [number, is_new] = sets.number_of(moves.walk().done().data(), hash);
         if (!is_new) return;
-        arrivals.push_back({moves.walk().live(), allowed, false, from, ways.size()});
+        arrivals.push_back({moves.walk().live(), allowed, moves.refused(), from, false, ways.size()});
         for (node_id n : moves.trail()) ways.push_back(n);
         if (moves.walk().ran() == w.graph.nodes()) reached = number;
         children.push_back({number, moves.walk().live()});
@@ -128,32 +129,30 @@ template <std::same_as<order_window> Window, class Stop>
         id const here = open.back();
         open.pop_back();
         moves.jump(sets[here], arrivals[here].live);
-        byte_count const before = arrivals[here].settled; // nodes that need no more have been tried
-        bool const is_first = !arrivals[here].is_visited;
-        arrivals[here].settled = allowed;
-        arrivals[here].is_visited = true;
+        // Where it was visited before, nodes that need no more than was allowed then have been tried.
+        byte_count const before = arrivals[here].settled;
+        byte_count const tried = arrivals[here].is_visited ? before : 0;
         if (before != allowed) {
-            moves.run_free(allowed);
+            moves.run_free_again(allowed, before, arrivals[here].refused);
+            arrivals[here].settled = allowed;
+            arrivals[here].refused = moves.refused();
             if (!moves.trail().empty()) {
                 arrive(here);
                 open_children();
                 continue;
             }
         }
+        arrivals[here].is_visited = true;
         byte_count least_refused = no_limit;
         ready.clear();
         moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
         for (node_id n : ready) {
             byte_count const most = moves.run(n);
-            if (most <= allowed && !is_first && most <= before) {
-                moves.return_to(0);
-                continue;
-            }
-            if (most <= allowed) {
+            if (most > allowed) {
+                least_refused = smaller(least_refused, most);
+            } else if (most > tried || tried == 0) {
                 moves.run_free(allowed);
                 arrive(here);
-            } else {
-                least_refused = smaller(least_refused, most);
             }
             moves.return_to(0);
         }

@@ -22,6 +22,7 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/ordering/order_window.hpp>
 #include <sublet/ordering/peak_walk.hpp>
+#include <sublet/ordering/topological.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -44,23 +45,6 @@ struct exact_node_order : node_order {
     exact_order_report report;
 };
 
-namespace detail {
-
-/// The listed order, or any other where the program cannot run so.  O(V + E)
-template <std::same_as<order_graph> Graph>
-std::vector<node_id> listed_or_any(Graph const& g)
-{
-    std::vector<unsigned char> has_run(g.nodes(), 0);
-    for (node_id n : g.listed) {
-        for (node_id other : g.before[n])
-            if (!has_run[other]) return any_order(g);
-        has_run[n] = 1;
-    }
-    return g.listed;
-}
-
-} // namespace detail
-
 /// The order with the least peak. `start` is an order to begin with, better ones save work; where it is
 /// empty, the listed one is. Every few hundred sets `stop(peak so far, lower bound, sets)` is asked whether
 /// to give up.
@@ -79,7 +63,7 @@ template <std::same_as<order_graph> Graph, class Stop>
     exact_node_order result;
     result.violation = g.violation;
     if (g.violation) return result;
-    result.order = detail::listed_or_any(g);
+    result.order = topological(g);
     result.given_peak = peak_of(g, result.order);
     if (!start.empty()) result.order = start;
     byte_count const start_peak = peak_of(g, result.order);

@@ -127,10 +127,23 @@ public:
     /// Run whatever is free if `allowed` bytes may be alive.
     void run_free(byte_count allowed)
     {
+        refused_ = no_limit;
         if (waits_for_first_ && walk_.ran() == 0) return;
-        do run_free_nodes(allowed);
-        while (run_free_chain(allowed));
+        do {
+            run_free_nodes(allowed);
+            refused_ = no_limit;
+        } while (run_free_chain(allowed, 0));
     }
+    /// The same where nothing was free with `before` allowed, and chains asked for `refused` bytes at least.
+    void run_free_again(byte_count allowed, byte_count before, byte_count refused)
+    {
+        if (refused <= allowed) return run_free(allowed);
+        refused_ = refused;
+        if (waits_for_first_ && walk_.ran() == 0) return;
+        if (run_free_chain(allowed, before)) run_free(allowed);
+    }
+    /// What the next node of a chain asked for at least where none was free in the end.
+    [[nodiscard]] byte_count refused() const { return refused_; }
 
 private:
     void turn_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
@@ -185,39 +198,50 @@ private:
         }
     }
 
-    bool run_free_chain(byte_count allowed)
+    /// A chain of one node or more, among those whose first node needs more than `before`.
+    bool run_free_chain(byte_count allowed, byte_count before)
     {
         candidates_.clear();
         for_each_ready([&](node_id n) { return candidates_.push_back(n), true; });
-        byte_count const live = walk_.live();
-        std::size_t const length = trail_.size();
         for (node_id first : candidates_) {
             if (spoils(first)) continue;
-            links_.clear();
-            links_.push_back({first, length, 0});
-            bool fits = run(first) <= allowed;
-            std::size_t tries = most_tries;
-            while (!links_.empty()) {
-                if (fits && walk_.live() <= live) return true;
-                link& end = links_.back();
-                node_id next = no_node;
-                if (fits && tries != 0 && links_.size() < most_links) {
-                    auto const after = d_.after[end.node];
-                    while (end.next != after.size() && next == no_node) {
-                        node_id const n = after[end.next++];
-                        if (waits_[n] == 0 && !spoils(n)) next = n;
-                    }
+            byte_count const live = walk_.live();
+            std::size_t const length = trail_.size();
+            byte_count const most = run(first);
+            if (most > before && most <= allowed && goes_down(first, length, allowed, live)) return true;
+            return_to(length);
+        }
+        return false;
+    }
+    /// Whether nodes that wait for `first`, each for the one before, lead down to `live` bytes; then they
+    /// have run, else perhaps the first.
+    bool goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live)
+    {
+        links_.clear();
+        links_.push_back({first, length, 0});
+        std::size_t tries = most_tries;
+        for (bool fits = true; !links_.empty();) {
+            if (fits && walk_.live() <= live) return true;
+            link& end = links_.back();
+            node_id next = no_node;
+            if (fits && tries != 0 && links_.size() < most_links) {
+                auto const after = d_.after[end.node];
+                while (end.next != after.size() && next == no_node) {
+                    node_id const n = after[end.next++];
+                    if (waits_[n] == 0 && !spoils(n)) next = n;
                 }
-                if (next == no_node) {
-                    return_to(end.begin);
-                    links_.pop_back();
-                    fits = true;
-                    continue;
-                }
-                --tries;
-                links_.push_back({next, trail_.size(), 0});
-                fits = run(next) <= allowed;
             }
+            if (next == no_node) {
+                return_to(end.begin);
+                links_.pop_back();
+                fits = true;
+                continue;
+            }
+            --tries;
+            links_.push_back({next, trail_.size(), 0});
+            byte_count const most = run(next);
+            fits = most <= allowed;
+            if (!fits) refused_ = smaller(refused_, most);
         }
         return false;
     }
@@ -238,6 +262,7 @@ private:
     std::vector<byte_count> lives_; // by node of the trail: alive before it
     std::vector<node_id> candidates_;
     std::vector<link> links_;
+    byte_count refused_ = no_limit;
     bool waits_for_first_ = false;
 };
 
