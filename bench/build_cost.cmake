@@ -65,7 +65,7 @@ function(budget_of header result)
   set(words "^(units|contract|live_range|per_value|value_role|plan|plan_options|graph/concepts)[.]hpp$")
   if(header MATCHES "${words}")
     set(${result} 60 PARENT_SCOPE)
-  elseif(header MATCHES "^reporting/(dot|why_peak)[.]hpp$") # these read a program and write names
+  elseif(header MATCHES "^(reporting/(dot|why_peak)|rewriting/sharing_log)[.]hpp$") # a program, and names
     set(${result} 250 PARENT_SCOPE)
   elseif(header MATCHES "^analysis/(flatten|with_captures)[.]hpp$") # these make programs
     set(${result} 300 PARENT_SCOPE)
@@ -247,6 +247,7 @@ cost(analysis/storage_order.hpp "${program}auto h = sublet::storage_order(p, 1, 
 cost(analysis/tree_values.hpp "
 auto v = sublet::number_values(sublet::program_tree());
 auto r = sublet::view_roots(v, {});")
+cost(analysis/flat_tree.hpp "auto f = sublet::flat_tree();")
 cost(analysis/copy_order.hpp "
 sublet::copy_order<sublet::value_copy> o({0, 1});
 void f() { o.order({{0, 1}}, [](unsigned, unsigned) {}, [](unsigned) { return 2u; }); }")
@@ -318,6 +319,8 @@ moves.run_free(8);")
 cost(ordering/down_set_search.hpp "${whole}auto r = sublet::search_down_sets(w, 0, 8, {}, ${never});")
 cost(ordering/exact_window.hpp "auto w = sublet::exact_window(sublet::order_graph(), {}, 0, 0);")
 cost(ordering/exact_order.hpp "auto r = sublet::exact_order(sublet::order_graph());")
+cost(ordering/improve_order.hpp "auto o = sublet::improve_order(sublet::order_graph(), {});")
+cost(ordering/best_order.hpp "auto o = sublet::best_order(sublet::order_graph());")
 cost(ordering/parallel_clock.hpp "auto c = sublet::parallel_clock(sublet::dependence_graph());")
 cost(ordering/clock_lives.hpp "auto l = sublet::clock_lives({}, sublet::clock_times());")
 cost(ordering/clock_order.hpp "auto g = sublet::in_clock_order(sublet::dependence_graph(), {});")
@@ -448,6 +451,9 @@ cost(checking/node_ends.hpp "${program}auto e = sublet::ends_of_nodes(p, {});")
 cost(checking/unwritten_reads.hpp "${program}
 auto w = sublet::find_unwritten_read(p, {}, {}, {});")
 cost(checking/intact_values.hpp "void call(sublet::intact_values& i) { i.write(0); }")
+cost(checking/intact_arrivals.hpp "
+using arrivals = sublet::intact_arrivals<sublet::snapshot>;
+void call(arrivals const& a, sublet::intact_values& i) { a.enter(0, i); }")
 cost(checking/spoiling_path.hpp "
 auto call(sublet::flow_paths<sublet::snapshot> const& f) { return sublet::find_spoiling_path(f, 0, 0, 0); }")
 cost(checking/check_flow_plan.hpp "${program}
@@ -487,6 +493,8 @@ void call(sublet::program_tree const& t, renamer& r) { sublet::rename_tree(t, su
 cost(rewriting/unused_names.hpp "auto n = sublet::unused_names(\"s\", 2, 3, [](auto v) { return v; });")
 cost(rewriting/sharing_log.hpp "${program}auto l = sublet::log_sharing(p, {}, {.bytes = 4096});")
 cost(rewriting/release.hpp "${program}auto r = sublet::releases(p, 1, {0});")
+cost(rewriting/release_concurrent.hpp "${program}
+auto r = sublet::concurrent_releases(p, {}, 1, {0}, {{}});")
 cost(rewriting/release_flow.hpp "${program}auto r = sublet::flow_releases(p, 1, {0}, {{}});")
 cost(rewriting/apply_absences.hpp "${program}auto r = sublet::apply_absences(p, {}, {.bytes = 4096}, {}, {});")
 

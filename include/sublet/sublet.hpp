@@ -64,6 +64,7 @@
 #include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/analysis/tree_values.hpp>
+#include <sublet/analysis/flat_tree.hpp>
 #include <sublet/analysis/copy_order.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/with_captures.hpp>
@@ -104,6 +105,8 @@
 #include <sublet/ordering/down_set_search.hpp>
 #include <sublet/ordering/exact_window.hpp>
 #include <sublet/ordering/exact_order.hpp>
+#include <sublet/ordering/improve_order.hpp>
+#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/ordering/clock_lives.hpp>
 #include <sublet/ordering/clock_order.hpp>
@@ -206,6 +209,7 @@
 #include <sublet/checking/node_ends.hpp>
 #include <sublet/checking/unwritten_reads.hpp>
 #include <sublet/checking/intact_values.hpp>
+#include <sublet/checking/intact_arrivals.hpp>
 #include <sublet/checking/spoiling_path.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
@@ -230,6 +234,7 @@
 #include <sublet/rewriting/unused_names.hpp>
 #include <sublet/rewriting/sharing_log.hpp>
 #include <sublet/rewriting/release.hpp>
+#include <sublet/rewriting/release_concurrent.hpp>
 #include <sublet/rewriting/release_flow.hpp>
 #include <sublet/rewriting/apply_absences.hpp>
 

@@ -40,18 +40,20 @@ struct least_peak_limits {
 
 namespace detail {
 
-/// Schedule the best order of a contest again and again.
+/// Schedule the best order of a contest again and again, if `made` schedules have been made before.
 template <std::same_as<order_graph> Graph>
 void schedule_again(order_contest<Graph>& contest, Graph const& g, Graph const& mirror,
-                    least_peak_limits const& limits)
+                    least_peak_limits const& limits, std::uint32_t made = 0)
 {
+    std::uint64_t const fitting = limits.nodes / larger(g.nodes(), std::size_t{1});
+    std::uint64_t const most = smaller(std::uint64_t{limits.schedules}, fitting);
     std::uint32_t failed = 0;
-    for (std::uint32_t turn = 0; turn != limits.schedules && failed != limits.patience; ++turn) {
+    for (std::uint32_t turn = 0; made + turn < most && failed != limits.patience; ++turn) {
         if (contest.is_over()) return;
         byte_count const peak = contest.best().peak;
-        // A goal just below keeps most of the order, none at all finds an order of its own.
-        byte_count const goals[] = {peak - 1, peak - peak / 32, peak - peak / 8, 0};
-        schedule_rule const rule{larger(limits.floor, goals[turn / 2 % 4]), false};
+        // A goal just below keeps most of the order, a low one finds an order of its own.
+        byte_count const goals[] = {peak - 1, peak - peak / 16, peak - peak / 4};
+        schedule_rule const rule{larger(limits.floor, goals[turn / 2 % 3]), false};
         std::vector<node_id> order = contest.best().order;
         bool const from_end = turn % 2 != 0;
         if (from_end) order = {order.rbegin(), order.rend()};
@@ -85,11 +87,7 @@ template <std::same_as<order_graph> Graph>
     if (!contest.is_over())
         contest.enter_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
                                order_method::reversed);
-    std::uint64_t const fitting = limits.nodes / larger(g.nodes(), std::size_t{1});
-    std::uint64_t const most = smaller(std::uint64_t{limits.schedules}, fitting);
-    detail::schedule_again(
-        contest, g, mirror,
-        {static_cast<std::uint32_t>(most > 2 ? most - 2 : 0), limits.nodes, limits.patience, limits.floor});
+    detail::schedule_again(contest, g, mirror, limits, 2);
     return contest.best();
 }
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/best_order.hpp>
+
+#include "../drawn_orders.hpp"
+#include "../network.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// So many layers of forward, backward and update; gradients are all updated in the end, as listed.
+drawn_program training(std::uint32_t layers)
+{
+    random_program r;
+    auto add = [&](std::vector<value_id> uses, byte_count size) {
+        r.bytes.push_back(size);
+        r.alignment.push_back(1);
+        r.role.push_back(value_role::intermediate);
+        r.alias_of.push_back(no_value);
+        r.pool.push_back(0);
+        r.eligible.push_back(true);
+        auto const v = static_cast<value_id>(r.values() - 1);
+        r.nodes.push_back({{{std::move(uses), {}, {v}, {}, {}}}, {}});
+        return v;
+    };
+    std::vector<value_id> forward{add({}, 16)}, gradients;
+    for (std::uint32_t i = 0; i != layers; ++i) forward.push_back(add({forward.back()}, 16));
+    value_id back = add({forward.back()}, 16);
+    for (std::uint32_t i = layers; i-- != 0;) {
+        gradients.push_back(add({back, forward[i]}, 64));
+        back = add({back}, 16);
+    }
+    for (value_id g : gradients) add({g}, 0); // writes the caller's weights
+    return {r, without_edges(r), r.options()};
+}
+
+} // namespace
+
+// Gradients are freed as soon as their updates have run: user thread 45 asks for cheap orders that do it.
+TEST_CASE("updates listed at the end run where their gradients are made")
+{
+    drawn_program const drawn = training(10);
+    order_graph const g = order_graph_of(drawn.program, drawn.options);
+    node_order const found = best_order(g);
+    CHECK(found.is_optimal());
+    CHECK(found.given_peak == 10 * 64 + 3 * 16 - 16);
+    CHECK(found.peak == 240);
+    CHECK(planned_peak(drawn, found.order) == found.peak);
+}
+
+TEST_CASE("ResNet-50 in its listed order is as low as can be, and that is proved")
+{
+    auto const net = network::resnet50();
+    node_order const found = best_order(net.program(), net.options());
+    CHECK(found.is_optimal());
+    CHECK(found.peak == found.given_peak);
+    CHECK(found.found_by == order_method::listed);
+}
+
+TEST_CASE("nothing to order, and nothing that can be")
+{
+    CHECK(best_order(order_graph{}).is_optimal());
+    order_graph g;
+    g.violation = dependence_violation{};
+    CHECK(best_order(g).violation.has_value());
+    CHECK_FALSE(best_order(g).is_optimal());
+}
+
+TEST_CASE("of all orders the best one, with proof")
+{
+    unsigned graphs = 0;
+    for (unsigned seed = 1; seed != rounds(150); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        ++graphs;
+        node_order const found = best_order(g);
+        REQUIRE(is_order(g, found.order));
+        CHECK(found.is_optimal());
+        CHECK(found.peak == least_of_all(g));
+        CHECK(found.peak == peak_of(g, found.order));
+        CHECK(best_order(g).order == found.order);
+        // With hardly any search it is still an order, and its bound holds.
+        best_order_limits const little{.exact = {.states = 3}, .improve = {.states = 5}};
+        node_order const quick = best_order(g, little);
+        CHECK(quick.peak >= found.peak);
+        CHECK(quick.lower_bound <= found.peak);
+        CHECK(quick.peak <= quick.given_peak);
+    }
+    CHECK(graphs > rounds(100));
+}
+
+TEST_CASE("wide graphs: never worse than listed, and what is not proved is not said")
+{
+    for (unsigned seed = 1; seed != 5; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = draw_operations(pick, 150, 150);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        node_order const found = best_order(
+            g, {.exact = {.states = 500}, .improve = {.states = 2000, .window_states = 200, .widest = 30}});
+        CHECK(is_order(g, found.order));
+        CHECK(found.peak == peak_of(g, found.order));
+        CHECK(found.peak < found.given_peak);
+        CHECK(found.lower_bound <= found.peak);
+        CHECK(planned_peak(drawn, found.order) == found.peak);
+    }
+}
