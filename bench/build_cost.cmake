@@ -70,14 +70,14 @@ function(budget_of header result)
   elseif(header MATCHES "^analysis/(flatten|with_captures)[.]hpp$") # these make programs
     set(${result} 300 PARENT_SCOPE)
   elseif(header STREQUAL checking/check_symbolic_plan.hpp) # check_plan() and more
-    set(${result} 250 PARENT_SCOPE)
+    set(${result} 300 PARENT_SCOPE)
   # Searches, or threads.
   elseif(header MATCHES "^placement/(portfolio|minimize|improve|fewest_that_fail|clocked)[.]hpp$")
     set(${result} 350 PARENT_SCOPE)
   elseif(header MATCHES "^placement/pack[.]hpp$") # every way to place, instantiated by its one call
     set(${result} 500 PARENT_SCOPE)
-  elseif(header MATCHES "^placement/pack_symbolic[.]hpp$") # pack(), and two ways more
-    set(${result} 600 PARENT_SCOPE)
+  elseif(header MATCHES "^placement/pack_symbolic[.]hpp$") # pack(), and three ways more
+    set(${result} 650 PARENT_SCOPE)
   elseif(header MATCHES "^placement/(choose_pools|replan)[.]hpp$") # pack() and what is asked of it
     set(${result} 600 PARENT_SCOPE)
   elseif(header STREQUAL planner.hpp) # pack() and a checker
@@ -558,6 +558,7 @@ cost(placement/fit_two_ended.hpp "${growing}auto s = sublet::fit_two_ended(b, {0
 cost(placement/improve_two_ended.hpp "${growing}auto s = sublet::improve_two_ended(b, {0}, {{1, 72}}, 4, 9);")
 cost(sharing/symbolic_slots.hpp "${growing}auto s = sublet::share_symbolically(b, {.max_batch = 4});")
 cost(placement/pack_symbolic.hpp "${growing}auto s = sublet::pack_symbolic(b, 4);")
+cost(placement/settle_batch.hpp "auto call(sublet::symbolic_plan const& p) { return sublet::settle_batch(p, 3); }")
 cost(checking/check_symbolic_plan.hpp "${program}
 auto w = sublet::check_symbolic_plan(p, {}, {.bytes = sublet::affine_bytes{0, 64}});")
 cost(symbolic_planner.hpp "${program}
