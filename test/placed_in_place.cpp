@@ -69,11 +69,7 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program drawn = draw_program(pick, 12);
-        for (auto const& node : drawn.nodes)
-            for (auto const& step : node.steps)
-                for (auto [in, out] : step.pairs)
-                    if (drawn.bytes[in] != no_size && drawn.bytes[in] > 1 && pick.below(2) == 0)
-                        drawn.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(drawn.bytes[in]));
+        shrink_results(drawn, pick);
         snapshot const p = drawn.program();
         planned_memory const planned = plan_memory(p, drawn.options());
         planned_memory const apart = plan_memory(p, drawn.options(false));
@@ -95,7 +91,18 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         auto const steps = steps_in_order(p, drawn.order);
         auto const table =
             gather_buffers(lifetimes(p, {.role = drawn.role, .order = drawn.order}), drawn.options());
-        left_out += match_in_place(p, steps, table).size() - planned.in_place.size();
+        auto const pairs = match_in_place(p, steps, table);
+        left_out += pairs.size() - planned.in_place.size();
+
+        // The bound holds for any choice of pairs.
+        std::vector<in_place_pair> some;
+        for (in_place_pair const& pair : pairs)
+            if (pick.below(2) == 0) some.push_back(pair);
+        placed_in_place other;
+        REQUIRE(!detail::list_planned(join_in_place(table, some), other.plan, other.problem));
+        other.placed = pack(other.problem);
+        for (std::size_t pool = 0; pool != planned.report.pools.size(); ++pool)
+            CHECK(planned.report.pools[pool].lower_bound_bytes <= other.placed.pools[pool].height);
     }
     CHECK(lower > rounds / 20);
     CHECK(shrinking > rounds / 20);

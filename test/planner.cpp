@@ -261,6 +261,36 @@ TEST_CASE("a report counts steps and values, and measures its distance from the 
     CHECK(planned.report.gap() == doctest::Approx(1.0 / 6));
 }
 
+TEST_CASE("nodes that lead back are not planned as if they ran once")
+{
+    auto loop = [](bool leads_back) {
+        return flow(
+            2, 2,
+            [=](auto n) {
+                return n == 0 ? std::vector{1} : leads_back ? std::vector{0} : std::vector<int>();
+            },
+            [](auto n, effect_sink& s) { n == 0 ? s.def(0) : (s.use(0), s.def(1)); });
+    };
+    CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
+    CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
+          "from position 1 an edge leads back: plan_flow() is for programs whose nodes run again, or not in "
+          "this "
+          "order");
+}
+
+TEST_CASE("a plan says of each in-place pair what it gains")
+{
+    auto p = sequence(3, 3, [](auto step, effect_sink& s) {
+        s.def(step);
+        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, step);
+    });
+    auto planned = plan_memory(p, {.bytes = {64, 32, 32}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 64);
+    CHECK(planned.in_place == std::vector<in_place_gain>{{{1, 0, 1, 32}, 32, 32}, {{2, 1, 2, 32}, 0, 0}});
+    CHECK(plan_memory(p, {.bytes = {64, 32, 32}, .in_place = false}).in_place.empty());
+}
+
 TEST_CASE("options made elsewhere, stored and copied still mean the same")
 {
     auto made_elsewhere = [] {

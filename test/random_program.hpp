@@ -27,7 +27,7 @@ struct random_program {
         std::vector<step> steps;
         ids leaving; // used where the node ends
     };
-    std::vector<node> nodes; // each leads to the next
+    std::vector<node> nodes; // each leads to the next, unless that runs earlier
     std::vector<sublet::byte_count> bytes, alignment;
     std::vector<sublet::value_role> role;
     ids alias_of;
@@ -36,6 +36,12 @@ struct random_program {
     std::vector<sublet::node_id> order;
 
     std::size_t values() const { return bytes.size(); }
+    /// Whether a node runs before the next one of the list.
+    bool leads_on(sublet::node_id n) const
+    {
+        return order.empty() ||
+               std::find(order.begin(), order.end(), n) < std::find(order.begin(), order.end(), n + 1);
+    }
 
     sublet::snapshot program() const
     {
@@ -43,7 +49,8 @@ struct random_program {
         return sublet::flow(
             nodes.size(), values(),
             [this](node_id n) {
-                return n + 1 < nodes.size() ? std::vector<node_id>{n + 1} : std::vector<node_id>{};
+                return n + 1 < nodes.size() && leads_on(n) ? std::vector<node_id>{n + 1}
+                                                           : std::vector<node_id>{};
             },
             [this](node_id n, sublet::effect_sink& s) {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
@@ -236,11 +243,26 @@ inline random_program draw_program(dice& pick, std::uint32_t most = 6)
             std::vector<node_id> other = order;
             std::uint32_t const at = pick.below(static_cast<std::uint32_t>(order.size() - 1));
             std::swap(other[at], other[at + 1]);
-            if (!lifetimes(program, {.role = p.role, .order = other}).violation) order = other;
+            if (lifetimes(program, {.role = p.role, .order = other}).violation) continue;
+            p.order = other;
+            bool keeps_edges = true; // those at whose beginnings something is read
+            for (node_id n = 0; n + 1 < p.nodes.size(); ++n)
+                keeps_edges = keeps_edges && (p.nodes[n].leaving.empty() || p.leads_on(n));
+            if (keeps_edges) order = other;
         }
         p.order = order;
     }
     return p;
+}
+
+/// Make the results of many in-place pairs smaller than their operands.
+inline void shrink_results(random_program& p, dice& pick)
+{
+    for (auto const& node : p.nodes)
+        for (auto const& step : node.steps)
+            for (auto [in, out] : step.pairs)
+                if (p.bytes[in] != sublet::no_size && p.bytes[in] > 1 && pick.below(2) == 0)
+                    p.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(p.bytes[in]));
 }
 
 #endif

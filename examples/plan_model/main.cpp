@@ -6,9 +6,9 @@
 
 #include "any_batch.hpp"
 #include "arguments.hpp"
+#include "choose_order.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
-#include "read_order.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
 #include "timed_plan.hpp"
@@ -92,13 +92,13 @@ int run_any_batch(arguments const& asked, network const& net, std::vector<sublet
 int run(arguments const& asked)
 {
     network const net = read_onnx(asked.model);
-    std::vector<sublet::node_id> order;
-    if (!asked.order.empty()) order = read_order(asked.order, net);
+    wishes wanted{asked.alignment, asked.in_place, {},           asked.concurrent,
+                  asked.slots,     asked.handoffs, asked.workers};
+    chosen_order const chosen = choose_order(asked.order, net, wanted);
+    std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 
     if (asked.max_batch != 0) return run_any_batch(asked, net, order);
 
-    wishes const wanted{asked.alignment, asked.in_place, order,        asked.concurrent,
-                        asked.slots,     asked.handoffs, asked.workers};
     timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;
 
@@ -124,7 +124,7 @@ int run(arguments const& asked)
         auto const by = net.values[v].producer;
         return by == sublet::no_node ? "input" : net.operations[by].type;
     };
-    auto life_of = [&](auto b) { return planned.plan.buffers[b].life; };
+    auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
     write_file(asked.csv, [&](auto& out) { sublet::write_csv(out, planned.plan, name_of); });
     write_file(asked.svg,
                [&](auto& out) { sublet::write_svg(out, planned.plan, name_of, kind_of, {.title = title}); });
@@ -150,9 +150,11 @@ int run(arguments const& asked)
                     .naive_bytes = planned.report.naive_bytes,
                     .lower_bound_bytes = planned.report.lower_bound_bytes,
                     .arena_bytes = planned.report.arena_bytes,
-                    .planning_ms = timed.milliseconds,
+                    .planning_ms = timed.milliseconds + chosen.milliseconds,
                     .verified = timed.is_verified(),
                     .slots = slots.slots,
+                    .order = chosen.word,
+                    .ordered = chosen.facts,
                     .concurrent = timed.concurrent,
                     .handoffs = planned.plan.handoffs.size(),
                     .with_handoffs = asked.handoffs,

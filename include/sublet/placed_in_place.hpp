@@ -113,14 +113,42 @@ private:
                 return buffer.pool == pool ? buffer.life : live_range{};
             };
             auto size = [&](buffer_id b) { return first.problem.buffers[b].size; };
-            byte_count const peak =
-                pressure(first.problem.buffers.size(), life, size, static_cast<step_id>(steps_.size())).peak;
+            std::size_t const buffers = first.problem.buffers.size();
+            auto const positions = static_cast<step_id>(steps_.size());
+            byte_count const peak = pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
-            if (found.proof.kind != proof_kind::exhausted) continue;
-            its.bytes = peak;
-            for (placement_buffer const& b : first.problem.buffers)
-                if (b.pool == pool && b.pinned != no_offset) its.bytes = larger(its.bytes, b.pinned + b.size);
+            if (found.height <= peak) continue;
+            if (found.proof.kind == proof_kind::exhausted) {
+                its.bytes = peak;
+                for (placement_buffer const& b : first.problem.buffers)
+                    if (b.pool == pool && b.pinned != no_offset)
+                        its.bytes = larger(its.bytes, b.pinned + b.size);
+            }
+            // Where all begin at multiples of one number, all but the highest take up whole ones.
+            byte_count const unit = common_alignment(static_cast<pool_id>(pool));
+            if (unit <= 1) continue;
+            auto rounded = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
+            memory_pressure const whole = pressure(buffers, life, rounded, positions);
+            byte_count spared = 0;
+            for (buffer const& b : table_.buffers)
+                if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
+                    spared = larger(spared, align_up(b.size, unit) - b.size);
+            its.bytes = larger(its.bytes, whole.peak - spared);
         }
+    }
+
+    /// 1 if they differ.
+    byte_count common_alignment(pool_id pool) const
+    {
+        byte_count common = 0;
+        for (buffer const& b : table_.buffers) {
+            if (!b.is_planned() || b.pool != pool) continue;
+            byte_count const its =
+                pool < pools_.size() ? combine_alignment(b.alignment, pools_[pool].alignment) : b.alignment;
+            if (common != 0 && its != common) return 1;
+            common = its;
+        }
+        return common;
     }
 
     bool is_worth_trying(pairs_taken next, std::size_t pool, byte_count height) const
@@ -128,6 +156,7 @@ private:
         pool_bound const& its = bounds_[pool];
         if (!its.has_pairs || height <= its.bytes) return false;
         if (next == pairs_taken::none) return its.without < height;
+        if (height - its.bytes <= its.bytes / 128) return false; // little to gain for as much time again
         bool lowers = false, does_not = false;
         for (in_place_gain const& gain : matched_)
             if (pool_of(gain) == pool) (gain.step_peak_bytes != 0 ? lowers : does_not) = true;

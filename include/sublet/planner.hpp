@@ -36,14 +36,35 @@
 
 namespace sublet {
 
-/// Plan where every value lives, the steps running one after the other. The program's edges are not looked
-/// at: a loop is planned as if its nodes ran once, so the plan of a program with loops is not valid for it.
+namespace detail {
+
+/// The first position after which an edge leads to a node whose turn is not later. The order is checked.
+template <std::same_as<snapshot> S>
+std::optional<step_id> first_edge_back(S const& p, std::vector<node_id> const& order)
+{
+    std::vector<unsigned char> has_run(p.nodes(), 0);
+    step_id position = 0;
+    for (node_id i = 0; i != p.nodes(); ++i) {
+        node_id const n = order.empty() ? i : order[i];
+        has_run[n] = 1;
+        position += p.steps_of(n).last - p.steps_of(n).first;
+        for (node_id next : p.successors(n))
+            if (has_run[next]) return position - 1;
+    }
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// Plan where every value lives, the steps running one after the other, each once: plan_flow() is for
+/// programs with loops.
 ///
 /// Requires:   `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
 ///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: an order
-///             in which a value is used before it is defined or overwritten too early, pins that clash or are
-///             misaligned, a capacity that the plan exceeds (no claim that another could not keep it).
+///             against an edge, or in which a value is used before it is defined or overwritten too early,
+///             pins that clash or are misaligned, a capacity that the plan exceeds (no claim that another
+///             could not keep it).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
@@ -65,6 +86,10 @@ template <std::same_as<snapshot> S>
                                  .value = value,
                                  .other = what == order_fault::defined_later ? value : no_value,
                                  .position = position};
+        return result;
+    }
+    if (auto const position = detail::first_edge_back(p, options.order)) {
+        result.refuted = witness{.what = fault::leads_back, .position = *position};
         return result;
     }
     buffer_table const table = gather_buffers(lives, options);

@@ -156,6 +156,38 @@ TEST_CASE("a declared result may be written over its dying operand, at the same 
     CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = {4, 8, 8}})) == fault::clash);
 }
 
+TEST_CASE("what a smaller result leaves free of its operand is another's, but not before the step is over")
+{
+    // 0: def a    1: b over a    2: def c    3: use b, c
+    auto const later = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{}, {2}}, {{1, 2}, {}}});
+    CHECK(!check_plan(later, plan_at({0, 0, 8}, 16), {.bytes = {16, 8, 8}}));
+    CHECK(fault_of(check_plan(later, plan_at({0, 0, 7}, 16), {.bytes = {16, 8, 8}})) == fault::clash);
+    auto const at_once = list(3, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}}}, {{1, 2}, {}}});
+    CHECK(fault_of(check_plan(at_once, plan_at({0, 0, 8}, 16), {.bytes = {16, 8, 8}})) == fault::clash);
+    CHECK(!check_plan(at_once, plan_at({0, 0, 16}, 24), {.bytes = {16, 8, 8}}));
+}
+
+TEST_CASE("where an edge leads back, to the node itself even, steps run again: that is no plan for them")
+{
+    auto const p = [](std::vector<std::vector<node_id>> const& next) {
+        return flow(
+            3, 1, [&](node_id n) -> auto& { return next[n]; },
+            [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use(0); });
+    };
+    auto const plan = plan_at({0}, 8);
+    CHECK(!check_plan(p({{1, 2}, {2}, {}}), plan, {.bytes = 8}));
+    auto const found = check_plan(p({{1}, {2}, {1}}), plan, {.bytes = 8});
+    REQUIRE(found);
+    CHECK(found->what == fault::leads_back);
+    CHECK(found->position == 2);
+    CHECK(check_plan(p({{1}, {1, 2}, {0}}), plan, {.bytes = 8})->position == 1);
+    auto turned = plan;
+    turned.order = {0, 2, 1};
+    CHECK(!check_plan(p({{1, 2}, {}, {1}}), turned, {.bytes = 8, .order = {0, 2, 1}}));
+    CHECK(fault_of(check_plan(p({{1, 2}, {2}, {}}), turned, {.bytes = 8, .order = {0, 2, 1}})) ==
+          fault::leads_back);
+}
+
 TEST_CASE("a million results in a row may each be written over the one before")
 {
     constexpr std::size_t steps = 1'000'000;

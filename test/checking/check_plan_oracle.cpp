@@ -44,30 +44,32 @@ struct scene {
     std::vector<bool> eligible;
     std::vector<pool_limits> pools;
     bool in_place = true;
+    bool is_loop = false; // the last node leads to all
     memory_plan plan;
 
     std::size_t values() const { return bytes.size(); }
     snapshot program() const
     {
-        std::vector<node_id> everywhere;
-        for (node_id n = 0; n != order.size(); ++n) everywhere.push_back(n);
-        return flow(
-            order.size(), values(), [&](node_id) { return everywhere; },
-            [&](node_id n, effect_sink& sink) {
-                bool is_first = true;
-                for (moment_of_time const& step : steps) {
-                    if (step.node != n) continue;
-                    if (!is_first) sink.next_step();
-                    is_first = false;
-                    for (touched t : step.touches)
-                        if (t.how == deed::use) sink.use(t.value);
-                        else if (t.how == deed::early_use) sink.use_early(t.value);
-                        else if (t.how == deed::def) sink.def(t.value);
-                    for (auto [in, out] : step.in_place) sink.may_overwrite(in, out);
-                }
-                for (edge_use u : edge_uses)
-                    if (u.node == n) sink.use_at_end_of(u.pred, u.value);
-            });
+        auto onwards = [&](node_id n) {
+            auto from =
+                is_loop && n == order.back() ? order.begin() : std::find(order.begin(), order.end(), n) + 1;
+            return std::vector<node_id>(from, order.end());
+        };
+        return flow(order.size(), values(), onwards, [&](node_id n, effect_sink& sink) {
+            bool is_first = true;
+            for (moment_of_time const& step : steps) {
+                if (step.node != n) continue;
+                if (!is_first) sink.next_step();
+                is_first = false;
+                for (touched t : step.touches)
+                    if (t.how == deed::use) sink.use(t.value);
+                    else if (t.how == deed::early_use) sink.use_early(t.value);
+                    else if (t.how == deed::def) sink.def(t.value);
+                for (auto [in, out] : step.in_place) sink.may_overwrite(in, out);
+            }
+            for (edge_use u : edge_uses)
+                if (u.node == n) sink.use_at_end_of(u.pred, u.value);
+        });
     }
     plan_options options() const
     {
@@ -283,8 +285,8 @@ public:
     }
     bool is_sound() const
     {
-        return !is_foreign() && !first_undefined() && !any_write_moved() && is_placed_right() &&
-               fits_capacities() && !first_contest();
+        return !is_foreign() && !first_undefined() && !any_write_moved() && !s_.is_loop &&
+               is_placed_right() && fits_capacities() && !first_contest();
     }
 
     /// Whether what the witness says can be seen, and nothing that is looked at before it is wrong.
@@ -299,6 +301,8 @@ public:
         if (first_undefined()) return false;
         if (w.what == fault::write_moved) return is_moved_write(w.value, w.position);
         if (any_write_moved()) return false;
+        if (w.what == fault::leads_back) return s_.is_loop && w.position + 1 == at_.size();
+        if (s_.is_loop) return false;
         if (w.what == fault::over_capacity)
             return is_placed_right() && is_over_capacity(w.pool) && w.end == s_.plan.arena_bytes[w.pool] &&
                    w.needed == s_.pools[w.pool].capacity;
@@ -425,8 +429,11 @@ scene random_scene(dice& roll)
     for (unsigned tries = roll.below(2); nodes != 0 && tries != 0; --tries) {
         node_id const pred = roll.below(nodes);
         value_id const v = roll.below(values);
-        if (there_at_the_end[pred][v] || roll.chance(5)) s.edge_uses.push_back({roll.below(nodes), pred, v});
+        auto const later = std::find(s.order.begin(), s.order.end(), pred) + 1;
+        if (later == s.order.end() || !(there_at_the_end[pred][v] || roll.chance(5))) continue;
+        s.edge_uses.push_back({later[roll.below(static_cast<std::size_t>(s.order.end() - later))], pred, v});
     }
+    s.is_loop = nodes != 0 && roll.chance(5);
     std::sort(s.edge_uses.begin(), s.edge_uses.end(), [](edge_use a, edge_use b) { return a.node < b.node; });
     return s;
 }

@@ -54,13 +54,13 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
     for (fault what :
          {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin, fault::wrong_pool,
           fault::torn_alias, fault::unplaced, fault::needless, fault::over_capacity, fault::write_moved,
-          fault::used_undefined, fault::several_defs, fault::cycle, fault::foreign_plan}) {
+          fault::used_undefined, fault::several_defs, fault::cycle, fault::foreign_plan, fault::leads_back}) {
         w.what = what;
         std::string const text = sentence(w);
         CAPTURE(text);
         CHECK(sentences.insert(text).second);
         bool const is_of_a_pool = what == fault::over_capacity, is_of_all = what == fault::foreign_plan;
-        bool const is_of_steps = what == fault::cycle;
+        bool const is_of_steps = what == fault::cycle || what == fault::leads_back;
         CHECK((is_of_a_pool || is_of_all || is_of_steps || text.find("3") != std::string::npos));
         bool const has_bound = what == fault::misaligned || what == fault::outside_arena ||
                                what == fault::off_pin || what == fault::torn_alias || is_of_a_pool;

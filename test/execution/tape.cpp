@@ -285,10 +285,11 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
           "in the way")
 {
     std::size_t saved = 0, equal = 0;
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != 1000; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
-        random_program const p = draw_program(pick, 8);
+        random_program p = draw_program(pick, 8);
+        if (seed % 2 == 0) shrink_results(p, pick);
         byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));
         CHECK(apart == slow_live_peak(p, false));
         CHECK(in_place == slow_live_peak(p, true));
@@ -300,6 +301,6 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
         }
         saved += in_place < apart;
     }
-    CHECK(saved > 100);
-    CHECK(equal > 5500);
+    CHECK(saved > 40);
+    CHECK(equal > 1800);
 }

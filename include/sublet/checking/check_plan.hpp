@@ -53,6 +53,7 @@ public:
         if (is_foreign()) return witness{.what = fault::foreign_plan};
         if (auto fact = undefined_use()) return fact;
         if (auto fact = moved_write()) return fact;
+        if (auto fact = edge_back()) return fact;
         if (auto fact = check_places(asked_, plan_, options_)) return fact;
         return clash();
     }
@@ -71,6 +72,20 @@ private:
         for (std::size_t i = 0; i != nodes; ++i)
             if (at(plan_.order, i) != at(options_.order, i)) return true;
         return false;
+    }
+
+    /// All that is checked here is checked of steps that run once, one after the other.
+    std::optional<witness> edge_back() const
+    {
+        std::optional<witness> first;
+        for (node_id n = 0; n != program_.nodes(); ++n) {
+            step_id const last = asked_.position[program_.steps_of(n).last - 1];
+            if (first && first->position < last) continue;
+            for (node_id next : program_.successors(n))
+                if (asked_.position[program_.steps_of(next).first] <= last)
+                    first = witness{.what = fault::leads_back, .position = last};
+        }
+        return first;
     }
 
     std::optional<witness> undefined_use() const
@@ -253,10 +268,11 @@ private:
 ///             `options.order` empty or every node once.
 /// Ensures:    the first fault in this order: a plan of another program, order or reading; the first use
 ///             before a def (by position, then value); a write that changed sides with another touch of its
-///             value; by value, storage that is missing or needless; by value, a torn view, a wrong pool, a
-///             bad alignment, a missed pin, the end of the arena; by pool, its capacity; the first position
-///             at which two classes clash. There classes are born by ascending root, those that take over in
-///             place last, and a newborn meets its neighbour below before the one above.
+///             value; the first edge that leads back in the order; by value, storage that is missing or
+///             needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the end of the
+///             arena; by pool, its capacity; the first position at which two classes clash. There classes are
+///             born by ascending root, those that take over in place last, and a newborn meets its neighbour
+///             below before the one above.
 /// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
 ///             Where an order is given, its check takes another O(touches log touches) time, O(defs) memory.
 /// Throws:     precondition_error where a requirement is broken.

@@ -27,7 +27,8 @@ enum class fault : std::uint8_t {
     used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
     several_defs,   ///< value is written at step `position` though it is there already (concurrent reading)
     cycle,          ///< the step at `position` waits for itself (concurrent reading)
-    foreign_plan    ///< the plan is not of this program, this order or this reading
+    foreign_plan,   ///< the plan is not of this program, this order or this reading
+    leads_back      ///< an edge leads back from `position`: to what runs again, or should have run later
 };
 
 struct witness {
@@ -94,6 +95,10 @@ Stream& operator<<(Stream& out, witness const& w)
         break;
     case fault::cycle: out << "step " << w.position << " waits for itself: the order has a cycle"; break;
     case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
+    case fault::leads_back:
+        out << "from position " << w.position
+            << " an edge leads back: plan_flow() is for programs whose nodes run again, or not in this order";
+        break;
     }
     return out;
 }
