@@ -69,7 +69,7 @@ template <std::same_as<snapshot> S>
 bool hands_over(S const& p, step_id s, value_id v)
 {
     for (overwrite o : p.overwrites(s)) {
-        if (o.in != v || o.out == v) continue;
+        if (o.in != v) continue;
         for (touch t : p.touches(s))
             if (t.kind == touch_kind::def && t.value == o.out) return true;
     }

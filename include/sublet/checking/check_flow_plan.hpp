@@ -14,14 +14,12 @@
 /// Who is alive where is not asked. What matters of the arena at a point of the program is the set of values
 /// whose bytes are intact there, whatever path led to it. A write adds its value and takes away all that
 /// overlaps it, so those left lie apart, in one order by offset, and whom a write hits stands next to it.
-/// Where paths meet, what is intact on all of them is.
-///
-/// Source: Kildall, "A unified approach to global program optimization", POPL 1973 (the greatest solution of
-/// such equations, by going down from "everything"). Only where a read fails is a path looked for, to say
-/// why.
+/// Where paths meet, what is intact on all of them is (intact_arrivals.hpp). Only where a read fails is a
+/// path looked for, to say why (spoiling_path.hpp).
 
 #include <sublet/checking/check_places.hpp>
 #include <sublet/checking/demands.hpp>
+#include <sublet/checking/intact_arrivals.hpp>
 #include <sublet/checking/intact_values.hpp>
 #include <sublet/checking/node_ends.hpp>
 #include <sublet/checking/rank_set.hpp>
@@ -60,11 +58,13 @@ public:
 
     std::optional<witness> first_fault()
     {
-        follow();
+        paths_.beside_entry.assign(classes_.size(), no_value);
+        intact_arrivals<S> const arriving(program_, classes_, given(), now_);
+        paths_.is_reached = arriving.reached();
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
-            if (!paths_.is_reached[n]) continue;
-            for (value_id v : arriving_[n]) now_.add(v);
+            if (!arriving.is_reached(n)) continue;
+            arriving.enter(n, now_);
             step_range const mine = program_.steps_of(n);
             for (step_id s = mine.first; s != mine.last; ++s)
                 if (auto fact = fault_at(s, n)) return fact;
@@ -108,48 +108,6 @@ private:
                 paths_.beside_entry[classes_.rank_of(v)] == no_value)
                 whole.push_back(v);
         return whole;
-    }
-
-    /// By node, what is intact where it begins; less and less of it, until nothing changes.
-    void follow()
-    {
-        std::size_t const nodes = program_.nodes();
-        arriving_ = std::vector<std::vector<value_id>>(nodes);
-        paths_.is_reached.assign(nodes, 0);
-        paths_.beside_entry.assign(classes_.size(), no_value);
-        std::vector<unsigned char> is_stale(nodes, 0);
-        auto arrive = [&](node_id n, std::vector<value_id> const& values) {
-            std::vector<value_id>& known = arriving_[n];
-            if (!std::exchange(paths_.is_reached[n], 1)) {
-                known = values;
-                is_stale[n] = 1;
-                return;
-            }
-            std::size_t kept = 0;
-            for (std::size_t i = 0, j = 0; i != known.size() && j != values.size();) {
-                value_id const one = known[i], other = values[j];
-                if (one == other) known[kept++] = one;
-                i += one <= other;
-                j += other <= one;
-            }
-            if (kept == known.size()) return;
-            known.resize(kept);
-            is_stale[n] = 1;
-        };
-        arrive(0, given());
-        for (bool is_over = false; !is_over;) {
-            is_over = true;
-            for (std::size_t i = 0; i != nodes; ++i) {
-                node_id const n = node_at(i);
-                if (!std::exchange(is_stale[n], 0)) continue;
-                is_over = false;
-                for (value_id v : arriving_[n]) now_.add(v);
-                for (touch t : program_.touches(program_.steps_of(n)))
-                    if (t.kind == touch_kind::def && classes_.is_placed(t.value)) now_.write(t.value);
-                std::vector<value_id> const leaving = now_.taken();
-                for (node_id s : program_.successors(n)) arrive(s, leaving);
-            }
-        }
     }
 
     std::optional<witness> lost(value_id v, node_id n, step_id before) const
@@ -217,7 +175,6 @@ private:
     intact_values now_;         // where the walk is
     rank_set<> held_, written_; // by the step that is looked at
     flow_paths<S> paths_;
-    std::vector<std::vector<value_id>> arriving_; // by node
 };
 
 /// Whether the plan is of such a program, and its order is one.
@@ -249,10 +206,10 @@ bool is_flow_plan_of(S const& p, memory_plan const& plan, plan_options const& op
 ///             that reads what some path has not written (then by value); as check_places; by position of the
 ///             plan's order the first read that fails or write that falls upon what its step holds. The
 ///             witness says where what is lost was written over.
-/// Complexity: O(values + touches + V + E) and the nodes that each value is read undefined or alive in; then
-///             for each time that a node is looked at (once if there are no loops, once more whenever less
-///             arrives there) O(log n) for each of its writes, for each value intact there and each it
-///             spoils. Memory: the values intact at the beginnings of nodes.
+/// Complexity: as find_unwritten_read and intact_arrivals: beyond O(V + E + touches log n), for each node the
+///             values that arrive there intact, needed or not (what lies apart in the arena bounds them), for
+///             each value the nodes in which it is needed. Where reads may be undefined, O(V + E + touches)
+///             for each that is.
 /// Throws:     precondition_error where a requirement is broken.
 template <program P>
 [[nodiscard]] std::optional<witness> check_flow_plan(P const& p, memory_plan const& plan,

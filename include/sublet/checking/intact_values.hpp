@@ -134,20 +134,29 @@ public:
     }
     /// All of them, ascending; none is left.
     ///
-    /// Complexity: O(k log k), k = values added since this was called last.
+    /// Complexity: O(k), k = values added since this was called last, if they ascended; O(k + m log m) if the
+    ///             last m of them are out of order.
     template <std::same_as<value_id> V = value_id>
     [[nodiscard]] std::vector<V> taken()
     {
-        std::vector<V> values;
+        std::vector<V> values, late; // late: those from the first that is out of order
         for (V v : listed_) {
             if (!has_[v]) continue; // gone, or listed twice
-            values.push_back(v);
+            bool const ascends = late.empty() && (values.empty() || values.back() < v);
+            (ascends ? values : late).push_back(v);
             has_[v] = 0;
             if (--count_[all_->rank_of(v)] == 0) classes_.erase(all_->rank_of(v));
         }
         listed_.clear();
-        sort_ascending(values);
-        return values;
+        if (late.empty()) return values;
+        sort_ascending(late);
+        std::vector<V> all;
+        all.reserve(values.size() + late.size());
+        for (std::size_t i = 0, j = 0; i != values.size() || j != late.size();) {
+            bool const is_early = j == late.size() || (i != values.size() && values[i] < late[j]);
+            all.push_back(is_early ? values[i++] : late[j++]);
+        }
+        return all;
     }
 
 private:
