@@ -182,12 +182,9 @@
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/stack_two_ended.hpp>
 #include <sublet/placement/fit_two_ended.hpp>
-#include <sublet/placement/pack_symbolic.hpp>
-#include <sublet/placement/settle_batch.hpp>
-#include <sublet/placement/stack_two_ended.hpp>
-#include <sublet/placement/fit_two_ended.hpp>
 #include <sublet/placement/improve_two_ended.hpp>
 #include <sublet/placement/pack_symbolic.hpp>
+#include <sublet/placement/settle_batch.hpp>
 #include <sublet/placement/load_tree.hpp>
 #include <sublet/placement/pool_candidates.hpp>
 #include <sublet/placement/choose_pools.hpp>
