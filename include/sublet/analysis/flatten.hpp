@@ -29,8 +29,9 @@
 ///
 /// What a backward twin reads of a forward step net's values is kept a time step at a time by the caller: in
 /// the body such a value is external, or ineligible, for one storage cannot hold those of all the steps.
-///
+
 #include <sublet/analysis/copy_order.hpp>
+#include <sublet/analysis/flat_tree.hpp>
 #include <sublet/analysis/tree_values.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
@@ -46,41 +47,6 @@
 #include <vector>
 
 namespace sublet {
-
-enum class flat_part : std::uint8_t {
-    whole,     ///< a step without bodies
-    beginning, ///< of a step with bodies
-    end,       ///< of a step with bodies
-    move,      ///< a copy that a binding asks for
-    nothing    ///< a place where paths meet
-};
-
-struct flat_step {
-    flat_part part = flat_part::nothing;
-    program_id program = 0; ///< of a move: the body
-    step_id step = no_step; ///< of the program; of a move: its number in `moves`
-    friend bool operator==(flat_step, flat_step) = default;
-};
-
-enum class move_time : std::uint8_t { enter, again, leave };
-
-struct flat_move {
-    program_id body = 0;
-    move_time when = move_time::enter;
-    value_id from = no_value; ///< flat
-    value_id to = no_value;   ///< flat
-    step_id step = no_step;   ///< flat
-    friend bool operator==(flat_move, flat_move) = default;
-};
-
-/// Of spares, from `first_spare` on, `value_of` says which value they keep a copy of.
-struct flat_tree : tree_values {
-    snapshot program;
-    value_id first_spare = 0;
-    std::vector<flat_step> step_of; ///< by flat step
-    std::vector<flat_move> moves;   ///< those of one place stand together, in the order in which to do them
-    friend bool operator==(flat_tree const&, flat_tree const&) = default;
-};
 
 namespace detail {
 
@@ -143,6 +109,7 @@ private:
         node_id fork = no_node;      // where the paths of a choice part
         std::size_t first_arm = 0;   // of the choice, in arms_
     };
+
     // --- nodes and edges ---
 
     /// A new node to which the paths from all these lead.
@@ -328,9 +295,7 @@ private:
 
 /// Requires:   `alias_of`, by program and value, says what is a view of what, as in plan_options; it may be
 ///             left out where there are no views. What it says of captured values is not asked.
-/// Ensures:    the steps of the flat program stand in the order of the text: parents around their bodies,
-/// each
-///             body where its step is.
+/// Ensures:    the steps of the flat program stand in the order of the text, each body where its step is.
 /// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies. No recursion: nesting may be as
 ///             deep as memory.
 /// Throws:     precondition_error where views are not as plan_options asks, or for more values or steps than
