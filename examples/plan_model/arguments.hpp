@@ -21,7 +21,7 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL.onnx [--order FILE] [--align N] [--in-place on|off]\n"
+    "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place on|off]\n"
     "                  [--symbolic N_MAX]\n"
     "                  [--semantics sequential|concurrent [--strategy offsets|slots | --handoffs [--workers "
     "N]]]\n"
@@ -30,7 +30,11 @@ inline constexpr char usage[] =
     "\n"
     "Plans where the values of a neural network lie in memory, proves the plan, and prints what it needs.\n"
     "\n"
-    "  --order FILE       run the nodes in this order: one node index a line, counted from 0\n"
+    "  --order WORD       run the nodes as the file lists them (file, so by default), or in an order that may "
+    "need\n"
+    "                     less memory: longest-path, least-peak, exact (by search among all), best (all of "
+    "these)\n"
+    "  --order FILE       or in this one: one node index a line, counted from 0 (./best is always a file)\n"
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
     "  --symbolic N_MAX   one plan for every batch N from 1 to N_MAX, in formulas; what grows with the batch "

@@ -8,6 +8,7 @@
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
+#include <sublet/ordering/node_order.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>
@@ -29,6 +30,9 @@ struct summary {
     double planning_ms = 0;
     bool verified = false;
     std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
+
+    std::string order = {};                          ///< the word by which an order was asked for, if one was
+    std::optional<sublet::node_order> ordered = {}; ///< what is known of it then
 
     std::optional<concurrent_facts> concurrent = {}; ///< if that was asked for
     std::size_t handoffs = 0;
@@ -86,6 +90,12 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     line("planning_ms", with_decimals(s.planning_ms, 3));
     line("verified", words(s.verified ? "yes" : "no"));
     line("slots", std::to_string(s.slots));
+    if (s.ordered) {
+        line("order", words(s.order));
+        line("given_peak_bytes", std::to_string(s.ordered->given_peak));
+        line("peak_bytes", std::to_string(s.ordered->peak));
+        line("order_is_best", words(s.ordered->is_optimal() ? "yes" : "not known"));
+    }
     if (s.concurrent) {
         line("semantics", words("concurrent"));
         if (!s.with_handoffs) line("bound", words(s.concurrent->is_bound_exact ? "exact" : "not exact"));
