@@ -71,6 +71,13 @@ function(budget_of header result)
     set(${result} 300 PARENT_SCOPE)
   elseif(header STREQUAL checking/check_symbolic_plan.hpp) # check_plan() and more
     set(${result} 300 PARENT_SCOPE)
+  # The model of orders, and a search in it.
+  elseif(header MATCHES "^ordering/(order_window|order_cuts|nodes_on_demand|down_set_walk|free_moves)[.]hpp$")
+    set(${result} 300 PARENT_SCOPE)
+  elseif(header MATCHES "^ordering/(down_set_search|exact_window)[.]hpp$")
+    set(${result} 350 PARENT_SCOPE)
+  elseif(header STREQUAL ordering/exact_order.hpp) # that, twice
+    set(${result} 450 PARENT_SCOPE)
   # Searches, or threads.
   elseif(header MATCHES "^placement/(portfolio|minimize|improve|fewest_that_fail|clocked)[.]hpp$")
     set(${result} 350 PARENT_SCOPE)
