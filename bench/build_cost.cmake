@@ -67,6 +67,9 @@ function(budget_of header result)
     set(${result} 60 PARENT_SCOPE)
   elseif(header MATCHES "^(reporting/(dot|why_peak)|rewriting/sharing_log)[.]hpp$") # a program, and names
     set(${result} 250 PARENT_SCOPE)
+  # On top of flatten(), happens_before() or liveness().
+  elseif(header MATCHES "^rewriting/(rename_tree|release_(concurrent|flow))[.]hpp$")
+    set(${result} 300 PARENT_SCOPE)
   elseif(header MATCHES "^analysis/(flatten|with_captures)[.]hpp$") # these make programs
     set(${result} 300 PARENT_SCOPE)
   elseif(header STREQUAL checking/check_symbolic_plan.hpp) # check_plan() and more

@@ -4,28 +4,24 @@
 
 /// When storage can be given back, for executors that allocate as they go.
 ///
-///     0: def a                     one after the other    a is released after 2, b after 3
-///     1: use a, def b              in any order           a has a counter of 2, and 1 and 2 lower it;
-///     2: use a, def c                                     b and c have one of 1, which 3 lowers
-///     3: use b, use c, def d                              d is an output: nobody releases it
+///     0: def a                     a is released after 2, its last touch,
+///     1: use a, def b              b and c after 3;
+///     2: use a, def c              d is an output: nobody releases it
+///     3: use b, use c, def d
 ///
-/// In one order it is the last touch after which a buffer dies. If steps run as they may, no step knows
-/// whether it is the last; but those that another touch of the buffer follows need not be asked. The others
-/// each lower a counter, and whoever brings it to zero releases: one counter a buffer, as short as can be.
+///     0  1  2  free a  3  free b, c        the list, with operations put in from the end to the front
 ///
-/// Sources: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete; the
-/// counters are those of Apache SINGA and OpenMP runtimes, set before the program runs.
+/// Here steps run one after the other. For those that run whenever they may see release_concurrent.hpp, and
+/// release_flow.hpp where successors are alternatives.
+///
+/// Source: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete.
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
-#include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/happens_before.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/per_value.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
@@ -40,7 +36,8 @@ namespace sublet {
 /// Which step releases which buffers; or slots: whatever the values were gathered to.
 struct release_points {
     csr_rows after; ///< by step: those whose counter it lowers when it has ended, ascending
-    std::vector<std::uint32_t> counter;   ///< by buffer, at first; 0: it is never released, or at the start
+    /// By buffer: by how many steps it has to be lowered. 0: it is never released, or at the start.
+    std::vector<std::uint32_t> counter;
     std::vector<buffer_id> at_start = {}; ///< given, and touched by nobody
 
     [[nodiscard]] std::size_t buffers() const { return counter.size(); }
@@ -65,49 +62,6 @@ struct buffer_ends {
                 is_kept[b] = 1;
         }
     }
-};
-
-/// Of positions that touch one buffer, ascending, those that none of the others follows.
-template <std::same_as<dependence_graph> G>
-class last_touches {
-public:
-    explicit last_touches(G const& g)
-        : g_(g), order_(g), is_followed_(g.positions()), is_touch_(g.positions())
-    {
-    }
-
-    template <std::same_as<step_id> Position>
-    void keep_in(std::vector<Position>& touches)
-    {
-        std::size_t const count = touches.size();
-        if (count < 2) return;
-        std::size_t kept = 0;
-        if (count <= (touches[count - 1] - touches[0]) / count) { // few: pair by pair
-            for (std::size_t i = 0; i != count; ++i) {
-                std::size_t k = i + 1;
-                while (k != count && !order_.before(touches[i], touches[k])) ++k;
-                if (k == count) touches[kept++] = touches[i];
-            }
-        } else { // many: all that lies between, once
-            for (Position at : touches) is_touch_[at] = 1;
-            for (Position at = touches[count - 1] + 1; at-- != touches[0];) {
-                is_followed_[at] = 0;
-                for (Position next : g_.after[at])
-                    if (next <= touches[count - 1] && (is_touch_[next] || is_followed_[next]))
-                        is_followed_[at] = 1;
-            }
-            for (std::size_t i = 0; i != count; ++i) {
-                is_touch_[touches[i]] = 0;
-                if (!is_followed_[touches[i]]) touches[kept++] = touches[i];
-            }
-        }
-        while (touches.size() != kept) touches.pop_back();
-    }
-
-private:
-    G const& g_;
-    precedence order_;
-    std::vector<unsigned char> is_followed_, is_touch_;
 };
 
 } // namespace detail
@@ -150,52 +104,6 @@ template <std::same_as<snapshot> S>
         if (last[b] != no_step) points.counter[b] = 1;
         else if (ends.is_given[b]) points.at_start.push_back(b);
     }
-    return points;
-}
-
-/// The release points of a program whose steps run whenever they may.
-///
-/// Requires:   `g` is the graph of `p`, without violation; `role` has an entry a value.
-/// Ensures:    a buffer's counter is lowered by the steps that touch it and that no other step which touches
-///             it follows in every execution; so it comes to zero when the last touch has ended, and whatever
-///             is left out would release it too early in some. What is kept is not released.
-/// Complexity: O(values + steps + touches) time and what happens_before() takes, and for a buffer of k
-///             touches over w positions another min(k^2 log, those w and their edges).
-/// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
-template <std::same_as<snapshot> S>
-[[nodiscard]] release_points concurrent_releases(S const& p, dependence_graph const& g, std::size_t buffers,
-                                                 std::vector<buffer_id> const& buffer_of,
-                                                 std::vector<value_role> const& role)
-{
-    SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
-                       role.size() == p.values(),
-                   "sublet: a table has not one entry for each value, or the graph is none");
-    detail::buffer_ends const ends(buffers, buffer_of, role);
-    concurrent_lives const lives = concurrent_lifetimes(p, g, buffers, buffer_of, role);
-    detail::last_touches<dependence_graph> last(g);
-    release_points points;
-    points.counter.assign(buffers, 0);
-    csr_rows by_buffer;
-    std::vector<step_id> row;
-    for (buffer_id b = 0; b != buffers; ++b) {
-        row.clear();
-        if (!ends.is_kept[b])
-            for (step_id at : lives.ends[b]) { // where a step reads early it has not ended
-                step_id const whole = g.position_of[g.step_at[at]];
-                row.push_back(whole);
-            }
-        sort_ascending(row);
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i != row.size(); ++i)
-            if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];
-        while (row.size() != kept) row.pop_back();
-        last.keep_in(row);
-        for (step_id at : row) by_buffer.append(g.step_at[at]);
-        by_buffer.close_row();
-        points.counter[b] = static_cast<std::uint32_t>(row.size());
-        if (row.empty() && ends.is_given[b] && !ends.is_kept[b]) points.at_start.push_back(b);
-    }
-    points.after = by_buffer.transposed(p.steps());
     return points;
 }
 
