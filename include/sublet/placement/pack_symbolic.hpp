@@ -10,7 +10,8 @@
 ///     and if there it is not as low ─► improve_two_ended()
 ///
 /// What one batch alone needs is the measure, not the bound: nobody has to be as good as no plan can be.
-/// Greedy, with no guaranteed factor; but where all sizes grow alike it is as good as pack() for every batch.
+/// Greedy, with no guaranteed factor; but where all sizes are so many bytes times N, and nothing is aligned,
+/// every batch has N times what pack() makes of a batch of 1, or less.
 
 #include <sublet/affine_bytes.hpp>
 #include <sublet/keyed.hpp>
