@@ -11,8 +11,7 @@
 /// when none of those is left, all the rest stand in circles, and a spare value opens one.
 ///
 /// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for
-/// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here values may be views of each
-/// other.
+/// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here some may be views of others.
 
 #include <sublet/units.hpp>
 

@@ -18,6 +18,7 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/keyed.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -83,10 +84,9 @@ public:
 
     /// Nest a program in a step, behind those that are there. Returns its number.
     ///
-    /// Complexity: O(captures + bindings + values of the body and of the parent), and a copy of the body.
-    /// Throws:     precondition_error for an id out of range, a value that is captured or bound twice or
-    /// both,
-    ///             a result that two bindings give, and a `next` where nothing begins again.
+    /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
+    /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
+    ///             once, a result that two bindings give, and a `next` where nothing begins again.
     template <program P>
     program_id add_body(program_id parent, step_id step, body_kind kind, P const& body,
                         std::vector<body_capture> captures = {}, std::vector<body_binding> bindings = {})
@@ -111,16 +111,23 @@ private:
         friend bool operator==(nested const&, nested const&) = default;
     };
 
+    template <std::same_as<value_id> Id>
+    static bool are_distinct(std::vector<Id>& values)
+    {
+        sort_ascending(values);
+        for (std::size_t i = 1; i < values.size(); ++i)
+            if (values[i] == values[i - 1]) return false;
+        return true;
+    }
     template <std::same_as<body_kind> Kind>
     static void expect_joints(std::size_t outer, std::size_t inner, Kind kind,
                               std::vector<body_capture> const& captures,
                               std::vector<body_binding> const& bindings)
     {
-        std::vector<unsigned char> joined(inner), given(outer);
+        std::vector<value_id> joined, given;
         auto join = [&](value_id v) {
             SUBLET_EXPECTS(v < inner, "sublet: a body captures or binds a value that it does not have");
-            SUBLET_EXPECTS(!joined[v], "sublet: a value of a body is captured or bound twice");
-            joined[v] = 1;
+            joined.push_back(v);
         };
         for (body_capture c : captures) {
             join(c.inner);
@@ -135,10 +142,10 @@ private:
                            "sublet: a loop goes on with a value that it does not have");
             SUBLET_EXPECTS(b.next == no_value || kind == body_kind::loop,
                            "sublet: what is no loop does not begin again");
-            if (b.result == no_value) continue;
-            SUBLET_EXPECTS(!given[b.result], "sublet: two bindings of a body give the same result");
-            given[b.result] = 1;
+            if (b.result != no_value) given.push_back(b.result);
         }
+        SUBLET_EXPECTS(are_distinct(joined), "sublet: a value of a body is captured or bound twice");
+        SUBLET_EXPECTS(are_distinct(given), "sublet: two bindings of a body give the same result");
     }
 
     std::vector<nested> nested_ = std::vector<nested>(1);
@@ -211,9 +218,8 @@ concept body_description = requires(Item const& b) {
     { *std::begin(b.bindings) } -> std::convertible_to<body_binding>;
 };
 
-/// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run; it may
-/// return
-///                them by reference or as a span; by value only if their programs are pointers.
+/// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run. They come
+///                by reference or as a span; by value only if their programs are pointers.
 /// Ordinary model: an IR whose operations have a list of regions.
 template <class P>
 concept nested_program = program<P> && requires(P const& p, node_id n) {
