@@ -278,6 +278,23 @@ TEST_CASE("nodes that lead back are not planned as if they ran once")
           "order");
 }
 
+TEST_CASE(
+    "in place, the bound knows that all but the highest take up whole alignments, however large they are")
+{
+    auto p = sequence(3, 4, [](auto step, effect_sink& s) {
+        if (step == 0) return s.def(0), s.def(1);
+        if (step == 1) return s.use(0), s.def(2), s.may_overwrite(0, 2);
+        s.use(1), s.use(2), s.def(3);
+    });
+    auto planned = plan_memory(p, {.bytes = {3, 5, 3, 2}, .alignment = 4});
+    CHECK(planned.report.lower_bound_bytes == 4 + 4 + 5); // alive are 10: of 3, 2 and 5
+    CHECK(planned.report.arena_bytes == 13);
+    byte_count const large = byte_count{1} << 60;
+    auto huge = plan_memory(p, {.bytes = {3, 0, 3, 2}, .alignment = large});
+    CHECK(huge.report.arena_bytes == large + 2);
+    CHECK(huge.report.lower_bound_bytes == large + 2);
+}
+
 TEST_CASE("a plan says of each in-place pair what it gains")
 {
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {

@@ -112,7 +112,8 @@ private:
                 placement_buffer const& buffer = first.problem.buffers[b];
                 return buffer.pool == pool ? buffer.life : live_range{};
             };
-            auto size = [&](buffer_id b) { return first.problem.buffers[b].size; };
+            byte_count unit = 1;
+            auto size = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
             std::size_t const buffers = first.problem.buffers.size();
             auto const positions = static_cast<step_id>(steps_.size());
             byte_count const peak = pressure(buffers, life, size, positions).peak;
@@ -125,10 +126,9 @@ private:
                         its.bytes = larger(its.bytes, b.pinned + b.size);
             }
             // Where all begin at multiples of one number, all but the highest take up whole ones.
-            byte_count const unit = common_alignment(static_cast<pool_id>(pool));
-            if (unit <= 1) continue;
-            auto rounded = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
-            memory_pressure const whole = pressure(buffers, life, rounded, positions);
+            unit = common_alignment(static_cast<pool_id>(pool));
+            if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
+            memory_pressure const whole = pressure(buffers, life, size, positions);
             byte_count spared = 0;
             for (buffer const& b : table_.buffers)
                 if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
