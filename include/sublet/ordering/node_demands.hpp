@@ -19,6 +19,7 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/ordering/peak_walk.hpp>
 #include <sublet/ordering/topological.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -57,30 +58,37 @@ public:
     }
 
     /// What nodes may need, by bytes and node: of each what it begins in the listed order, that less what may
-    /// be saved, and for all other orders as much as it touches.
+    /// be saved, and what it may begin in some other order.
     [[nodiscard]] std::vector<keyed> announced() const
     {
         std::vector<keyed> result;
-        std::vector<unsigned char> has_begun(g_.is_given);
+        std::vector<node_id> begun_by(g_.buffers(), no_node);
         std::vector<std::uint32_t> seen(g_.buffers()); // steps of the node
         for (node_id n : topological(g_)) {
+            byte_count begun = 0, more = 0;
+            for (buffer_id b : touched_by_[n]) {
+                if (g_.is_given[b]) continue;
+                if (begun_by[b] == no_node) begun_by[b] = n;
+                if (begun_by[b] == n) begun += g_.size[b];
+                else if (!is_listed(g_.before[n], begun_by[b])) more += g_.size[b];
+            }
+            result.push_back({begun, 0, n});
+            if (more != 0) result.push_back({begun + more, 0, n});
+            if (is_plain_[n]) continue;
             // As if it ran alone: what only its own steps touch comes and goes among them.
-            byte_count begun = 0, alive = 0, most = 0;
+            byte_count alive = 0, most = 0;
             for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) {
                 byte_count saved = 0, dead = 0;
                 for (buffer_id b : g_.held[s]) {
-                    if (!has_begun[b]) begun += g_.size[b], alive += g_.size[b];
-                    has_begun[b] = 1;
-                    if (++seen[b] == g_.touching[b] && !g_.is_kept[b] && !g_.is_given[b]) dead += g_.size[b];
+                    if (seen[b]++ == 0 && begun_by[b] == n) alive += g_.size[b];
+                    if (seen[b] == g_.touching[b] && !g_.is_kept[b] && !g_.is_given[b]) dead += g_.size[b];
                 }
                 for (overwrite_pair const& pair : g_.pairs_of(s)) saved = larger(saved, pair.saved);
                 most = larger(most, alive - smaller(alive, saved));
                 alive -= smaller(alive, dead);
             }
             for (buffer_id b : touched_by_[n]) seen[b] = 0;
-            result.push_back({begun, 0, n});
             if (most != begun) result.push_back({most, 0, n});
-            if (begins_[n] != begun) result.push_back({begins_[n], 0, n});
         }
         return result;
     }
