@@ -73,7 +73,7 @@ struct planned_flow : planned_memory {
 
 namespace detail {
 
-/// By value, one range around all of `lives`; none where the value has no storage that anything ever fills.
+/// By value, one range around all of `lives`.
 template <std::same_as<snapshot> S>
 live_ranges hulls(S const& p, live_range_lists const& lives)
 {
