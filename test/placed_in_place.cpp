@@ -86,6 +86,10 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
             above += its.lower_bound_bytes < its.arena_bytes;
         }
         for (placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
+        for (placed_buffer const& a : planned.plan.buffers) // what is drawn and listed: no rectangles meet
+            for (placed_buffer const& b : planned.plan.buffers)
+                if (&a < &b && a.pool == b.pool && overlaps(a.life, b.life))
+                    CHECK((a.offset + a.size <= b.offset || b.offset + b.size <= a.offset));
         for (in_place_gain const& gain : planned.in_place)
             CHECK(planned.plan.offset_of(gain.in) == planned.plan.offset_of(gain.out));
         auto const steps = steps_in_order(p, drawn.order);
