@@ -53,7 +53,9 @@ struct down_set_result {
 /// Requires:   no order of the window has a peak below `lower_bound`.
 /// Ensures:    `order` has the least peak there is, or one of `limits.floor` or below. If it is empty and no
 ///             limit struck, no order has a peak below `ceiling`.
-/// Complexity: exponential in the width of the window at worst; at most `limits.states` sets.
+/// Complexity: exponential in the width of the window at worst; at most `limits.states` sets. Each visit of a
+///             set looks at the touches of all pairs of nodes that are ready there, and of chains behind
+///             them.
 template <std::same_as<order_window> Window, class Stop>
 [[nodiscard]] down_set_result search_down_sets(Window const& w, byte_count lower_bound, byte_count ceiling,
                                                order_search_limits const& limits, Stop stop)
@@ -81,6 +83,7 @@ template <std::same_as<order_window> Window, class Stop>
     std::vector<id> open;               // to be visited, the last one first
     std::priority_queue<keyed> refused; // {falling bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
+    std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
 
     down_set_result result;
     result.lower_bound = lower_bound;
@@ -121,7 +124,7 @@ template <std::same_as<order_window> Window, class Stop>
         }
         std::size_t const bytes = sets.bytes() + arrivals.size() * sizeof(arrival) +
                                   ways.size() * sizeof(node_id) + refused.size() * sizeof(keyed);
-        if (sets.size() >= limits.states || bytes >= limits.bytes ||
+        if (sets.size() >= most_states || bytes >= limits.bytes ||
             (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), sets.size()))) {
             result.is_exhausted = false;
             break;

@@ -50,9 +50,8 @@ struct exact_node_order : node_order {
 /// to give up.
 ///
 /// Requires:   `start` names every node once, each behind those that it waits for, or is empty.
-/// Ensures:    never a higher peak than `start` has. The least of all if no limit strikes; `is_optimal()`
-/// then
-///             says so. `limits.floor` has no part in that. Same input, same order.
+/// Ensures:    never a higher peak than `start` has. The least of all, and `is_optimal()` says so, unless a
+///             limit strikes or `limits.floor` is reached, which is as good. Same input, same order.
 /// Complexity: exponential in the width of the graph at worst, linear in its length; at most `limits.states`
 ///             sets of nodes are visited.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
