@@ -76,7 +76,7 @@ trace run(snapshot const& p, plan_options const& options, std::vector<relieved_s
         auto const noise = 1000 + origin[b.root];
         if (!b.is_planned()) {
             std::span<std::byte> const room(bound[b.root].bytes,
-                                            b.size == no_size ? 40 : static_cast<std::size_t>(b.size));
+                                            b.size == no_size ? 64 : static_cast<std::size_t>(b.size));
             fill_noise(room, noise);
             executor.bind(b.root, room);
         } else if (has_role(b.role, value_role::input)) {
@@ -199,6 +199,22 @@ TEST_CASE("what the caller says of costs counts: never to be run again, never to
     auto const none = advise_memory(program, options, {.movable = false});
     CHECK_FALSE(none.is_enough());
     CHECK(none.pools[0].least == 1100);
+}
+
+TEST_CASE("what is read early and made again has left before its reader writes")
+{
+    //  step  0 makes a; 1 reads it early and makes b; 2 makes c; 3 reads a
+    auto const p = sequence(4, 3, [](step_id s, effect_sink& step) {
+        if (s == 1) step.use_early(0);
+        if (s == 3) step.use(0);
+        if (s != 3) step.def(s);
+    });
+    plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
+    auto const again = advise_memory(p, options);
+    CHECK(again.is_enough());
+    CHECK(again.pools == std::vector<pool_advice>{{30, 20, 20, 1}});
+    CHECK_FALSE(
+        advise_memory(p, options, {.reruns = false}).is_enough()); // copied out, it is there throughout 1
 }
 
 TEST_CASE("ResNet-50 forward has little to move: its peak is one block")

@@ -170,6 +170,7 @@ struct advice_question {
             problem.buffers.push_back({is_there ? spaced.life(its, last_touch[b]) : live_range{},
                                        is_there ? its.size : 0, 1, is_there ? its.pool : 0});
         }
+        std::vector<keyed> const leaving = leaving_touches(p, steps);
         auto const of_buffer = csr_rows::gathered(joined.buffers.size(), [&](auto add) {
             for (std::uint32_t i = 0; i != absences.size(); ++i) add(absences[i].buffer, i);
         });
@@ -177,6 +178,7 @@ struct advice_question {
             absence const& a = absences[i];
             buffer const& its = joined.buffers[a.buffer];
             idle_stretch idle{a.buffer, {spaced.of_step[a.after] + 1, spaced.return_at[i]}, 0};
+            if (a.rerun != no_step && leaves_early(p, joined, leaving, a)) --idle.when.first;
             if (a.rerun == no_step) idle.cost = checked_multiply(how.copy_cost, its.size);
             else idle.cost = list_rerun(p, alone, joined, of_buffer, i);
             if (a.rerun != no_step && rerun_cost[a.root] != 0) idle.cost = rerun_cost[a.root];
@@ -185,6 +187,19 @@ struct advice_question {
     }
 
 private:
+    /// What is read early and then not copied is gone before the step that reads it has written.
+    bool leaves_early(S const& p, buffer_table const& joined, std::vector<keyed> const& leaving,
+                      absence const& a) const
+    {
+        for (touch t : p.touches(steps[a.after]))
+            if (joined.buffer_of[t.value] == a.buffer && t.kind != touch_kind::use_early) return false;
+        for (std::size_t i =
+                 first_that(leaving.size(), [&](std::size_t k) { return leaving[k].key >= a.after; });
+             i != leaving.size() && leaving[i].key == a.after; ++i)
+            if (joined.buffer_of[leaving[i].who] == a.buffer) return false;
+        return true;
+    }
+
     /// What a step that is run again asks for, and the bytes that it touches.
     byte_count list_rerun(S const& p, buffer_table const& alone, buffer_table const& joined,
                           csr_rows const& of_buffer, std::uint32_t i)

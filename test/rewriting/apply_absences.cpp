@@ -178,6 +178,24 @@ TEST_CASE("a view comes back with what it is a view of")
     CHECK(plan_memory(relieved.program, relieved.options(f.options)).is_sound());
 }
 
+TEST_CASE("a view comes back for a step that is run again, though nobody else reads it any more")
+{
+    // 1 is a view of 0, and 2 is made of it; then 0 and 2 are away until step 5 reads both.
+    std::vector<std::vector<int>> const uses{{}, {0}, {1}, {}, {}, {0, 2}}, defs{{0}, {1}, {2}, {3}, {4}, {}};
+    found const f(
+        sequence(
+            6, 5, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
+        {.bytes = 8, .alias_of = {-1, 0, -1, -1, -1}});
+    auto const relieved = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
+    auto const read = relieved.program.touches(static_cast<step_id>(relieved.steps.size() - 2))[0].value;
+    CHECK(relieved.steps[relieved.steps.size() - 2].kind == relieved_kind::run_again);
+    CHECK(read != 1);
+    CHECK(relieved.origin[read] == 1);
+    auto const planned = plan_memory(relieved.program, relieved.options(f.options));
+    CHECK(planned.is_sound());
+    CHECK(planned.report.lower_bound_bytes == 16); // nothing of old is held
+}
+
 TEST_CASE("without absences the program is the same list of steps, and of no program it is none")
 {
     found const f = small();

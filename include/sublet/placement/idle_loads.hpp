@@ -85,8 +85,8 @@ public:
         asking_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
 
         for (std::size_t pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
-        std::vector<std::uint32_t> const away = longest_of_each();
-        for (std::uint32_t i : away) trees_[pool_of(i)].remove(when(i), bytes(i));
+        std::vector<absent> const away = all_away();
+        for (auto const& [i, gone] : away) trees_[pool_of(i)].remove(gone, bytes(i));
         for (std::size_t pool = 0; pool != pools; ++pool) {
             lowest_load most;
             least_loads_.push_back(loads(pool));
@@ -97,7 +97,7 @@ public:
             byte_count const asked = pool < problem.pools.size() ? problem.pools[pool].capacity : no_limit;
             capacity_.push_back(larger(asked, most.bytes));
         }
-        for (std::uint32_t i : away) trees_[pool_of(i)].add(when(i), bytes(i));
+        for (auto const& [i, gone] : away) trees_[pool_of(i)].add(gone, bytes(i));
     }
 
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
@@ -181,19 +181,26 @@ private:
         for (step_id at = 0; at != positions_; ++at) result.push_back(trees_[pool].most({at, at + 1}));
         return result;
     }
-    /// Of the stretches that begin together one can be taken; the longest says how much that may give.
-    std::vector<std::uint32_t> longest_of_each() const
+    struct absent {
+        std::uint32_t stretch;
+        live_range when;
+    };
+    /// When each buffer can be away, whichever of its stretches are taken.
+    std::vector<absent> all_away() const
     {
         std::vector<keyed> sorted;
         for (std::uint32_t i = 0; i != stretches(); ++i)
-            if (!is_empty(when(i)))
-                sorted.push_back({std::uint64_t{times_.stretches[i].buffer} << 32 | when(i).first,
-                                  falling(when(i).last), i});
+            if (!is_empty(when(i))) sorted.push_back({times_.stretches[i].buffer, when(i).first, i});
         sort_keyed(sorted);
-        std::vector<std::uint32_t> longest;
-        for (std::size_t k = 0; k != sorted.size(); ++k)
-            if (k == 0 || sorted[k].key != sorted[k - 1].key) longest.push_back(sorted[k].who);
-        return longest;
+        std::vector<absent> away;
+        for (std::size_t k = 0; k != sorted.size(); ++k) {
+            live_range const its = when(sorted[k].who);
+            bool const meets =
+                k != 0 && sorted[k].key == sorted[k - 1].key && its.first < away.back().when.last;
+            if (meets) away.back().when = hull(away.back().when, its);
+            else away.push_back({sorted[k].who, its});
+        }
+        return away;
     }
     void put(std::size_t pool, live_range where, byte_count size, bool is_more)
     {

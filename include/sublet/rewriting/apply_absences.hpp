@@ -130,6 +130,9 @@ public:
             bool const is_copied = a.rerun == no_step;
             if (is_copied) out.push_back({a.after, 0, i});
             back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.rerun} + 1, i});
+            if (is_copied) continue;
+            for (touch t : p_.touches(steps_[a.rerun])) // also a view that nobody else reads any more
+                if (t.kind != touch_kind::def) need(t.value, a.before);
         }
         sort_keyed(out);
         sort_keyed(back);
