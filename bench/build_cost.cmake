@@ -79,6 +79,14 @@ function(budget_of header result)
     set(${result} 300 PARENT_SCOPE)
   elseif(header MATCHES "^ordering/(down_set_search|exact_window)[.]hpp$")
     set(${result} 350 PARENT_SCOPE)
+  elseif(header MATCHES "^ordering/(order_graph|peak_walk|topological|longest_path|plain_walks)[.]hpp$")
+    set(${result} 300 PARENT_SCOPE)
+  elseif(header MATCHES "^ordering/(node_demands|mirrored_graph|order_contest)[.]hpp$")
+    set(${result} 300 PARENT_SCOPE)
+  elseif(header MATCHES "^ordering/(list_schedule|least_peak)[.]hpp$") # all rules, from either end
+    set(${result} 450 PARENT_SCOPE)
+  elseif(header MATCHES "^ordering/(improve|best)_order[.]hpp$") # that, and the exact search
+    set(${result} 550 PARENT_SCOPE)
   elseif(header STREQUAL ordering/exact_order.hpp) # that, twice
     set(${result} 450 PARENT_SCOPE)
   # Searches, or threads.
