@@ -22,7 +22,7 @@ namespace plan_model {
 
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place on|off]\n"
-    "                  [--symbolic N_MAX]\n"
+    "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent [--strategy offsets|slots | --handoffs [--workers "
     "N]]]\n"
     "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
@@ -37,6 +37,7 @@ inline constexpr char usage[] =
     "  --order FILE       or in this one: one node index a line, counted from 0 (./best is always a file)\n"
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
+    "  --capacity BYTES   say what to copy out and back, or to make again, to run in so many bytes\n"
     "  --symbolic N_MAX   one plan for every batch N from 1 to N_MAX, in formulas; what grows with the batch "
     "is\n"
     "                     found from the dimensions of the inputs\n"
@@ -88,6 +89,7 @@ struct arguments {
     std::string model;
     std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
     sublet::byte_count alignment = 1;
+    sublet::byte_count capacity = 0;  ///< 0: as many bytes as it takes
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch of the file
     bool in_place = true;
     bool concurrent = false, slots = false, handoffs = false;
@@ -162,6 +164,8 @@ inline arguments read_arguments(int count, char const* const* words)
             asked.workers = read_number(word, operand());
         } else if (word == "--align") {
             asked.alignment = read_byte_count(word, operand());
+        } else if (word == "--capacity") {
+            asked.capacity = read_byte_count(word, operand());
         } else if (word == "--symbolic") {
             asked.max_batch = read_number(word, operand());
         } else if (word == "--limit") {
@@ -186,6 +190,11 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
     if (asked.workers != 0 && !asked.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
+    if (asked.capacity != 0 &&
+        (asked.concurrent || asked.run || asked.json || asked.max_batch != 0 || !asked.svg.empty() ||
+         !asked.dot.empty() || !asked.csv.empty() || !asked.why_peak.empty()))
+        throw input_error("option --capacity prints advice: it does not go with runs, files of one plan, --json, "
+                          "--symbolic or --semantics concurrent");
     if (asked.max_batch != 0 && (asked.concurrent || asked.run || !asked.svg.empty() || !asked.dot.empty() ||
                                  !asked.csv.empty() || !asked.why_peak.empty()))
         throw input_error(

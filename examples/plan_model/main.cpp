@@ -6,6 +6,7 @@
 
 #include "any_batch.hpp"
 #include "arguments.hpp"
+#include "capped.hpp"
 #include "choose_order.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
@@ -98,6 +99,14 @@ int run(arguments const& asked)
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 
     if (asked.max_batch != 0) return run_any_batch(asked, net, order);
+
+    if (asked.capacity != 0) {
+        std::ostringstream advice;
+        bool const fits = print_advice(advice, asked.model, net, wanted, asked.capacity);
+        if (!asked.quiet) std::cout << advice.str();
+        if (!std::cout.flush()) throw input_error("standard output cannot be written");
+        return fits ? 0 : 1;
+    }
 
     timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_CAPPED_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_CAPPED_HPP
+
+#include "network.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/memory_advisor.hpp>
+
+#include <ostream>
+#include <string>
+
+namespace plan_model {
+
+/// Print what of a network has to be away for a while to fit a capacity. Returns whether it then fits,
+/// proved.
+inline bool print_advice(std::ostream& out, std::string const& model, network const& net, wishes const& asked,
+                         sublet::byte_count capacity)
+{
+    sublet::plan_options options = as_options(net, asked);
+    options.pools = {{.capacity = capacity}};
+    auto const advice = sublet::advise_memory(as_program(net), options);
+    auto const& refuted = advice.planned.refuted;
+    if (refuted && refuted->what != sublet::fault::over_capacity)
+        throw input_error(model + ": there is no plan of it in this order");
+    for (sublet::suggestion const& s : advice.suggestions) {
+        out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: away after "
+            << net.operations[s.after].label << ", ";
+        if (s.rerun == sublet::no_step) out << "copied";
+        else out << "made again by " << net.operations[s.rerun].label;
+        out << " before " << net.operations[s.before].label << ", saves " << s.saved << '\n';
+    }
+    out << model << ": " << advice.planned.report << ", with " << advice.suggestions.size()
+        << " suggestions\n";
+    sublet::pool_advice const pool = advice.pools.empty() ? sublet::pool_advice{} : advice.pools[0];
+    if (pool.least > capacity)
+        out << "no suggestions help: " << net.operations[pool.least_step].label << " needs " << pool.least
+            << " bytes at once\n";
+    return advice.is_enough() && advice.planned.report.is_checked;
+}
+
+} // namespace plan_model
+
+#endif
