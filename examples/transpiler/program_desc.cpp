@@ -72,6 +72,7 @@ program_desc read_program(std::istream& in)
             expect(false, "'" + what + "' is no statement");
         }
     }
+    std::vector<bool> is_held(program.blocks.size());
     for (std::size_t b = 0; b != program.blocks.size(); ++b)
         for (op_desc const& op : program.blocks[b].ops) {
             bool const nests =
@@ -80,6 +81,10 @@ program_desc read_program(std::istream& in)
                        (nests &&
                         program.blocks[static_cast<std::size_t>(op.sub_block)].parent == static_cast<int>(b)),
                    "operator " + op.type + " holds a block that is not within its own");
+            if (!nests) continue;
+            auto const held = static_cast<std::size_t>(op.sub_block);
+            expect(!is_held[held], "operator " + op.type + " holds a block that another one holds");
+            is_held[held] = true;
         }
     return program;
 }
