@@ -106,6 +106,25 @@ void rename_inside(operator_def& root, std::string const& old, std::string const
     }
 }
 
+/// The blobs of a net and of all nets in its operators, whosoever they are: a new name goes down into these.
+std::vector<std::string> names_within(net_def const& root)
+{
+    std::vector<std::string> found;
+    auto add = [&found](auto const& names) { found.insert(found.end(), names.begin(), names.end()); };
+    std::vector<net_def const*> open{&root};
+    while (!open.empty()) {
+        net_def const& net = *open.back();
+        open.pop_back();
+        add(net.external_inputs), add(net.external_outputs);
+        for (auto const& [name, blob] : net.blobs) found.push_back(name);
+        for (operator_def const& op : net.operators) {
+            add(op.inputs), add(op.outputs);
+            for (net_def const& inner : op.step_nets) open.push_back(&inner);
+        }
+    }
+    return found;
+}
+
 /// Plans slots of versions: a value's slot by value.
 using planner = std::function<sized_slot_plan(versioned_program const&, plan_options const&)>;
 
@@ -157,8 +176,9 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                       .kept_as = given.storage_of});
     if (fault) throw net_error("the plan is wrong, and the net unchanged");
 
-    auto const numbers = unused_names("__m_shared_", given.made.size(), all.name.size(),
-                                      [&](value_id v) -> auto& { return all.name[v]; });
+    auto const in_use = names_within(net);
+    auto const numbers = unused_names("__m_shared_", given.made.size(), in_use.size(),
+                                      [&](value_id i) -> auto& { return in_use[i]; });
     auto new_name = [&](std::size_t k) { return "__m_shared_" + std::to_string(numbers[k]); };
     rename(
         made, given,
@@ -292,11 +312,17 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
 {
     numbered_net const all(net);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
+    auto const storage = aliases(all.name.size(), [&](value_id v) { // of a view, that of another blob
+        auto const known = net.blobs.find(all.name[v]);
+        bool const has_root = known != net.blobs.end() && all.ids.count(known->second.view_of) != 0;
+        return has_root ? all.ids.at(known->second.view_of) : no_value;
+    });
+    std::vector<bool> stays(storage.root.size());
+    for (value_id v = 0; v != all.name.size(); ++v)
+        if (dont_free.count(all.name[v]) != 0 || kept.count(all.name[v]) != 0)
+            stays[storage.buffer_of[v]] = true;
     std::vector<buffer_id> buffer_of;
-    for (value_id v = 0; v != all.name.size(); ++v) {
-        bool const stays = dont_free.count(all.name[v]) != 0 || kept.count(all.name[v]) != 0;
-        buffer_of.push_back(stays ? no_buffer : v);
-    }
+    for (buffer_id b : storage.buffer_of) buffer_of.push_back(stays[b] ? no_buffer : storage.root[b]);
     std::size_t freed = 0;
     auto const points = releases(all.program(), all.name.size(), buffer_of, {.role = all.role});
     insert_releases(points, {}, [&](step_id i, auto blobs) {
