@@ -185,6 +185,20 @@ TEST_CASE("what uses a value before it is there has no plan for any batch")
     CHECK(planned.plan.at(2).buffer_of == std::vector<buffer_id>(4, no_buffer));
 }
 
+TEST_CASE("nodes that lead back have no plan for any batch, checked or not")
+{
+    auto const loop = flow(
+        2, 2, [](node_id n) { return std::vector<node_id>{1 - n}; },
+        [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : (s.use(0), s.def(1)); });
+    for (bool const check : {true, false}) {
+        auto const planned =
+            plan_symbolic(loop, {.bytes = affine_bytes{0, 8}, .max_batch = 2, .check = check});
+        REQUIRE(planned.refuted);
+        CHECK(planned.refuted->found == witness{.what = fault::leads_back, .position = 1});
+        CHECK(planned.plan.buffer_of == std::vector<buffer_id>(2, no_buffer));
+    }
+}
+
 TEST_CASE("alignments hold for every batch: an odd slope costs a rounding, a multiple nothing")
 {
     auto const odd = plan_symbolic(chain, {.bytes = affine_bytes{0, 100}, .max_batch = 50, .alignment = 64});
