@@ -213,6 +213,32 @@ TEST_CASE("a chain of in-place steps is one buffer, however it is listed")
     CHECK(joined(tasks_of(chain, 1000)).buffers.size() == 1);
 }
 
+TEST_CASE("of an operand that a whole chain may write over, only the last step's pair is looked at closely")
+{
+    // Every step reads the first value and the one before, and may write its result over either.
+    std::size_t const n = 1000;
+    std::vector<task> chain(n);
+    for (value_id v = 0; v != n; ++v) {
+        chain[v].defs = {v};
+        if (v > 0) chain[v].uses = {0}, chain[v].pairs = {{0, v}};
+        if (v > 1) chain[v].uses.push_back(v - 1), chain[v].pairs.push_back({v - 1, v});
+    }
+    auto const tasks = tasks_of(chain, n);
+    snapshot const p = tasks.program();
+    auto const g = dependences(p);
+    struct counter {
+        std::size_t calls = 0;
+        bool before(step_id a, step_id b)
+        {
+            ++calls;
+            return a < b; // they all come one after the other
+        }
+    } count;
+    auto const t = take_in_place_concurrently(p, g, buffers_of(p, tasks.options()), count);
+    CHECK(t.in_place.size() == n - 2); // the step that reads the first value alone has to leave it there
+    CHECK(count.calls <= 4 * n);
+}
+
 TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
 {
     std::size_t taken = 0, refused = 0, bounds = 0;

@@ -72,7 +72,8 @@ private:
 ///             step does not only read it early; another begins at a step if all its other defs come behind
 ///             it.
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
-///             `oracle` as pairs have touches of their buffers.
+///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
+///             later position.
 template <std::same_as<snapshot> S, precedence_oracle Oracle>
 [[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
@@ -91,6 +92,9 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
         });
     };
     csr_rows const touches = gather([](touch_kind) { return true; });
+    std::vector<step_id> last(buffers, 0); // the last position that touches it: only there it can be free
+    for (buffer_id b = 0; b != buffers; ++b)
+        for (step_id s : touches[b]) last[b] = larger(last[b], g.position_of[s]);
     csr_rows const holds = gather([](touch_kind kind) { return kind != touch_kind::use_early; });
     csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
@@ -102,6 +106,7 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
         return first < next && oracle.before(first, next);
     };
     auto is_free = [&](buffer_id b, step_id s) {
+        if (g.position_of[s] != last[b]) return false;
         if (!is_listed(holds[b], s)) return false; // gone before the step writes: others may use its bytes
         for (step_id other : touches[b])
             if (other != s && !before(other, s)) return false;
