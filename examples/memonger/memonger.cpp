@@ -204,6 +204,9 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
         result.after += given.made[k].bytes;
         if (result.has_sizes) net.blobs[new_name(k)].bytes = given.made[k].bytes;
     }
+    for (value_id v = 0; v != made.value_of.size(); ++v) // a view of what has a new name
+        if (view_of[made.value_of[v]] != no_value && given.storage_of[v] >= given.values)
+            net.blobs[all.name[made.value_of[v]]].view_of = new_name(given.storage_of[v] - given.values);
     for (operator_def& op : net.operators) // a control input stands for an operator: its first output will do
         for (auto& blob : op.controls)
             if (still_there.count(blob) == 0)
