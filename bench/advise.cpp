@@ -30,7 +30,6 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace {
@@ -76,14 +75,14 @@ void run(subject const& s)
     std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "absences",
                 "reruns", "copied MiB", "flops", "ms");
     for (unsigned const share : {80u, 60u, 50u})
-        for (auto const& [by, copies, reruns] :
-             {std::tuple{"copies", true, false}, {"reruns", false, true}, {"both", true, true}}) {
+        for (std::string const by : {"copies", "reruns", "both"}) {
             plan_options options = s.options;
             options.pools = {{whole / 100 * share, 1}};
             memory_advice advice{{}, {}, 0, {}, options, {}};
             auto advise = [&] {
-                advice = advise_memory(s.program, options,
-                                       {.copies = copies, .reruns = reruns, .rerun_cost = rerun_cost});
+                advice = advise_memory(
+                    s.program, options,
+                    {.copies = by != "reruns", .reruns = by != "copies", .rerun_cost = rerun_cost});
             };
             double ms = bench::milliseconds(advise);
             bool const is_below = advice.pools[0].least > options.pools[0].capacity;
@@ -101,7 +100,7 @@ void run(subject const& s)
             byte_count all_touched = 0;
             for (byte_count b : touched) all_touched = checked_add(all_touched, b);
             std::printf("%6u %% %5.0f %% %-6s %6.1f %% %9zu %7zu %11.1f %6.1f %% %9.1f%s\n", share,
-                        percent(advice.pools[0].least, whole), by,
+                        percent(advice.pools[0].least, whole), by.c_str(),
                         percent(advice.planned.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
                         static_cast<double>(copied) / (1 << 20),
                         percent(again, all_flops == 0 ? all_touched : all_flops), ms,
