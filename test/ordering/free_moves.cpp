@@ -64,6 +64,22 @@ TEST_CASE("a way back leads to where the walk was")
     }
 }
 
+TEST_CASE("what is tried counts as its touches and edges, again each time")
+{
+    order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
+    order_window const w = whole(g);
+    demand_graph const d = nodes_on_demand(w);
+    free_moves<order_window> moves(w, d);
+    CHECK(moves.work() == 0);
+    moves.run(0); // one touch, itself; nobody waits for what is run on demand
+    CHECK(moves.work() == 2);
+    moves.run(1); // two touches, one edge, itself
+    CHECK(moves.work() == 6);
+    moves.return_to(1);
+    moves.run(1);
+    CHECK(moves.work() == 10);
+}
+
 TEST_CASE("nothing is lost by what runs at once, in random windows from any set of nodes")
 {
     std::size_t ran = 0;

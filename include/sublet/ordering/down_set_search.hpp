@@ -36,7 +36,10 @@ namespace sublet {
 
 /// When a search gives up, in what it has done and not in seconds.
 struct order_search_limits {
-    std::uint64_t states = 1'000'000;           ///< sets of nodes, at most
+    static constexpr std::uint64_t work_of_state = 4096; ///< touches and edges of the nodes that it tries
+
+    /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
+    std::uint64_t states = 1'000'000;
     std::size_t bytes = std::size_t{256} << 20; ///< for these sets, about
     byte_count floor = 0;                       ///< a peak as low as this is as good as any
 };
@@ -44,7 +47,7 @@ struct order_search_limits {
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`
     byte_count lower_bound = 0; ///< no order has a lower peak
-    std::uint64_t states = 0;   ///< sets that were visited
+    std::uint64_t states = 0;   ///< sets that were visited, or what counts for as many
     bool is_exhausted = true;   ///< false: a limit struck
 };
 
@@ -84,6 +87,7 @@ template <std::same_as<order_window> Window, class Stop>
     std::priority_queue<keyed> refused; // {falling bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
     std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
+    auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_of_state); };
 
     down_set_result result;
     result.lower_bound = lower_bound;
@@ -115,7 +119,7 @@ template <std::same_as<order_window> Window, class Stop>
         if (open.empty()) {
             if (refused.empty() || falling(refused.top().key) >= ceiling) {
                 result.lower_bound = ceiling;
-                result.states = sets.size();
+                result.states = states();
                 return result;
             }
             allowed = falling(refused.top().key);
@@ -124,8 +128,8 @@ template <std::same_as<order_window> Window, class Stop>
         }
         std::size_t const bytes = sets.bytes() + arrivals.size() * sizeof(arrival) +
                                   ways.size() * sizeof(node_id) + refused.size() * sizeof(keyed);
-        if (sets.size() >= most_states || bytes >= limits.bytes ||
-            (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), sets.size()))) {
+        if (states() >= most_states || bytes >= limits.bytes ||
+            (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), states()))) {
             result.is_exhausted = false;
             break;
         }
@@ -149,7 +153,10 @@ template <std::same_as<order_window> Window, class Stop>
         byte_count least_refused = no_limit;
         ready.clear();
         moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
+        bool is_spent = false;
         for (node_id n : ready) {
+            is_spent = states() >= most_states; // in dense graphs one visit can be too many
+            if (is_spent) break;
             byte_count const most = moves.run(n);
             if (most > allowed) {
                 least_refused = smaller(least_refused, most);
@@ -160,9 +167,13 @@ template <std::same_as<order_window> Window, class Stop>
             moves.return_to(0);
         }
         open_children();
+        if (is_spent && reached == ~id{0}) {
+            result.is_exhausted = false;
+            break;
+        }
         if (least_refused < ceiling) refused.push({falling(least_refused), 0, here});
     }
-    result.states = sets.size();
+    result.states = states();
     // With less than is allowed now everything has been tried.
     if (allowed > limits.floor) result.lower_bound = larger(lower_bound, allowed);
     if (reached == ~id{0}) return result;

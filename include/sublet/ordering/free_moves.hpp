@@ -78,9 +78,17 @@ public:
             }
             spoiled_.close_row();
         }
+        for (node_id n = 0; n != count; ++n) {
+            std::size_t looks = 1 + d_.after[n].size();
+            for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
+                looks += g.held[s].size() + g.early[s].size();
+            looks_.push_back(looks);
+        }
     }
 
     [[nodiscard]] down_set_walk<Window> const& walk() const { return walk_; }
+    /// What has been done so far, in touches and edges of the nodes that were run or tried.
+    [[nodiscard]] std::uint64_t work() const { return work_; }
     /// The nodes that have run since the last jump.
     [[nodiscard]] std::vector<node_id> const& trail() const { return trail_; }
 
@@ -166,6 +174,7 @@ private:
     {
         lives_.push_back(walk_.live());
         trail_.push_back(n);
+        work_ += looks_[n];
         byte_count const most = walk_.run(n).most;
         enter(n);
         return most;
@@ -257,7 +266,9 @@ private:
     down_set_walk<Window> walk_;
     std::vector<word> ready_;
     std::vector<std::uint32_t> waits_;
-    csr_rows spoiled_; // by node: who must have run before it may be taken as free
+    csr_rows spoiled_;               // by node: who must have run before it may be taken as free
+    std::vector<std::size_t> looks_; // by node: its touches and edges
+    std::uint64_t work_ = 0;
     std::vector<node_id> trail_;
     std::vector<byte_count> lives_; // by node of the trail: alive before it
     std::vector<node_id> candidates_;
