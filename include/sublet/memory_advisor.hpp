@@ -235,9 +235,8 @@ private:
 /// Requires:   what possible_absences() says of a step that is run again also holds of what the library does
 ///             not see: it makes the same once more (where not, `how.rerun_cost` is `no_size`).
 /// Ensures:    `planned` is the plan of `relieved.program`. If it is refuted for its size, `pools` says
-/// whether
-///             anything could help: what one step needs at once no absences lower. An order that is refuted
-///             is refuted without advice.
+///             whether anything could help: what one step needs at once no absences lower. An order that is
+///             refuted is refuted without advice.
 /// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then until what
 ///             alignment and fragments cost has been left free, too.
 /// Throws:     as plan_memory().

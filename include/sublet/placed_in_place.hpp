@@ -215,8 +215,7 @@ private:
 /// Place the buffers of `table`, joined by some of the `pairs`; `steps` are the steps by position.
 ///
 /// Requires:   what join_in_place() requires; no pair could be added or exchanged so that fewer bytes would
-/// be
-///             alive anywhere, as match_in_place() has it.
+///             be alive anywhere, as match_in_place() has it.
 /// Ensures:    no pool ends higher than with all pairs, and none higher than without any. The lower bounds
 ///             hold for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools come down to the bytes alive.

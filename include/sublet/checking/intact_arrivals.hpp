@@ -35,8 +35,7 @@ template <std::same_as<snapshot> S>
 class intact_arrivals {
 public:
     /// Requires:   the program has a node; `given` are intact at the entry, ascend and lie apart; `scratch`
-    /// is
-    ///             an empty set, and is left so.
+    ///             is an empty set, and is left so.
     /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
     ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
     intact_arrivals(S const& p, placed_classes const& classes, std::vector<value_id> const& given,

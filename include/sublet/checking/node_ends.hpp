@@ -6,8 +6,7 @@
 ///
 ///     0 ──► 1 ──► 2        2 has no successor: the program ends, and its outputs are read
 ///     └──► 3 ◄──► 4        3 and 4 go round for ever: stopped where either ends, what is there of the
-///     outputs
-///                          has to be right
+///                          outputs has to be right
 ///
 /// It is the checker's own derivation, on purpose a second one.
 

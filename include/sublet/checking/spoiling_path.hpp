@@ -4,8 +4,7 @@
 
 /// Why a value is not intact: a path on which it is written, and then something else is, over it.
 ///
-///     0: def a ──► 1: def b, upon a ──► 2: use a        from the use back: 2, 1 (b spoils it), 0 (it was
-///     there)
+///     0: def a ──► 1: def b, upon a ──► 2: use a        from the use back: 2, 1 (b spoils it), 0 (a)
 ///       └──────────────────────────────►┘               the other way nothing is wrong
 ///
 /// The search goes backwards, and in two states: what has spoilt the value is still to be met, or it has been

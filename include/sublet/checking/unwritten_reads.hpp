@@ -82,8 +82,7 @@ exposed_reads find_exposed(S const& p, plan_demands const& asked, node_ends cons
 /// Ensures:    the first by position, then value: positions are those of `asked`, and their number stands for
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
-/// may be
-///             needed.
+///             may be needed.
 template <std::same_as<snapshot> S>
 [[nodiscard]] std::optional<witness> find_unwritten_read(S const& p, plan_demands const& asked,
                                                          node_ends const& ends, flow_options const& options)

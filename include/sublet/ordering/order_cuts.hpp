@@ -28,8 +28,8 @@ struct order_cuts {
 };
 
 /// Ensures:    `order` is the window's, nodes on demand moved to where they are demanded first: its peak is
-/// no
-///             higher. Some order with the least peak of all has in each stretch the nodes that this one has.
+///             no higher. Some order with the least peak of all has in each stretch the nodes that this one
+///             has.
 /// Complexity: O(V + E).
 template <std::same_as<order_window> Window>
 [[nodiscard]] order_cuts cut_order(Window const& w, demand_graph const& d)

@@ -6,8 +6,7 @@
 ///
 ///     0 ──► 2 ──► 4      breadth first   0 1 2 3 4      all branches side by side
 ///     1 ──► 3            depth first     0 2 4 1 3      one branch after the other
-///                        on demand       1 3 0 2 4      from the ends: 3 is listed before 4, so it comes
-///                        first
+///                        on demand       1 3 0 2 4      from the ends: 3 first, it is listed before 4
 ///
 /// They cost next to nothing, and each is now and then the best of all: what suits a network depends on
 /// whether its branches make values smaller or larger.

@@ -196,8 +196,7 @@ found_relief settle(Loads& loads)
 /// Choose absences after which each pool holds no more than its capacity (`problem.pools`).
 ///
 /// Requires:   stretches are within the life of their buffer; of those of a buffer that meet (ways to fill
-/// the
-///             same time) all but one ask that the others are kept; no pool holds 2^63 bytes.
+///             the same time) all but one ask that the others are kept; no pool holds 2^63 bytes.
 /// Ensures:    if the stretches that ask for nothing and load nothing are enough, so is what is chosen; where
 ///             a capacity is below what can be reached, what can be reached is its place. Nothing chosen can
 ///             be left out. Ties go to the lower stretch.

@@ -285,14 +285,12 @@ private:
 /// The program with some absences, as possible_absences() found them.
 ///
 /// Requires:   `steps` are the program's by position in the order of `options`; of absences of one time at
-/// most
-///             one is among them, and what a step that is run again reads is not away there (but may be back
-///             just there).
+///             most one is among them, and what a step that is run again reads is not away there (but may be
+///             back just there).
 /// Ensures:    values of the program keep their ids, further ones follow. A value that is replaced is no
 ///             output any more: `at_the_end` says which one is.
 /// Complexity: O(values + touches + k log k), and for each absence its views and the touches of a step that
-/// is
-///             run again; k absences and uses at the ends of nodes.
+///             is run again; k absences and uses at the ends of nodes.
 template <std::same_as<snapshot> S>
 [[nodiscard]] relieved_program
 apply_absences(S const& p, std::vector<step_id> const& steps, plan_options const& options,

@@ -9,8 +9,7 @@
 ///        /      \              needs it any more, and 0 could not know
 ///     1: use b   2: use a      a is released after 2, and on the edge from 0 to 1
 ///        \      /
-///        3                     if all edges that lead to a node release something, the node does as it
-///        begins
+///        3                     what all edges to a node release, it releases where it begins
 ///
 /// What is dead behind a touch is released after that step. What is alive where a node ends, and not where a
 /// successor begins, dies on the edge: as in a loop, which keeps what it needs until it is left.

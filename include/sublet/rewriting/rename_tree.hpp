@@ -43,8 +43,7 @@ enum class binding_part : std::uint8_t { inner, initial, next, result };
 /// What is told of a tree's new names.
 ///
 /// Semantics:      new name k takes the place of: operand i of a use, or of a def, of a step, counted as
-/// rename()
-///                 counts; both names of capture i of a body; a name in binding i of a body.
+///                 rename() counts; both names of capture i of a body; a name in binding i of a body.
 /// Ordinary model: a struct that holds a reference to the user's IR.
 template <class R>
 concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::size_t i, std::size_t k) {

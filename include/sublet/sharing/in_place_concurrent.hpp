@@ -67,10 +67,9 @@ private:
 ///
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
 /// Ensures:    match_in_place() says which pairs are taken. A buffer is free if, under every schedule, all
-/// its
-///             other touches come before the step (what is read where the step's node ends does not) and the
-///             step does not only read it early; another begins at a step if all its other defs come behind
-///             it.
+///             its other touches come before the step (what is read where the step's node ends does not) and
+///             the step does not only read it early; another begins at a step if all its other defs come
+///             behind it.
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
 ///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
 ///             later position.
