@@ -36,26 +36,6 @@
 
 namespace sublet {
 
-namespace detail {
-
-/// The first position after which an edge leads to a node whose turn is not later. The order is checked.
-template <std::same_as<snapshot> S>
-std::optional<step_id> first_edge_back(S const& p, std::vector<node_id> const& order)
-{
-    std::vector<unsigned char> has_run(p.nodes(), 0);
-    step_id position = 0;
-    for (node_id i = 0; i != p.nodes(); ++i) {
-        node_id const n = order.empty() ? i : order[i];
-        has_run[n] = 1;
-        position += p.steps_of(n).last - p.steps_of(n).first;
-        for (node_id next : p.successors(n))
-            if (has_run[next]) return position - 1;
-    }
-    return std::nullopt;
-}
-
-} // namespace detail
-
 /// Plan where every value lives, the steps running one after the other, each once: plan_flow() is for
 /// programs with loops.
 ///

@@ -148,22 +148,6 @@ void list_symbolic(S const& p, symbolic_options const& options, live_ranges cons
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
 }
 
-/// The first position after which an edge leads to a node that has run by then. The order is checked.
-template <std::same_as<snapshot> S>
-std::optional<step_id> first_way_back(S const& p, std::vector<node_id> const& order)
-{
-    std::vector<unsigned char> has_run(p.nodes(), 0);
-    step_id position = 0;
-    for (node_id i = 0; i != p.nodes(); ++i) {
-        node_id const n = order.empty() ? i : order[i];
-        has_run[n] = 1;
-        position += p.steps_of(n).last - p.steps_of(n).first;
-        for (node_id next : p.successors(n))
-            if (has_run[next]) return position - 1;
-    }
-    return std::nullopt;
-}
-
 /// The largest batch whose arenas are within capacities: they never sink as the batch grows.
 template <std::same_as<symbolic_plan> Plan>
 byte_count largest_that_fits(Plan const& plan, std::vector<pool_limits> const& pools)
@@ -237,7 +221,7 @@ template <std::same_as<snapshot> S>
                           1};
         return result;
     }
-    if (auto const position = detail::first_way_back(p, options.order)) {
+    if (auto const position = detail::first_edge_back(p, options.order)) {
         result.refuted = {{.what = fault::leads_back, .position = *position}, 1};
         return result;
     }

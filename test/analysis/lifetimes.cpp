@@ -263,3 +263,18 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         else CHECK((lives.violation->what == order_fault::write_moved && has_moved_there));
     }
 }
+
+TEST_CASE("an edge leads back to a node that has run, or to its own, in the order that counts")
+{
+    auto edges = [](std::vector<std::vector<node_id>> const& to) {
+        return flow(
+            to.size(), 0, [&](node_id n) -> auto& { return to[n]; },
+            [](node_id, effect_sink& s) { s.next_step(); });
+    };
+    CHECK(!detail::first_edge_back(snapshot{}, {}));
+    snapshot const forward = edges({{1, 2}, {2}, {}}); // two steps a node
+    CHECK(!detail::first_edge_back(forward, {}));
+    CHECK(detail::first_edge_back(forward, {1, 0, 2}) == 3u);
+    CHECK(detail::first_edge_back(edges({{1}, {1}}), {}) == 3u);
+    CHECK(detail::first_edge_back(edges({{1}, {2}, {0}}), {}) == 5u);
+}

@@ -125,6 +125,25 @@ std::optional<order_violation> moved_write(S const& p, std::vector<step_id> cons
     return found;
 }
 
+/// The first position after which an edge leads to a node whose turn is not later. There the steps do not
+/// run one after the other, each once.  O(V + E)
+///
+/// Requires: `order` is empty or names every node once.
+template <std::same_as<snapshot> S>
+std::optional<step_id> first_edge_back(S const& p, std::vector<node_id> const& order)
+{
+    std::vector<unsigned char> has_run(p.nodes(), 0);
+    step_id position = 0;
+    for (node_id i = 0; i != p.nodes(); ++i) {
+        node_id const n = order.empty() ? i : order[i];
+        has_run[n] = 1;
+        position += p.steps_of(n).last - p.steps_of(n).first;
+        for (node_id next : p.successors(n))
+            if (has_run[next]) return position - 1;
+    }
+    return std::nullopt;
+}
+
 } // namespace detail
 
 struct live_ranges {
