@@ -68,15 +68,19 @@ row(M3 "`test/other.cpp` \"one; [two]\"")
 row(M4 "`test/shown.cpp` \"a sentence that is\"")
 row(M5 "`CMakeLists.txt` \"include/sublet/units.hpp\"")
 row(M6 "`CMakeLists.txt` \"include/sublet/forgotten.hpp\"")
+row(M8 "${good}<br>`test/shown.cpp`: one")
 row(X1 "${good}")
-foreach(name M8 M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 R4 R4
-             02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-15 thread-16)
+foreach(name M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 R4 R4
+             02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-7 thread-8 thread-10 thread-15 thread-16 thread-20
+             S1 S2 S3 S4 S5 S6 singa-d693b6b2 singa-687 singa-680 singa-c41eb9ba singa-CopyData singa-int
+             singa-abort singa-twice singa-parallel)
   row(${name} "${good}")
 endforeach()
 file(WRITE ${TREE}/test/systems.md "# Systems\n\n${table}")
 string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which is not there\n"
                       "M4: names what does not stand in test/shown.cpp: a sentence that is\n"
                       "M6: names what does not stand in CMakeLists.txt: include/sublet/forgotten.hpp\n"
+                      "M8: names something else than a file and a sentence\n"
                       "X1: is no row of the systems\nR4: stands there twice\nM7: is missing\n")
 
 foreach(script layers namesakes systems)

@@ -28,6 +28,7 @@ struct random_program {
         ids leaving; // used where the node ends
     };
     std::vector<node> nodes; // each leads to the next, unless that runs earlier
+    bool is_loose = false;   // ... or nothing is needed where the node ends
     std::vector<sublet::byte_count> bytes, alignment;
     std::vector<sublet::value_role> role;
     ids alias_of;
@@ -39,6 +40,7 @@ struct random_program {
     /// Whether a node runs before the next one of the list.
     bool leads_on(sublet::node_id n) const
     {
+        if (is_loose && nodes[n].leaving.empty()) return false;
         return order.empty() ||
                std::find(order.begin(), order.end(), n) < std::find(order.begin(), order.end(), n + 1);
     }
@@ -52,19 +54,30 @@ struct random_program {
                 return n + 1 < nodes.size() && leads_on(n) ? std::vector<node_id>{n + 1}
                                                            : std::vector<node_id>{};
             },
-            [this](node_id n, sublet::effect_sink& s) {
-                for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
-                    if (i != 0) s.next_step();
-                    step const& its = nodes[n].steps[i];
-                    for (auto v : its.uses) s.use(v);
-                    for (auto v : its.early) s.use_early(v);
-                    for (auto v : its.defs) s.def(v);
-                    for (auto v : its.scratch) s.def(v);
-                    for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
-                }
-                if (n != 0)
-                    for (auto v : nodes[n - 1].leaving) s.use_at_end_of(n - 1, v);
-            });
+            [this](node_id n, sublet::effect_sink& s) { list_effects(n, s); });
+    }
+    void list_effects(sublet::node_id n, sublet::effect_sink& s) const
+    {
+        for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
+            if (i != 0) s.next_step();
+            step const& its = nodes[n].steps[i];
+            for (auto v : its.uses) s.use(v);
+            for (auto v : its.early) s.use_early(v);
+            for (auto v : its.defs) s.def(v);
+            for (auto v : its.scratch) s.def(v);
+            for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+        }
+        if (n != 0)
+            for (auto v : nodes[n - 1].leaving) s.use_at_end_of(n - 1, v);
+    }
+    /// The same with nothing between nodes but data: steps may run at once.
+    sublet::snapshot loose_program() const
+    {
+        random_program loose = *this;
+        for (node& n : loose.nodes) n.leaving.clear();
+        return sublet::flow(
+            nodes.size(), values(), [](sublet::node_id) { return std::vector<sublet::node_id>{}; },
+            [&loose](sublet::node_id n, sublet::effect_sink& s) { loose.list_effects(n, s); });
     }
     sublet::plan_options options(bool in_place = true) const
     {
@@ -263,6 +276,19 @@ inline void shrink_results(random_program& p, dice& pick)
             for (auto [in, out] : step.pairs)
                 if (p.bytes[in] != sublet::no_size && p.bytes[in] > 1 && pick.below(2) == 0)
                     p.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(p.bytes[in]));
+}
+
+/// Every value is written once, by the first step that says so.
+inline void write_once(random_program& p)
+{
+    std::set<sublet::value_id> there;
+    for (sublet::value_id v = 0; v != p.values(); ++v)
+        if (sublet::is_given(p.role[v])) there.insert(v);
+    for (auto& node : p.nodes)
+        for (auto& step : node.steps)
+            step.defs.erase(std::remove_if(step.defs.begin(), step.defs.end(),
+                                           [&](sublet::value_id v) { return !there.insert(v).second; }),
+                            step.defs.end());
 }
 
 #endif

@@ -4,7 +4,9 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(rows M1 M2 M3 M4 M5 M6 M7 M8 M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 R4
-         02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-15 thread-16)
+         02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-7 thread-8 thread-10 thread-15 thread-16 thread-20
+         S1 S2 S3 S4 S5 S6 singa-d693b6b2 singa-687 singa-680 singa-c41eb9ba singa-CopyData singa-int singa-abort
+         singa-twice singa-parallel)
 
 set(complaints 0)
 macro(complain)
@@ -45,8 +47,13 @@ foreach(line IN LISTS lines)
   endif()
   list(APPEND seen ${row})
   string(REGEX MATCHALL "`[^`]+` \"[^\"]+\"" entries "${line}")
+  string(REGEX MATCHALL "<br>" breaks "${line}")
+  list(LENGTH entries shown)
+  list(LENGTH breaks more)
   if(NOT entries)
     complain("has no test")
+  elseif(NOT shown GREATER more)
+    complain("names something else than a file and a sentence")
   endif()
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE "^`([^`]+)` \"(.*)\"$" "\\1" file "${entry}")

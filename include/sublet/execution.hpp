@@ -14,7 +14,9 @@
 
 // Where storage comes from, and what can go wrong.
 #include <sublet/execution/sentence.hpp>
+#include <sublet/execution/short_lock.hpp>
 #include <sublet/execution/memory.hpp>
+#include <sublet/execution/run_options.hpp>
 #include <sublet/execution/errors.hpp>
 
 // The program as it is run, and the bytes of its values.
@@ -28,9 +30,38 @@
 #include <sublet/execution/watch.hpp>
 
 // Running it.
+#include <sublet/execution/caller_duties.hpp>
+#include <sublet/execution/run_desk.hpp>
 #include <sublet/execution/cpu_call.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
+
+// Calls that are recorded first, and run later.
+#include <sublet/execution/recorded_call.hpp>
+#include <sublet/execution/recorder.hpp>
+
+// Running it at once: on threads, on streams.
+#include <sublet/execution/tenants.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/adversarial_order.hpp>
+#include <sublet/execution/run_proof.hpp>
+#include <sublet/execution/ready_queue.hpp>
+#include <sublet/execution/step_dispatcher.hpp>
+#include <sublet/execution/thread_pool.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream_queues.hpp>
+#include <sublet/execution/stream_pool.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/recording_device.hpp>
+#include <sublet/execution/stream_knowledge.hpp>
+#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/check_schedule.hpp>
+#include <sublet/execution/stream_call.hpp>
+#include <sublet/execution/stream_storage.hpp>
+#include <sublet/execution/stream_digests.hpp>
+#include <sublet/execution/stream_desk.hpp>
+#include <sublet/execution/streams.hpp>
 
 #endif
 #endif

@@ -220,6 +220,11 @@
 #include <sublet/checking/concurrent_witness.hpp>
 #include <sublet/checking/clash_schedule.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/race_questions.hpp>
+#include <sublet/checking/check_waits.hpp>
+#include <sublet/checking/stream_commands.hpp>
+#include <sublet/checking/stream_clocks.hpp>
+#include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/placement_fault.hpp>
 #include <sublet/checking/solid_parts.hpp>
 #include <sublet/checking/allowed_pools.hpp>

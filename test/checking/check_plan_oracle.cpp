@@ -493,7 +493,7 @@ void break_something(dice& roll, memory_plan& plan)
 TEST_CASE("checker and byte watcher agree on each random plan, and each witness can be seen")
 {
     std::size_t sound = 0, sound_in_place = 0;
-    std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last of them
+    std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last of a plan
     for (unsigned seed = 0; seed != 20'000; ++seed) {
         CAPTURE(seed);
         dice roll{seed};

@@ -51,10 +51,10 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
 {
     witness w{.value = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
     std::set<std::string> sentences;
-    for (fault what :
-         {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin, fault::wrong_pool,
-          fault::torn_alias, fault::unplaced, fault::needless, fault::over_capacity, fault::write_moved,
-          fault::used_undefined, fault::several_defs, fault::cycle, fault::foreign_plan, fault::leads_back}) {
+    for (fault what : {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin,
+                       fault::wrong_pool, fault::torn_alias, fault::unplaced, fault::needless,
+                       fault::over_capacity, fault::write_moved, fault::used_undefined, fault::several_defs,
+                       fault::cycle, fault::foreign_plan, fault::leads_back, fault::unordered}) {
         w.what = what;
         std::string const text = sentence(w);
         CAPTURE(text);

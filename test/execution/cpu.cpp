@@ -2,6 +2,7 @@
 #include <sublet/execution/cpu.hpp>
 
 #include "archetype.hpp"
+#include "counted_heap.hpp"
 #include "dead_bytes.hpp"
 #include "lender.hpp"
 #include "op_list.hpp"
@@ -21,21 +22,6 @@
 #include <string>
 #include <type_traits>
 #include <vector>
-
-// The address sanitizer keeps the free store to itself.
-static std::size_t heap_blocks = 0;              // asked for, ever
-static std::size_t heap_gives = ~std::size_t{0}; // so many, and no more
-#if !defined(UNDER_ASAN)
-[[gnu::noinline]] void* operator new(std::size_t bytes) // inlined, GCC 12 calls the pair mismatched
-{
-    if (heap_blocks == heap_gives) throw std::bad_alloc();
-    ++heap_blocks;
-    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-#endif
 
 using namespace sublet;
 
@@ -539,7 +525,7 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
             CHECK(source.lent.empty());
         });
     }
-#if !defined(UNDER_ASAN)
+#if !defined(HEAP_IS_NOT_COUNTED)
     CHECK(failures > 100);
 #endif
 }

@@ -193,6 +193,19 @@ TEST_CASE("an empty program, one without values, and one whose inputs nobody rea
     CHECK(live_peak(tape_of(given, inputs, false)) == plan_memory(given, inputs).report.lower_bound_bytes);
 }
 
+TEST_CASE("an input that the first step reads early yields where any other step might have been the first")
+{
+    auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
+    plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
+    run_tape const in_order = tape_of(p, options, false), at_once = tape_of(p, options, false, {0});
+    CHECK(in_order.yields_at(0).empty());
+    CHECK(live_peak(in_order) == 16);
+    REQUIRE(at_once.yields_at(0).size() == 1);
+    CHECK(at_once.yields_at(0)[0].from == 0);
+    CHECK(at_once.yields_at(0)[0].to == no_buffer);
+    CHECK(live_peak(at_once) == 8);
+}
+
 TEST_CASE("more bytes alive than 64 bits can count are refused")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(0), s.def(1); });

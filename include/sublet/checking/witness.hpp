@@ -28,7 +28,9 @@ enum class fault : std::uint8_t {
     several_defs,   ///< value is written at step `position` though it is there already (concurrent reading)
     cycle,          ///< the step at `position` waits for itself (concurrent reading)
     foreign_plan,   ///< the plan is not of this program, this order or this reading
-    leads_back      ///< an edge leads back from `position`: to what runs again, or should have run later
+    leads_back,     ///< an edge leads back from `position`: to what runs again, or should have run later
+    unordered ///< position, where other is touched, does not wait for position `needed`, where value is;
+              ///< both need bytes [begin, end) of pool, or those of the one class if there are none
 };
 
 struct witness {
@@ -98,6 +100,16 @@ Stream& operator<<(Stream& out, witness const& w)
     case fault::leads_back:
         out << "from position " << w.position
             << " an edge leads back: plan_flow() is for programs whose nodes run again, or not in this order";
+        break;
+    case fault::unordered:
+        out << "position " << w.position << " does not wait for position " << w.needed;
+        if (w.value == no_value) {
+            out << ", as an edge of the program or a hand-off asks";
+        } else {
+            if (w.value == w.other) out << ", and both touch value " << w.value;
+            else out << ", and they touch values " << w.other << " and " << w.value << " in the same bytes";
+            if (w.begin != w.end) out << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+        }
         break;
     }
     return out;

@@ -11,15 +11,19 @@
 /// One functor is the kernel of a whole program. It has no part in where values live, in no memory mode.
 
 #include <sublet/contract.hpp>
+#include <sublet/execution/errors.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/units.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace sublet {
 
@@ -47,7 +51,11 @@ template <class T, class B>
 class cpu_call {
 public:
     using storage = detail::value_storage<run_tape>;
-    cpu_call(run_tape const& tape, storage const& values) : tape_(&tape), values_(&values) {}
+    /// `is_stopping`: a null pointer where no other step can end the run.
+    cpu_call(run_tape const& tape, storage const& values, std::atomic<bool> const* is_stopping = nullptr)
+        : tape_(&tape), values_(&values), is_stopping_(is_stopping)
+    {
+    }
 
     step_id step = 0;     ///< of the program
     step_id position = 0; ///< in the order of this run
@@ -71,6 +79,12 @@ public:
         return nth(tape_->scratch[position], k);
     }
 
+    /// Another step has failed: results are of no use any more, so a long kernel may return early.
+    [[nodiscard]] bool stop_requested() const noexcept
+    {
+        return is_stopping_ != nullptr && is_stopping_->load(std::memory_order_relaxed);
+    }
+
 private:
     std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
     {
@@ -80,12 +94,37 @@ private:
 
     run_tape const* tape_;
     storage const* values_;
+    std::atomic<bool> const* is_stopping_;
 };
 
 /// Semantics:     writes all of each result that is no view, and nothing else; keeps no span.
 /// Ordinary models: [&](sublet::cpu_call const& call) { ... };   synthetic_kernel.
 template <class K>
 concept cpu_kernel = std::invocable<K&, cpu_call const&>;
+
+namespace detail {
+
+/// One step: storage for its results, the kernel, and what is over with it given back.
+///
+/// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
+template <class Kernel, class Before, class After>
+void run_step(run_tape const& tape, value_storage<run_tape>& values, step_id at, Kernel& kernel,
+              cpu_call& call, Before& before, After& after)
+{
+    call.position = at;
+    call.step = tape.step_at[at];
+    values.before(tape, at);
+    before(at);
+    try {
+        kernel(std::as_const(call));
+    } catch (...) {
+        throw run_error(call.step, std::current_exception());
+    }
+    after(at);
+    values.after(tape, at);
+}
+
+} // namespace detail
 
 } // namespace sublet
 

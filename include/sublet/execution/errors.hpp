@@ -87,6 +87,13 @@ public:
     [[nodiscard]] step_id step() const noexcept { return step_; }
     /// What was thrown; null where nothing was.
     [[nodiscard]] std::exception_ptr cause() const noexcept { return cause_; }
+    /// So many steps that ran at the same time have failed too.
+    [[nodiscard]] std::size_t later_failures() const noexcept { return later_failures_; }
+    void add_later_failures(std::size_t count) noexcept
+    {
+        later_failures_ += count;
+        if (count != 0) text_ << "; and after it " << count << " more that ran at the same time";
+    }
 
 protected:
     run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened)
@@ -103,6 +110,7 @@ protected:
 private:
     step_id step_;
     std::exception_ptr cause_;
+    std::size_t later_failures_ = 0;
 };
 
 class allocation_error : public run_error {

@@ -13,6 +13,7 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/execution/sentence.hpp>
+#include <sublet/execution/short_lock.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -136,6 +137,9 @@ struct memory_use {
 };
 
 /// Allocates from a source, within a limit, and counts.
+///
+/// Threads may share it when it has been told so: one at a time then asks the source, which has to be safe
+/// for threads only if others use it too. So the limit and the peaks are as exact as they are for one thread.
 class counted_memory {
 public:
     explicit counted_memory(memory_source source = {}, byte_count limit = no_limit)
@@ -143,12 +147,16 @@ public:
     {
     }
 
+    /// From now on several threads may use it at once.
+    void share() noexcept { is_shared_ = true; }
+
     /// Requires: a power of two as alignment.
     /// Throws:   out_of_budget if more than the limit would be live; whatever the source throws. Then nothing
     ///           has changed.
     template <std::same_as<byte_count> Bytes>
     [[nodiscard]] void* allocate(Bytes bytes, Bytes alignment)
     {
+        detail::holding const only(lock());
         if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
             throw out_of_budget(bytes, use_.bytes.live, limit_);
         if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
@@ -162,6 +170,7 @@ public:
     }
     void deallocate(void* block, byte_count bytes, byte_count alignment)
     {
+        detail::holding const only(lock());
         source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
         for (memory_use* use : {&use_, &since_mark_}) {
             use->bytes.remove(bytes);
@@ -170,19 +179,32 @@ public:
     }
 
     /// Since it was made.
-    [[nodiscard]] memory_use const& use() const noexcept { return use_; }
+    [[nodiscard]] memory_use use() const noexcept
+    {
+        detail::holding const only(lock());
+        return use_;
+    }
     /// Since the last mark; what was live then counts for the peaks.
-    [[nodiscard]] memory_use const& use_since_mark() const noexcept { return since_mark_; }
+    [[nodiscard]] memory_use use_since_mark() const noexcept
+    {
+        detail::holding const only(lock());
+        return since_mark_;
+    }
     void mark() noexcept
     {
+        detail::holding const only(lock());
         std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
         since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
     }
 
 private:
+    detail::short_lock* lock() const noexcept { return is_shared_ ? &lock_ : nullptr; }
+
     memory_source source_;
     byte_count limit_;
     memory_use use_, since_mark_;
+    bool is_shared_ = false;
+    mutable detail::short_lock lock_;
 };
 
 } // namespace sublet

@@ -28,6 +28,7 @@
 #include <sublet/value_role.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +56,35 @@ concept memory_mode = requires { requires M::is_memory_mode; };
 
 namespace detail {
 
+/// Every buffer that is planned has a place in the arena of its pool.
+/// Throws: unsound_plan if it has none, or one that ends outside.
+template <std::same_as<run_tape> Tape>
+void expect_places(Tape const& tape, memory_plan const& plan)
+{
+    auto refuse = [](witness const& why) { throw unsound_plan(why); };
+    if (plan.buffer_of.size() != tape.table.buffer_of.size()) refuse({.what = fault::foreign_plan});
+    for (buffer const& b : tape.table.buffers) {
+        if (!b.is_planned()) continue;
+        buffer_id const placed = plan.buffer_of[b.root];
+        if (placed == no_buffer) refuse({.what = fault::unplaced, .value = b.root});
+        if (placed >= plan.buffers.size() || b.pool >= plan.arena_bytes.size())
+            refuse({.what = fault::foreign_plan});
+        byte_count const at = plan.buffers[placed].offset, has = plan.arena_bytes[b.pool];
+        if (at > has || b.size > has - at)
+            refuse({.what = fault::outside_arena,
+                    .value = b.root,
+                    .begin = at,
+                    .end = sum_fits(at, b.size) ? at + b.size : no_offset,
+                    .needed = has,
+                    .pool = b.pool});
+    }
+}
+
 /// Owns the bytes of all buffers that are not the caller's.
+///
+/// When it is shared, steps may come and go at once, if any two that touch the same buffer, one of them
+/// writing, come one after the other: what it keeps by buffer is then touched by one of them at a time, but
+/// for the counts of touches to come.
 template <std::same_as<run_tape> Tape>
 class value_storage {
 public:
@@ -88,6 +117,13 @@ public:
     ~value_storage()
     {
         for (block& b : blocks_) give_back(b);
+    }
+
+    /// From now on steps may run at once.
+    void share() noexcept
+    {
+        is_shared_ = true;
+        memory_.share();
     }
 
     [[nodiscard]] bool has_arena() const { return has_arena_; }
@@ -147,7 +183,7 @@ public:
     {
         if (!is_recycling_) return;
         for (buffer_id b : tape.touched[at])
-            if (--left_[b] == 0) release(tape, b);
+            if (is_last(b)) release(tape, b);
     }
 
     /// After a run, all but what the caller may still read.
@@ -166,6 +202,18 @@ public:
 private:
     explicit value_storage(counted_memory memory)
         : memory_(memory) {} // from here on destroyed, whatever throws
+
+    /// One touch fewer is to come: was it the last? Of several at once, one is told so.
+    bool is_last(buffer_id b)
+    {
+        if (!is_shared_) return --left_[b] == 0;
+        return std::atomic_ref(left_[b]).fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
+    /// The touches to come. If there is one, its step is alone with the buffer.
+    std::uint32_t left(buffer_id b)
+    {
+        return is_shared_ ? std::atomic_ref(left_[b]).load(std::memory_order_acquire) : left_[b];
+    }
 
     /// Nothing in an arena or of the caller is ever freed.
     void release(Tape const& tape, buffer_id b)
@@ -200,7 +248,7 @@ private:
     /// The step is the last to need `from`, and its result `to` is as large.
     void hand_over(Tape const& tape, yielded y)
     {
-        if (!tape.is_even(y) || left_[y.from] != 1 || where_[y.to] != nullptr) return;
+        if (!tape.is_even(y) || left(y.from) != 1 || where_[y.to] != nullptr) return;
         block& old = blocks_[y.from];
         if (old.bytes == nullptr || old.alignment < tape.table.buffers[y.to].alignment) return;
         where_[y.to] = old.bytes; // where_[from] stays until the step has read it
@@ -209,25 +257,10 @@ private:
 
     void place(Tape const& tape, memory_plan const& plan)
     {
-        auto refuse = [](witness const& why) { throw unsound_plan(why); };
-        if (plan.buffer_of.size() != tape.table.buffer_of.size()) refuse({.what = fault::foreign_plan});
+        expect_places(tape, plan);
         std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
-        for (buffer const& b : tape.table.buffers) {
-            if (!b.is_planned()) continue;
-            buffer_id const placed = plan.buffer_of[b.root];
-            if (placed == no_buffer) refuse({.what = fault::unplaced, .value = b.root});
-            if (placed >= plan.buffers.size() || b.pool >= plan.arena_bytes.size())
-                refuse({.what = fault::foreign_plan});
-            byte_count const at = plan.buffers[placed].offset, has = plan.arena_bytes[b.pool];
-            if (at > has || b.size > has - at)
-                refuse({.what = fault::outside_arena,
-                        .value = b.root,
-                        .begin = at,
-                        .end = sum_fits(at, b.size) ? at + b.size : no_offset,
-                        .needed = has,
-                        .pool = b.pool});
-            alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
-        }
+        for (buffer const& b : tape.table.buffers)
+            if (b.is_planned()) alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
         has_arena_ = true;
         for (std::size_t pool = 0; pool != plan.arena_bytes.size(); ++pool) {
             blocks_.emplace_back();
@@ -243,6 +276,7 @@ private:
     counted_memory memory_;
     bool has_arena_ = false;
     bool is_recycling_ = false;
+    bool is_shared_ = false;
     std::vector<block> blocks_;       // by buffer; in an arena by pool
     std::vector<std::byte*> where_;   // by buffer
     std::vector<byte_count> room_;    // by buffer; of the caller's what was bound

@@ -22,6 +22,7 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/keyed.hpp>
+#include <sublet/live_range.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
@@ -31,7 +32,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -53,6 +56,7 @@ struct run_tape {
     std::vector<std::uint32_t> holds;           ///< by buffer
     std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
     std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
+    std::vector<buffer_id> given_up;            ///< inputs that nobody needs: they leave with the first step
     std::size_t pools = 0;
 
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
@@ -81,8 +85,8 @@ namespace detail {
 template <std::same_as<snapshot> S>
 class tape_writer {
 public:
-    tape_writer(S const& program, run_tape& tape, bool in_place)
-        : program_(program), tape_(tape), in_place_(in_place)
+    tape_writer(S const& program, run_tape& tape, bool in_place, bool is_any_schedule)
+        : program_(program), tape_(tape), in_place_(in_place), is_any_schedule_(is_any_schedule)
     {
         std::vector<step_id> position_of(tape.step_at.size());
         for (std::size_t at = 0; at != position_of.size(); ++at)
@@ -91,14 +95,15 @@ public:
             leaving_.push_back(
                 {position_of[program.steps_of(u.pred).last - 1], 0, tape.table.buffer_of[u.value]});
 
-        // An input that nobody needs leaves with the first step.
         std::vector<unsigned char> is_needed(tape.table.buffers.size(), 0);
         for (keyed const& u : leaving_) is_needed[u.who] = 1;
         for (step_id s : tape.step_at)
             for (touch t : program.touches(s)) is_needed[tape.table.buffer_of[t.value]] = 1;
         for (std::size_t b = 0; b != is_needed.size(); ++b)
-            if (!is_needed[b] && has_role(tape.table.buffers[b].role, value_role::input))
+            if (!is_needed[b] && has_role(tape.table.buffers[b].role, value_role::input)) {
                 leaving_.push_back({0, 0, static_cast<buffer_id>(b)});
+                tape.given_up.push_back(static_cast<buffer_id>(b));
+            }
         sort_keyed(leaving_);
     }
 
@@ -140,8 +145,9 @@ private:
         for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)
             touch_buffer(leaving_[left_].who, at, no_value, false);
 
-        for (buffer_id b : touched_) { // an input lives [0, 1) at least
-            bool const holds_on = at == 0 && has_role(tape_.table.buffers[b].role, value_role::input);
+        for (buffer_id b : touched_) { // in one order an input lives [0, 1) at least
+            bool const is_input = has_role(tape_.table.buffers[b].role, value_role::input);
+            bool const holds_on = at == 0 && is_input && !is_any_schedule_;
             if (seen_[b].is_early && !holds_on) tape_.yields.push_back({b, no_buffer});
         }
         for (overwrite pair : program_.overwrites(step)) {
@@ -172,11 +178,38 @@ private:
     S const& program_;
     run_tape& tape_;
     bool in_place_;
+    bool is_any_schedule_;
     std::vector<keyed> leaving_; // {position, 0, buffer}: needed when its step has written
     std::size_t left_ = 0;       // of those, how many have been seen
     std::vector<seen> seen_;     // by buffer
     std::vector<buffer_id> touched_;
 };
+
+} // namespace detail
+
+namespace detail {
+
+/// The tape of steps in an order that is believed, one of any or the only one; `lives` say who is touched.
+template <std::same_as<snapshot> S>
+run_tape tape_in_order(S const& program, plan_options const& options, per_value<bool> const& scratch,
+                       live_ranges const& lives, std::vector<step_id> steps, bool is_any_schedule)
+{
+    run_tape tape;
+    tape.step_at = std::move(steps);
+    tape.table = gather_buffers(lives, options);
+    tape.pools = options.pools.size();
+    for (buffer& b : tape.table.buffers) {
+        if (b.pool < options.pools.size())
+            b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
+        if (b.is_planned()) tape.pools = std::max(tape.pools, std::size_t{b.pool} + 1);
+    }
+    tape.bytes = options.bytes.tabulate(program.values());
+    for (std::size_t v = 0; v != tape.bytes.size(); ++v)
+        tape.bytes[v] = std::min(tape.bytes[v], tape.table.buffers[tape.table.buffer_of[v]].size);
+    tape_writer<S> writer(program, tape, options.in_place, is_any_schedule);
+    writer.write(scratch.tabulate(program.values()));
+    return tape;
+}
 
 } // namespace detail
 
@@ -199,20 +232,39 @@ template <std::same_as<snapshot> S>
              .other = what == order_fault::defined_later ? value : no_value,
              .position = position});
     }
-    run_tape tape;
-    tape.step_at = steps_in_order(program, options.order);
-    tape.table = gather_buffers(lives, options);
-    tape.pools = options.pools.size();
-    for (buffer& b : tape.table.buffers) {
-        if (b.pool < options.pools.size())
-            b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
-        if (b.is_planned()) tape.pools = std::max(tape.pools, std::size_t{b.pool} + 1);
+    return detail::tape_in_order(program, options, scratch, lives, steps_in_order(program, options.order),
+                                 false);
+}
+
+/// The same in an order of single steps, which nodes cannot say if they overlap: one of those in which a plan
+/// for any schedule is run. The first of them is a step as others are: what it reads early yields, and be it
+/// an input.
+///
+/// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
+/// Complexity: as above, without lifetimes().
+template <std::same_as<snapshot> S>
+[[nodiscard]] run_tape tape_of(S const& program, plan_options const& options, per_value<bool> const& scratch,
+                               std::vector<step_id> steps)
+{
+    SUBLET_EXPECTS(steps.size() == program.steps(),
+                   "sublet: an order of steps does not name each of them once");
+    auto const role = options.role.tabulate(program.values());
+    live_ranges lives{std::vector<live_range>(program.values()), static_cast<step_id>(steps.size()),
+                      std::nullopt};
+    auto touched = [&lives](value_id v, step_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };
+    std::vector<step_id> position_of(steps.size(), no_step);
+    for (std::size_t at = 0; at != steps.size(); ++at) {
+        SUBLET_EXPECTS(steps[at] < steps.size() && position_of[steps[at]] == no_step,
+                       "sublet: an order of steps does not name each of them once");
+        position_of[steps[at]] = static_cast<step_id>(at);
+        for (touch t : program.touches(steps[at])) touched(t.value, static_cast<step_id>(at));
     }
-    tape.bytes = options.bytes.tabulate(program.values());
-    for (std::size_t v = 0; v != tape.bytes.size(); ++v)
-        tape.bytes[v] = std::min(tape.bytes[v], tape.table.buffers[tape.table.buffer_of[v]].size);
-    detail::tape_writer<S>(program, tape, options.in_place).write(scratch.tabulate(program.values()));
-    return tape;
+    for (edge_use u : program.edge_uses()) touched(u.value, position_of[program.steps_of(u.pred).last - 1]);
+    for (value_id v = 0; v != program.values(); ++v) {
+        if (has_role(role[v], value_role::input)) touched(v, 0);
+        if (has_role(role[v], value_role::output) && !steps.empty()) touched(v, lives.positions - 1);
+    }
+    return detail::tape_in_order(program, options, scratch, lives, std::move(steps), true);
 }
 
 /// The most bytes alive at once, as many results written in place as can be; summed over the pools. What no

@@ -19,6 +19,8 @@
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/poison.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/short_lock.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/csr_graph.hpp>
@@ -36,28 +38,26 @@
 
 namespace sublet {
 
-/// How closely a run is watched; each level does what those before it do.
-enum class check_level : std::uint8_t {
-    off,   ///< the plan is trusted
-    plan,  ///< the plan is proved before it is run
-    paint, ///< dead bytes are painted with ones, the NaN of every floating type (or poisoned)
-    digest ///< a value that changes between two touches is found, and who did it
-};
-
 namespace detail {
 
+/// Steps may come in another order and at once, if it is told so: what it knows is then looked up and changed
+/// by one at a time, and bytes are painted so, as neighbours may share what a sanitizer keeps about them.
+/// Digests are taken beside each other: who touches a buffer keeps others from writing it, if the plan is
+/// sound.
 template <std::same_as<run_tape> Tape>
 class run_watch {
 public:
     using storage = value_storage<Tape>;
 
-    run_watch(Tape const& tape, storage const& values, bool takes_digests)
-        : tape_(tape), values_(values), takes_digests_(takes_digests)
+    run_watch(Tape const& tape, storage const& values, bool takes_digests, bool is_shared = false)
+        : tape_(tape), values_(values), takes_digests_(takes_digests), is_shared_(is_shared)
     {
         left_ = tape.holds;
         digest_.assign(left_.size(), 0);
         producer_.assign(left_.size(), no_step);
+        claimed_by_.assign(left_.size(), no_step);
         is_known_.assign(left_.size(), 0);
+        list_written();
         std::vector<std::vector<keyed>> borders(values.arenas().size());
         for (std::size_t i = 0; values.has_arena() && i != left_.size(); ++i) {
             auto const b = static_cast<buffer_id>(i);
@@ -70,9 +70,11 @@ public:
         for (std::size_t i = 0; i != left_.size(); ++i) {
             auto const b = static_cast<buffer_id>(i);
             if (!is_given(its(b).role)) continue;
-            if (is_ours(b)) claim(b);
+            if (is_ours(b)) claim(b, no_step);
             know(b, no_step);
         }
+        if (is_shared) // whoever comes first may lie where those were: the first step does not read them
+            for (buffer_id b : tape.given_up) is_known_[b] = 0;
         for (std::size_t pool = 0; pool != owners_.size(); ++pool)
             discard_unowned(pool, 0, values.arenas()[pool].size, no_buffer);
     }
@@ -80,37 +82,37 @@ public:
     /// Before the kernel, when the storage of its results is there.
     void before(step_id at)
     {
-        for (buffer_id b : tape_.touched[at]) compare(b, tape_.step_at[at]);
+        step_id const step = tape_.step_at[at];
+        for (buffer_id b : tape_.touched[at]) compare(b, step, [](buffer_id) { return true; });
+        holding const only(lock());
         for (buffer_id b : tape_.touched[at]) {
             if (tape_.first_write[b] != at || is_given(its(b).role)) continue;
             if (!is_ours(b)) continue;
-            if (values_.has_arena()) claim(b);
+            if (values_.has_arena()) claim(b, step);
             else if (!is_in_place(b, at)) paint(values_.bytes_of(b));
         }
-        // If two that it writes share bytes, whoever is needed later will be missed: it is to be found
+        // If two that it writes share bytes, whoever is needed later will be missed: it has to be the one
         // beneath.
         for (csr_rows const* rows : {&tape_.defs, &tape_.scratch})
             for (value_id v : (*rows)[at]) {
                 buffer_id const b = tape_.table.buffer_of[v];
-                if (left_[b] == 1 && is_ours(b)) claim(b);
+                if (left_[b] == 1 && is_ours(b)) claim(b, step);
             }
     }
 
     /// After the kernel, before any storage is given back.
     void after(step_id at)
     {
-        step_id const step = tape_.step_at[at];
-        for (buffer_id b : tape_.touched[at]) --left_[b];
-        written_.assign(tape_.defs[at].begin(), tape_.defs[at].end());
-        written_.insert(written_.end(), tape_.scratch[at].begin(), tape_.scratch[at].end());
-        for (value_id& v : written_) v = tape_.table.buffer_of[v];
-        std::sort(written_.begin(), written_.end());
-        written_.erase(std::unique(written_.begin(), written_.end()), written_.end()); // views of one buffer
+        auto const written = written_[at];
+        auto is_written = [written](buffer_id b) {
+            return std::binary_search(written.begin(), written.end(), b);
+        };
         for (buffer_id b : tape_.touched[at])
-            if (!std::binary_search(written_.begin(), written_.end(), b)) compare_read(b, at);
-        for (buffer_id b : written_) know(b, step);
+            if (!is_written(b)) compare_read(b, at);
+        for (buffer_id b : written) know(b, tape_.step_at[at]);
+        holding const only(lock());
         for (buffer_id b : tape_.touched[at])
-            if (left_[b] == 0 && is_ours(b)) discard(b, at);
+            if (--left_[b] == 0 && is_ours(b)) discard(b, at);
     }
 
     /// After the last step: what is the caller's now.
@@ -118,7 +120,7 @@ public:
     {
         for (std::size_t b = 0; b != left_.size(); ++b)
             if (has_role(its(static_cast<buffer_id>(b)).role, value_role::output))
-                compare(static_cast<buffer_id>(b), no_step);
+                compare(static_cast<buffer_id>(b), no_step, [](buffer_id) { return true; });
     }
 
 private:
@@ -139,20 +141,23 @@ private:
         });
     }
 
-    void claim(buffer_id b)
+    void claim(buffer_id b, step_id step)
     {
         if (!values_.has_arena()) return;
         byte_count const begin = offset(b);
         owners_[its(b).pool].claim(begin, begin + its(b).size, b);
+        claimed_by_[b] = step;
         make_usable(values_.bytes_of(b));
     }
 
     /// From now on b is what it is now.
     void know(buffer_id b, step_id producer)
     {
+        std::uint64_t const now = takes_digests_ ? digest(values_.bytes_of(b)) : 0;
+        holding const only(lock());
         producer_[b] = producer;
         is_known_[b] = 1;
-        if (takes_digests_) digest_[b] = digest(values_.bytes_of(b));
+        digest_[b] = now;
     }
 
     /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
@@ -167,44 +172,56 @@ private:
         });
         return found;
     }
-    buffer_id over(buffer_id b) const
-    {
-        return over(b, [](buffer_id) { return true; });
-    }
 
-    void compare(buffer_id b, step_id reader) const
-    {
-        if (takes_digests_ && is_known_[b]) compare(b, reader, over(b));
-    }
     /// When the step is done, what it has read and not written, unless it was allowed to write over it.
     void compare_read(buffer_id b, step_id at) const
     {
-        if (!takes_digests_ || !is_known_[b]) return;
-        buffer_id intruder = over(b);
-        if (left_[b] == 0) {
-            bool const has_block = !values_.has_arena() || !is_ours(b); // which its heir may have now
-            auto const rows = tape_.yields_at(at);
-            auto yields_to = [&](buffer_id heir) {
-                return std::any_of(rows.begin(), rows.end(),
-                                   [&](yielded y) { return y.from == b && y.to == heir; });
-            };
-            if (yields_to(no_buffer) || (has_block && is_in_place(b, at))) return;
-            if (intruder != no_buffer) {
-                intruder = over(b, [&](buffer_id heir) { return !yields_to(heir); });
-                if (intruder == no_buffer) return;
+        step_id const reader = tape_.step_at[at];
+        if (!is_last(b)) return compare(b, reader, [](buffer_id) { return true; });
+        bool const has_block = !values_.has_arena() || !is_ours(b); // which its heir may have now
+        auto const rows = tape_.yields_at(at);
+        auto yields_to = [b, rows](buffer_id heir) {
+            return std::any_of(rows.begin(), rows.end(),
+                               [&](yielded y) { return y.from == b && y.to == heir; });
+        };
+        if (yields_to(no_buffer) || (has_block && is_in_place(b, at))) return;
+        if (is_lain_over(b, yields_to)) return;
+        compare(b, reader, [&](buffer_id heir) { return !yields_to(heir); });
+    }
+    /// Only the step that is being looked at still touches b.
+    bool is_last(buffer_id b) const
+    {
+        holding const only(lock());
+        return left_[b] == 1;
+    }
+    /// By heirs and nobody else.
+    template <class YieldsTo>
+    bool is_lain_over(buffer_id b, YieldsTo yields_to) const
+    {
+        holding const only(lock());
+        return over(b, [](buffer_id) { return true; }) != no_buffer &&
+               over(b, [&](buffer_id heir) { return !yields_to(heir); }) == no_buffer;
+    }
+
+    /// Nobody who counts has moved in over b, and its bytes are what its producer left.
+    template <class Counts>
+    void compare(buffer_id b, step_id reader, Counts counts) const
+    {
+        if (!takes_digests_) return;
+        clobbering what{.value = its(b).root, .reader = reader};
+        std::uint64_t left_there = 0;
+        {
+            holding const only(lock());
+            if (!is_known_[b]) return;
+            what.producer = producer_[b];
+            left_there = digest_[b];
+            if (buffer_id const culprit = over(b, counts); culprit != no_buffer) {
+                what.culprit = its(culprit).root;
+                what.culprit_step = is_known_[culprit] ? producer_[culprit] : claimed_by_[culprit];
             }
         }
-        compare(b, tape_.step_at[at], intruder);
-    }
-    void compare(buffer_id b, step_id reader, buffer_id culprit) const
-    {
-        if (culprit == no_buffer && digest(values_.bytes_of(b)) == digest_[b]) return;
-        clobbering what{.value = its(b).root, .producer = producer_[b], .reader = reader};
-        if (culprit != no_buffer) {
-            what.culprit = its(culprit).root;
-            what.culprit_step = is_known_[culprit] ? producer_[culprit] : reader; // it is about to be written
-        }
-        throw clobbered_value(what);
+        if (what.culprit != no_value || digest(values_.bytes_of(b)) != left_there)
+            throw clobbered_value(what);
     }
 
     /// Nobody needs b any more.
@@ -227,15 +244,36 @@ private:
         });
     }
 
+    /// By position: the buffers that its step writes, ascending, each once, however many views of it there
+    /// are.
+    void list_written()
+    {
+        std::vector<buffer_id> all;
+        for (step_id at = 0; at != tape_.positions(); ++at) {
+            all.clear();
+            for (csr_rows const* rows : {&tape_.defs, &tape_.scratch})
+                for (value_id v : (*rows)[at]) all.push_back(tape_.table.buffer_of[v]);
+            std::sort(all.begin(), all.end());
+            all.erase(std::unique(all.begin(), all.end()), all.end());
+            for (buffer_id b : all) written_.append(b);
+            written_.close_row();
+        }
+    }
+
+    short_lock* lock() const { return is_shared_ ? &lock_ : nullptr; }
+
     Tape const& tape_;
     storage const& values_;
     bool takes_digests_;
+    bool is_shared_;
+    mutable short_lock lock_;
     std::vector<byte_owners<buffer_id>> owners_; // by pool
     std::vector<std::uint32_t> left_;            // by buffer: touches to come
     std::vector<std::uint64_t> digest_;          // by buffer
     std::vector<step_id> producer_;              // by buffer: the last step to write it
+    std::vector<step_id> claimed_by_;            // by buffer: the last step to move it in
     std::vector<unsigned char> is_known_;
-    std::vector<buffer_id> written_;
+    csr_rows written_;
 };
 
 } // namespace detail

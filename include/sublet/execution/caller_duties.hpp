@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_CALLER_DUTIES_HPP
+#define SUBLET_EXECUTION_CALLER_DUTIES_HPP
+
+/// What the caller of an executor owes it, and what it has given so far.
+///
+///     value      storage        owed
+///     weights    the caller's   bind() once       ──► there, for all runs
+///     image      the plan's     input() a run     ──► there, until that run is over
+///     scores     the plan's     nothing
+///
+/// The same wherever the bytes are, on this machine or on a device.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/tape.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sublet::detail {
+
+/// Every call is about the tape that it was made for.
+template <std::same_as<run_tape> Tape>
+class caller_duties {
+public:
+    explicit caller_duties(Tape const& tape) : is_there_(tape.holds.size(), 0)
+    {
+        for (std::size_t b = 0; b != tape.holds.size(); ++b) {
+            buffer const& its = tape.table.buffers[b];
+            bool const is_owed = !its.is_planned() || has_role(its.role, value_role::input);
+            if (is_owed && tape.holds[b] != 0 && its.size != 0) owed_.push_back(static_cast<buffer_id>(b));
+        }
+    }
+
+    /// Throws: precondition_error if there is no such value.
+    template <id_like V>
+    static value_id value_of(Tape const& tape, V const& v)
+    {
+        value_id const value = as_id(v);
+        SUBLET_EXPECTS(value < tape.bytes.size(),
+                       "sublet: an executor is asked for a value that does not exist");
+        return value;
+    }
+    static buffer const& buffer_of(Tape const& tape, value_id v)
+    {
+        return tape.table.buffers[tape.table.buffer_of[v]];
+    }
+
+    /// Throws: precondition_error if v is no input in storage of the executor's.
+    static void expect_input(Tape const& tape, value_id v)
+    {
+        buffer const& its = buffer_of(tape, v);
+        SUBLET_EXPECTS(has_role(its.role, value_role::input), "sublet: input() is asked for no input");
+        SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
+    }
+    /// Throws: precondition_error if v is no output.
+    static void expect_output(Tape const& tape, value_id v)
+    {
+        SUBLET_EXPECTS(has_role(buffer_of(tape, v).role, value_role::output),
+                       "sublet: output() is asked for no output");
+    }
+    /// Throws: unusable_value if there are no results.
+    static void expect_results(value_id v, bool has_results)
+    {
+        if (!has_results)
+            throw unusable_value(v, "is an output: it is there after a run, until the next input()");
+    }
+    /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///         bytes, for it or for a view of it, or they do not begin at its alignment.
+    static void expect_fit(Tape const& tape, value_id v, std::span<std::byte const> bytes)
+    {
+        buffer_id const b = tape.table.buffer_of[v];
+        buffer const& its = tape.table.buffers[b];
+        SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
+        if (its.size != no_size && bytes.size() < its.size)
+            throw unusable_value(v, "is larger than the storage that is bound for it");
+        for (std::size_t view = 0; its.size == no_size && view != tape.bytes.size(); ++view)
+            if (tape.table.buffer_of[view] == b && tape.bytes[view] != no_size &&
+                tape.bytes[view] > bytes.size())
+                throw unusable_value(static_cast<value_id>(view),
+                                     "is larger than the storage that is bound for what it is a view of");
+        if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
+            throw unusable_value(v,
+                                 "has an alignment, and the storage that is bound for it does not keep it");
+    }
+
+    [[nodiscard]] bool is_there(buffer_id b) const { return is_there_[b] != 0; }
+    void give(buffer_id b) { is_there_[b] = 1; }
+    /// A run has had its inputs.
+    void use_up_inputs(Tape const& tape)
+    {
+        for (buffer_id b : owed_)
+            if (tape.table.buffers[b].is_planned()) is_there_[b] = 0;
+    }
+
+    /// Throws: unusable_value for the first that is owed and not there.
+    void expect_all(Tape const& tape) const
+    {
+        for (buffer_id b : owed_) expect_there(tape.table.buffers[b], b);
+    }
+    /// The same without what is given before every run.
+    void expect_bound(Tape const& tape) const
+    {
+        for (buffer_id b : owed_)
+            if (!tape.table.buffers[b].is_planned()) expect_there(tape.table.buffers[b], b);
+    }
+
+private:
+    void expect_there(buffer const& its, buffer_id b) const
+    {
+        if (is_there_[b]) return;
+        throw unusable_value(its.root, its.is_planned()
+                                           ? "is an input, and was not given since the last run"
+                                           : "has storage of the caller's, and none is bound: see bind()");
+    }
+
+    std::vector<buffer_id> owed_;         // to be bound once, or given before every run
+    std::vector<unsigned char> is_there_; // by buffer: bound or given
+};
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_RECORDER_HPP
+#define SUBLET_EXECUTION_RECORDER_HPP
+
+/// Calls are written down with what they read and write, and run later: planned, many times, at once.
+///
+///     sublet::recorder net;
+///     auto x = net.input<float>(784), y = net.output<float>(10), w = net.state<float>(7840);
+///     net.record({x, w}, {y}, [=](auto& call) { multiply(call.read(x), call.read(w), call.write(y)); });
+///     net.record({y, w}, {w}, [=](auto& call) { step_down(call.read(y), call.write(w)); });
+///
+///     auto planned = sublet::plan_memory(net, net.options());
+///     sublet::cpu_executor run{net, net.options(), sublet::arena{planned.plan}, net.kernel()};
+///
+/// A recording is a program like any other. Nothing runs while it is made, and no value has an address: who
+/// asked for one then would hold that of another value later. A parameter is state, and the program goes in a
+/// circle through it: it is read, then updated, and the next run reads that.
+///
+///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        and its storage is the caller's throughout
+///                         └────────────────┘
+///
+/// Source: buffered operations with read and write blocks are those of Apache SINGA's computational graph
+/// (pull request 626, 2020).
+
+#include <sublet/contract.hpp>
+#include <sublet/execution/cpu_call.hpp>
+#include <sublet/execution/recorded_call.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// The values of one call: `{x, y}`, or any list of handles or ids.
+class recorded_list {
+public:
+    recorded_list(std::initializer_list<value_id> values) : values_(values) {}
+    template <id_range R>
+    recorded_list(R const& values)
+    {
+        for (auto const& v : values) values_.push_back(detail::as_id(v));
+    }
+    [[nodiscard]] std::span<value_id const> values() const { return values_; }
+
+private:
+    std::vector<value_id> values_;
+};
+
+/// How a value is to be stored.
+struct recorded_storage {
+    byte_count alignment = 1; ///< combined with that of its type
+    pool_id pool = 0;
+};
+
+/// Models `program`: one node a call, in the order in which they were recorded. Regular; copies are
+/// recordings of their own. `Call` is what functions can ask for more: see recorded_call.
+template <class Call>
+class basic_recorder {
+public:
+    /// A value of so many objects. The names below are the roles.
+    ///
+    /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    recorded_value<T> value(std::size_t count, value_role role, recorded_storage how = {})
+    {
+        SUBLET_EXPECTS(bytes_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
+        SUBLET_EXPECTS(how.alignment != 0, "sublet: an alignment is 0");
+        byte_count const bytes = checked_multiply(count, sizeof(T));
+        alignment_.push_back(combine_alignment(alignof(T), how.alignment));
+        bytes_.push_back(bytes);
+        role_.push_back(role);
+        pool_.push_back(how.pool);
+        is_there_.push_back(is_given(role));
+        is_updated_.push_back(0);
+        return {static_cast<value_id>(bytes_.size() - 1)};
+    }
+    /// Given before each run.
+    template <class T>
+    recorded_value<T> input(std::size_t count, recorded_storage how = {})
+    {
+        return value<T>(count, value_role::input, how);
+    }
+    /// There after each run.
+    template <class T>
+    recorded_value<T> output(std::size_t count, recorded_storage how = {})
+    {
+        return value<T>(count, value_role::output, how);
+    }
+    /// Made and needed within a run; written and never read, it is room for its call to work in.
+    template <class T>
+    recorded_value<T> intermediate(std::size_t count, recorded_storage how = {})
+    {
+        return value<T>(count, value_role::intermediate, how);
+    }
+    /// In storage of the caller's, which runs only read.
+    template <class T>
+    recorded_value<T> external(std::size_t count, recorded_storage how = {})
+    {
+        return value<T>(count, value_role::external, how);
+    }
+    /// In storage of the caller's; what a run leaves there, the next one finds.
+    template <class T>
+    recorded_value<T> state(std::size_t count, recorded_storage how = {})
+    {
+        return value<T>(count, value_role::state, how);
+    }
+
+    /// Records a call; its number is that of its step. What it reads and writes it updates in place; what it
+    /// only writes it writes wholly, and the call may be planned to write it elsewhere than the last one did.
+    ///
+    /// Requires: the function touches no value but through its call, and what it refers to outlives all runs.
+    /// Ensures:  the function is kept by value, and copied with the recording and into each kernel.
+    /// Throws:   precondition_error if a value was not declared, or is read before a call writes it.
+    template <class F>
+        requires std::invocable<F&, recorded_call<Call> const&> && std::copy_constructible<F>
+    step_id record(recorded_list const& reads, recorded_list const& writes, F function)
+    {
+        for (value_id v : reads.values()) {
+            expect_declared(v);
+            SUBLET_EXPECTS(is_there_[v],
+                           "sublet: a recorded call reads a value that no call has written yet");
+        }
+        for (value_id v : writes.values()) expect_declared(v);
+        SUBLET_EXPECTS(functions_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
+        functions_.emplace_back(std::move(function));
+        successors_.emplace_back();
+        pairs_.emplace_back();
+        for (value_id v : reads.values()) reads_.append(v);
+        for (value_id v : writes.values()) {
+            for (value_id read : reads.values())
+                if (read == v) is_updated_[v] = 1;
+            writes_.append(v);
+            is_there_[v] = 1;
+        }
+        reads_.close_row();
+        writes_.close_row();
+        return static_cast<step_id>(functions_.size() - 1);
+    }
+
+    /// The call may write `out` over `in`, if nobody needs that any more: it reads each byte before it writes
+    /// there.
+    ///
+    /// Throws: precondition_error if the call does not read `in` and write `out`.
+    void may_overwrite(step_id call, value_id in, value_id out)
+    {
+        expect_recorded(call);
+        SUBLET_EXPECTS(is_listed(reads_[call], in) && is_listed(writes_[call], out),
+                       "sublet: a call that does not read the one and write the other is to write in place");
+        pairs_[call].push_back({call, in, out});
+    }
+
+    /// `second` runs after `first`, whatever they touch.
+    ///
+    /// Throws: precondition_error if it was recorded before.
+    void after(step_id first, step_id second)
+    {
+        expect_recorded(second);
+        SUBLET_EXPECTS(first < second, "sublet: a call is to run after one that is recorded after it");
+        successors_[first].push_back(second);
+    }
+
+    [[nodiscard]] std::size_t nodes() const { return functions_.size(); }
+    [[nodiscard]] std::size_t values() const { return bytes_.size(); }
+    [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    void effects(node_id n, effect_sink& sink) const
+    {
+        for (value_id v : reads_[n]) sink.use(v);
+        for (value_id v : writes_[n]) sink.def(v);
+        for (overwrite pair : pairs_[n]) sink.may_overwrite(pair.in, pair.out);
+    }
+
+    /// What planners and executors are to know of the values; pools have no limits yet.
+    [[nodiscard]] plan_options options() const
+    {
+        return {.bytes = bytes_, .alignment = alignment_, .role = role_, .pool = pool_};
+    }
+    /// Which values a call both reads and writes. A plan for any order is one of versions, and those of such
+    /// a value are the same bytes:
+    ///
+    ///     auto made = versions(net, versions_for(net.options(), net.updated()));
+    ///     auto any_order = plan_concurrent(made.program, with_versions(net.options(), made),
+    ///                                      {.handoffs = made.handoffs});
+    [[nodiscard]] per_value<bool> updated() const { return is_updated_; }
+
+    [[nodiscard]] recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }
+
+private:
+    void expect_declared(value_id v) const
+    {
+        SUBLET_EXPECTS(v < bytes_.size(), "sublet: a call is recorded with a value that was not declared");
+    }
+    void expect_recorded(step_id call) const
+    {
+        SUBLET_EXPECTS(call < functions_.size(), "sublet: more is said of a call that was not recorded");
+    }
+    static bool is_listed(std::span<value_id const> list, value_id v)
+    {
+        for (value_id listed : list)
+            if (listed == v) return true;
+        return false;
+    }
+
+    std::vector<byte_count> bytes_, alignment_; // by value
+    std::vector<value_role> role_;
+    std::vector<pool_id> pool_;
+    std::vector<unsigned char> is_there_; // to be read by the next call
+    std::vector<unsigned char> is_updated_;
+    csr_rows reads_, writes_; // by call
+    std::vector<std::vector<node_id>> successors_;
+    std::vector<std::vector<overwrite>> pairs_;
+    std::vector<detail::recorded_function<Call>> functions_;
+};
+
+/// Of what runs on this machine, on one thread or on several: the executors of both call with a cpu_call.
+using recorder = basic_recorder<cpu_call>;
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_RUN_DESK_HPP
+#define SUBLET_EXECUTION_RUN_DESK_HPP
+
+/// Where the caller of an executor hands in and takes away, whoever runs the steps.
+///
+///     bind(weights)  once ──┐
+///     input(image)  a run ──┴─► run ──► output(scores)    until the next input()
+///
+/// It knows what is owed before a run, and leaves everything in order after one, however it ended.
+
+#include <sublet/contract.hpp>
+#include <sublet/execution/caller_duties.hpp>
+#include <sublet/execution/memory.hpp>
+#include <sublet/execution/poison.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/execution/tape.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// The caller's side of cpu_executor and thread_executor.
+///
+///     external, state, not eligible, of unknown size     bind() your storage once
+///     input                                              input() before every run, and fill it
+///     output                                             output() after a run, until the next input()
+template <std::same_as<run_tape> Tape = run_tape>
+class run_desk {
+public:
+    /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
+    /// where they lie.
+    ///
+    /// Throws: precondition_error if v is no input or its storage is to be bound; allocation_error.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte> input(V const& v)
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        expect_idle();
+        duties_.expect_input(tape_, value);
+        buffer_id const b = tape_.table.buffer_of[value];
+        has_results_ = false;
+        if (tape_.table.buffers[b].is_planned()) {
+            values_.provide(tape_, b);
+            detail::make_usable(values_.bytes_of(b));
+        }
+        duties_.give(b);
+        return values_.shown_by(tape_, value);
+    }
+
+    /// The bytes of an output after a run.
+    ///
+    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
+    ///         been given since.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte const> output(V const& v) const
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        duties_.expect_output(tape_, value);
+        duties_.expect_results(value, has_results_);
+        return values_.shown_by(tape_, value);
+    }
+
+    /// The caller's storage for a value that is external, state, not eligible or of unknown size, and for all
+    /// views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; where steps run at
+    ///           once, storage bound for two values does not overlap.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment.
+    template <id_like V>
+    void bind(V const& v, std::span<std::byte> bytes)
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        expect_idle();
+        duties_.expect_fit(tape_, value, bytes);
+        values_.bind(tape_.table.buffer_of[value], bytes);
+        duties_.give(tape_.table.buffer_of[value]);
+    }
+    /// The same for what no step writes.
+    template <id_like V, class Bytes>
+        requires(std::convertible_to<Bytes, std::span<std::byte const>> &&
+                 !std::convertible_to<Bytes, std::span<std::byte>> &&
+                 (std::is_lvalue_reference_v<Bytes> || // a temporary container would dangle
+                  std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>))
+    void bind(V const& v, Bytes&& constant)
+    {
+        SUBLET_EXPECTS(tape_.first_write[tape_.table.buffer_of[duties_.value_of(tape_, v)]] == no_step,
+                       "sublet: constant storage is bound for a value that a step writes");
+        std::span<std::byte const> const bytes = constant;
+        bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
+    }
+
+    /// What has been allocated since this executor was made.
+    [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
+
+protected:
+    /// Throws: unsound_plan where a place is outside of its arena; allocation_error if there is no memory for
+    ///         the arenas; precondition_error for an alignment that is no power of two.
+    template <memory_mode Mode>
+    run_desk(Tape tape, Mode const& mode, executor_options const& how)
+        : tape_(std::move(tape)), values_(tape_, mode, counted_memory(how.upstream, how.limit)),
+          check_(how.check), duties_(tape_)
+    {
+        report_.lower_bound = live_peak(tape_);
+        if constexpr (std::same_as<Mode, arena>)
+            for (byte_count bytes : mode.plan.arena_bytes)
+                report_.plan_bytes = checked_add(report_.plan_bytes, bytes);
+    }
+    run_desk(run_desk&&) = default;
+    ~run_desk() = default;
+
+    /// Calls `steps()`, which runs every step once, between what has to come before and after it.
+    ///
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
+    ///          to be given again.
+    /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
+    ///          whatever `steps` throws.
+    template <class Steps>
+    run_report run_once(Steps steps)
+    {
+        expect_idle();
+        duties_.expect_all(tape_);
+        struct ending { // whatever happens
+            run_desk& mine;
+            bool is_done = false;
+            ~ending()
+            {
+                mine.is_running_ = false;
+                mine.has_results_ = is_done;
+                mine.duties_.use_up_inputs(mine.tape_);
+                if (is_done) mine.values_.end(mine.tape_);
+                else mine.values_.release_all(mine.tape_);
+            }
+        } end{*this};
+        is_running_ = true;
+        has_results_ = false;
+        values_.begin(tape_);
+        values_.memory().mark();
+        steps();
+        end.is_done = true;
+        run_report report = report_;
+        report.run = values_.memory().use_since_mark();
+        report.steps = tape_.step_at.size();
+        for (auto const& block : values_.arenas()) report.reserved += block.size;
+        return report;
+    }
+
+    Tape tape_;
+    detail::value_storage<Tape> values_;
+    check_level check_;
+    run_report report_; ///< what is the same for every run
+
+private:
+    void expect_idle() const
+    {
+        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
+    }
+
+    detail::caller_duties<Tape> duties_;
+    bool is_running_ = false;
+    bool has_results_ = false;
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_STEP_WAITS_HPP
+#define SUBLET_EXECUTION_STEP_WAITS_HPP
+
+/// Who has to wait for whom, if steps run at once and are to leave what they leave one after the other.
+///
+///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
+///     1: a -> b        0 ──data──► 2
+///     2: a -> w        1 ─handoff► 3          c moves in where a was: all who read a have to be done
+///     3: b -> c        0 ──anti──► 2          2 writes w again: here the wait for data says it already
+///
+/// In the order in which the steps are listed each read finds what was written last. It finds the same in
+/// every order that keeps, of any two touches of the same bytes one of which writes, the one before the
+/// other. So a walk along the list, with the last writer of each class of values and its readers since, sees
+/// all that has to be kept; and where a plan for one order is run at once, so does a walk over the tenants of
+/// its bytes. What longer ways say anyway is left out.
+///
+/// A step that reads a value and names a view of it, a new name that is written once, has written nothing:
+/// other readers need not wait for it, those who read the view do. If it does write there, as for versions of
+/// a name in one place, the order of the other readers is kept by the hand-offs that come with them.
+///
+/// Source: flow, anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs
+/// and compiler optimizations", POPL 1981.
+
+#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/detours.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/execution/tape.hpp>
+#include <sublet/execution/tenants.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/per_value.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Why a step waits for another; the first reason that there is.
+enum class wait_kind : std::uint8_t {
+    data,    ///< it reads what the other wrote
+    anti,    ///< it writes what the other reads
+    output,  ///< both write the same
+    control, ///< the program says so: an edge, or steps of one node
+    handoff  ///< bytes change hands
+};
+
+struct step_wait {
+    step_id from = no_step; ///< a position, lower than
+    step_id to = no_step;
+    wait_kind why = wait_kind::data;
+    friend bool operator==(step_wait, step_wait) = default;
+};
+
+struct step_waits {
+    std::vector<step_wait> list; ///< by `to`, then `from`; each pair once, and none that others imply
+    csr_rows after;              ///< by position: who waits for it directly, ascending
+    csr_rows before;             ///< by position: whom it waits for directly, ascending
+
+    [[nodiscard]] std::size_t count(wait_kind why) const
+    {
+        std::size_t found = 0;
+        for (step_wait const& wait : list) found += wait.why == why;
+        return found;
+    }
+};
+
+/// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
+/// steps leave what every other run has to leave.
+struct run_order {
+    run_tape tape;
+    step_waits waits;
+};
+
+namespace detail {
+
+template <std::same_as<snapshot> S>
+class wait_finder {
+public:
+    wait_finder(S const& program, plan_options const& options, run_tape const& tape)
+        : program_(program), tape_(tape), position_of_(tape.step_at.size()),
+          viewed_at_(program.values(), no_step), users_(tape.table.buffers.size()),
+          waited_by_(tape.step_at.size(), no_step)
+    {
+        for (value_role role : options.role.tabulate(program.values())) versions_.push_back(is_given(role));
+        for (step_id at = 0; at != tape.positions(); ++at) {
+            position_of_[tape.step_at[at]] = at;
+            for (touch t : program.touches(tape.step_at[at])) versions_[t.value] += t.kind == touch_kind::def;
+        }
+        for (edge_use u : program.edge_uses())
+            leaving_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
+        sort_keyed(leaving_);
+    }
+
+    /// Of touches of the same values; and, if there are tenants, of the same bytes of arenas.
+    void follow_touches(tenants<run_tape>* arenas)
+    {
+        std::size_t left = 0; // of those needed where nodes end, so many have been seen
+        for (step_id at = 0; at != tape_.positions(); ++at) {
+            for (touch t : program_.touches(tape_.step_at[at])) { // reads come first
+                if (t.kind != touch_kind::def) read(t.value, at);
+                else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
+                else touched(t.value, at).written_at = at;
+            }
+            for (; left != leaving_.size() && leaving_[left].key == at; ++left) read(leaving_[left].who, at);
+            for (buffer_id b : touched_) wait(b, at, arenas);
+            for (buffer_id b : touched_) {
+                users& its = users_[b];
+                if (its.written_at == at) continue;
+                while (!its.readers.empty() && waited_by_[its.readers.back()] == at) its.readers.pop_back();
+                its.readers.push_back(at);
+            }
+            touched_.clear();
+        }
+    }
+
+    /// Throws: unsound_plan if an edge leads back.
+    void follow_edges()
+    {
+        for (node_id n = 0; n != program_.nodes(); ++n) {
+            step_range const mine = program_.steps_of(n);
+            for (step_id s = mine.first + 1; s != mine.last; ++s) add_steps(s - 1, s, wait_kind::control);
+            for (node_id next : program_.successors(n))
+                add_steps(mine.last - 1, program_.steps_of(next).first, wait_kind::control);
+        }
+    }
+
+    /// Requires: they name steps.
+    /// Throws:   unsound_plan if one leads back.
+    void follow(std::vector<handoff> const& handoffs)
+    {
+        for (handoff h : handoffs) add_steps(h.from, h.to, wait_kind::handoff);
+    }
+
+    step_waits thinned()
+    {
+        sort_keyed(found_);
+        auto const is_same_pair = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+        found_.erase(std::unique(found_.begin(), found_.end(), is_same_pair), found_.end());
+        auto rows_of = [&](auto const& list) {
+            return csr_rows::gathered(tape_.step_at.size(), [&](auto add_pair) {
+                for (auto const& wait : list) add_pair(as_wait(wait).to, as_wait(wait).from);
+            });
+        };
+        auto const is_implied = has_detour(rows_of(found_), found_.size(), [&](std::uint32_t i) {
+            return csr_graph::edge{as_wait(found_[i]).from, as_wait(found_[i]).to};
+        });
+        step_waits result;
+        for (std::size_t i = 0; i != found_.size(); ++i)
+            if (!is_implied[i]) result.list.push_back(as_wait(found_[i]));
+        result.before = rows_of(result.list);
+        result.after = result.before.transposed(tape_.step_at.size());
+        return result;
+    }
+
+private:
+    /// Of a class: who wrote it last, and who has read it since, but for those for whom a later one waits.
+    struct users {
+        step_id writer = no_step;
+        std::vector<step_id> readers{};
+        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // last, to the present step
+    };
+
+    static step_wait as_wait(step_wait const& wait) { return wait; }
+    static step_wait as_wait(keyed const& f)
+    {
+        return {static_cast<step_id>(f.key), static_cast<step_id>(f.key >> 32),
+                static_cast<wait_kind>(f.tie)};
+    }
+
+    void add(step_id from, step_id to, wait_kind why)
+    {
+        if (from == to || from == no_step) return;
+        waited_by_[from] = to;
+        found_.push_back({std::uint64_t{to} << 32 | from, static_cast<std::uint64_t>(why), 0});
+    }
+    void add_steps(step_id from, step_id to, wait_kind why)
+    {
+        if (position_of_[from] >= position_of_[to])
+            throw unsound_plan({.what = fault::leads_back, .position = position_of_[from]});
+        add(position_of_[from], position_of_[to], why);
+    }
+
+    users& touched(value_id v, step_id at)
+    {
+        buffer_id const b = tape_.table.buffer_of[v];
+        if (users_[b].touched_at != at) touched_.push_back(b);
+        users_[b].touched_at = at;
+        return users_[b];
+    }
+    void read(value_id v, step_id at)
+    {
+        touched(v, at).read_at = at;
+        add(viewed_at_[v], at, wait_kind::data);
+    }
+
+    /// The step reads what this is a view of, and makes this name for it, once: nothing is written.
+    bool is_mere_view(value_id v, step_id at)
+    {
+        return tape_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
+    }
+
+    void wait(buffer_id b, step_id at, tenants<run_tape>* arenas)
+    {
+        users& its = users_[b];
+        if (its.written_at != at || its.read_at == at) add(its.writer, at, wait_kind::data);
+        if (its.written_at != at) return;
+        for (step_id reader : its.readers) add(reader, at, wait_kind::anti);
+        if (its.readers.empty()) add(its.writer, at, wait_kind::output);
+        its.writer = at;
+        its.readers.clear();
+        if (arenas == nullptr || tape_.first_write[b] != at) return;
+        arenas->move_in(b, [&](buffer_id before) {
+            for (step_id reader : users_[before].readers) add(reader, at, wait_kind::handoff);
+            if (users_[before].readers.empty()) add(users_[before].writer, at, wait_kind::handoff);
+        });
+    }
+
+    S const& program_;
+    run_tape const& tape_;
+    std::vector<step_id> position_of_;    // by step
+    std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
+    std::vector<step_id> viewed_at_;      // by value: where it was made as a view, and nothing written
+    std::vector<keyed> leaving_;          // {position, 0, value}: needed where a node ends
+    std::vector<users> users_;            // by buffer
+    std::vector<buffer_id> touched_;      // by the present step
+    std::vector<step_id> waited_by_;      // by position: by whom last
+    std::vector<keyed> found_;            // {to and from, why}
+};
+
+/// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
+/// be.
+template <std::same_as<snapshot> S>
+std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std::vector<handoff> handoffs)
+{
+    dependence_graph const g = dependences(
+        p, {.role = options.role, .handoffs = std::move(handoffs), .order = position_order::as_listed});
+    if (g.violation) {
+        bool const is_cycle = g.violation->what == dependence_fault::cycle;
+        bool const is_second = g.violation->what == dependence_fault::several_defs;
+        throw unsound_plan({.what = is_cycle    ? fault::cycle
+                                    : is_second ? fault::several_defs
+                                                : fault::used_undefined,
+                            .value = g.violation->value,
+                            .position = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
+    }
+    std::vector<step_id> steps;
+    for (std::size_t at = 0; at != g.step_at.size(); ++at)
+        if (g.position_of[g.step_at[at]] == at) steps.push_back(g.step_at[at]); // not where it reads early
+    return steps;
+}
+
+} // namespace detail
+
+/// How a program is run at once in a memory mode.
+///
+/// Of a plan for any schedule, the order is the one that its hand-offs, data and edges leave; what it says
+/// about bytes is believed. For a plan for one order, and without a plan, the order is `options.order`, and
+/// hand-offs are found where bytes change hands. `handoffs` are kept besides, as `versions()` returns them.
+///
+/// Requires:   as tape_of().
+/// Ensures:    whatever keeps the waits leaves what the tape leaves step by step. None can be left out.
+/// Complexity: O(V + E + steps + touches + pairs log pairs), and has_detour() for pairs: one for each read,
+///             for each write one for each reader since the write before, for each buffer that moves in one
+///             for each reader of those whose bytes it takes, but for readers for whom a later one waits
+///             directly. With a plan for one order, and a step for each stretch of bytes of each buffer.
+/// Throws:     unsound_plan if the order does not hold, an edge or a hand-off leads back in it, or the plan
+///             is of other values or steps or has a place outside of its arenas; precondition_error where a
+///             requirement is broken.
+template <std::same_as<snapshot> S, memory_mode Mode>
+[[nodiscard]] run_order run_order_of(S const& p, plan_options const& options, Mode const& mode,
+                                     per_value<bool> const& scratch = false,
+                                     std::vector<handoff> const& handoffs = {})
+{
+    run_order result;
+    memory_plan const* plan = nullptr;
+    if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
+    bool const is_for_any_schedule = plan != nullptr && plan->valid_for == program_reading::concurrent;
+    std::vector<handoff> kept = handoffs;
+    auto names_steps = [&](handoff h) { return h.from < p.steps() && h.to < p.steps(); };
+    SUBLET_EXPECTS(std::all_of(kept.begin(), kept.end(), names_steps), "sublet: a hand-off names no step");
+    if (is_for_any_schedule) {
+        if (!std::all_of(plan->handoffs.begin(), plan->handoffs.end(), names_steps))
+            throw unsound_plan({.what = fault::foreign_plan});
+        kept.insert(kept.end(), plan->handoffs.begin(), plan->handoffs.end());
+    }
+    result.tape = is_for_any_schedule ? tape_of(p, options, scratch, detail::steps_at_once(p, options, kept))
+                                      : tape_of(p, options, scratch);
+    detail::wait_finder<S> finder(p, options, result.tape);
+    if (plan != nullptr && !is_for_any_schedule) {
+        detail::tenants<run_tape> arenas(result.tape, *plan);
+        finder.follow_touches(&arenas);
+    } else {
+        finder.follow_touches(nullptr);
+    }
+    finder.follow_edges();
+    finder.follow(kept);
+    result.waits = finder.thinned();
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_STREAM_KNOWLEDGE_HPP
+#define SUBLET_EXECUTION_STREAM_KNOWLEDGE_HPP
+
+/// What each stream knows to be done on the others.
+///
+///     stream 0   ─ m0 ───── m2 ─────────────        clock of stream 0 in the end   {2, 0, 0}
+///     stream 1   ──── m1 ── wait m0 ── m3 ──                      of stream 1      {1, 2, 0}
+///     stream 2   ───────────────── wait m3 ─                      of stream 2      {1, 2, 0}
+///
+/// Commands of a stream come one after the other, so to know one is to know all before it: a number a stream
+/// says everything. Who waits for a mark learns all that was known there. So stream 2 need not wait for m0.
+///
+/// Source: Mattern, "Virtual time and global states of distributed systems", Parallel and Distributed
+/// Algorithms 1989; Fidge, "Timestamps in message-passing systems that preserve the partial ordering", ACSC
+/// 1988.
+
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet::detail {
+
+/// Marks are numbered in the order in which they are set.
+template <std::same_as<std::uint32_t> Number = std::uint32_t>
+class stream_knowledge {
+public:
+    explicit stream_knowledge(std::size_t streams) : streams_(streams), now_(streams * streams, 0) {}
+
+    /// A mark behind all that is on the stream.
+    Number mark(Number stream)
+    {
+        ++row_of(now_, stream)[stream];
+        stream_of_.push_back(stream);
+        at_mark_.insert(at_mark_.end(), row_of(now_, stream), row_of(now_, stream) + streams_);
+        return static_cast<Number>(stream_of_.size() - 1);
+    }
+    /// The stream waits for the mark.
+    void learn(Number stream, Number mark) { merge(row_of(now_, stream), mark); }
+
+    /// What comes next on the stream comes after the mark anyway.
+    [[nodiscard]] bool knows(Number stream, Number mark) const { return knows(row_of(now_, stream), mark); }
+
+    [[nodiscard]] Number stream_of(Number mark) const { return stream_of_[mark]; }
+
+    /// Whoever waits for these marks need not wait for anything else on the stream.
+    template <std::same_as<std::vector<Number>> Marks>
+    [[nodiscard]] bool covers(Marks const& marks, Number stream) const
+    {
+        Number const last = row_of(now_, stream)[stream];
+        for (Number mark : marks)
+            if (row_of(at_mark_, mark)[stream] >= last) return true;
+        return false;
+    }
+
+private:
+    template <class Rows>
+    auto* row_of(Rows& rows, std::size_t row) const
+    {
+        return rows.data() + row * streams_;
+    }
+    bool knows(Number const* clock, Number mark) const
+    {
+        Number const on = stream_of_[mark];
+        return clock[on] >= row_of(at_mark_, mark)[on];
+    }
+    void merge(Number* clock, Number mark)
+    {
+        Number const* const learnt = row_of(at_mark_, mark);
+        for (std::size_t s = 0; s != streams_; ++s) clock[s] = larger(clock[s], learnt[s]);
+    }
+
+    std::size_t streams_;
+    std::vector<Number> now_;       // by stream, by stream: how many marks are known
+    std::vector<Number> at_mark_;   // by mark, by stream: the same, when it was set
+    std::vector<Number> stream_of_; // by mark
+};
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_STREAMS_HPP
+#define SUBLET_EXECUTION_STREAMS_HPP
+
+/// Run a program on the streams of a device, in one of three memory modes.
+///
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel, {.streams = 4}};
+///     run.give(image, pixels);
+///     run.run_async();              returns when all is queued
+///     ...
+///     run.take(scores, bytes);      waits, and copies
+///
+/// The host issues commands in an order that was fixed when the executor was made, without a look at what has
+/// been done of them: streams and events keep the order that the program and its memory need. A run begins
+/// where the one before has ended, so two of them never overlap. Where a device can capture what is issued, a
+/// run is a graph that is launched by one command.
+
+#include <sublet/contract.hpp>
+#include <sublet/execution/check_schedule.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/run_proof.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/execution/stream_call.hpp>
+#include <sublet/execution/stream_desk.hpp>
+#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream_digests.hpp>
+#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/tape.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// A device that notes what is issued between two calls and does it later, as often as it is told to.
+///
+/// Semantics: what `begin_capture(s)` begins takes in s, and every stream from when it waits for an event
+///            that is recorded in it. `abandon_capture(s)` throws nothing.
+template <class D>
+concept captures_graphs = stream_device<D> && requires(D& device, typename D::stream_type s) {
+    device.begin_capture(s);
+    device.end_capture(s).launch(s);
+    device.abandon_capture(s);
+};
+
+template <stream_device Device, class Kernel>
+class stream_executor;
+
+/// One run of an executor, as the device keeps it. The executor has to outlive it.
+template <class Executor, class Graph>
+class captured_run {
+public:
+    captured_run(Executor& executor, Graph graph, std::size_t moves)
+        : executor_(&executor), graph_(std::move(graph)), moves_(moves)
+    {
+    }
+
+    /// Queues the run, as run_async() does.
+    ///
+    /// Requires: no other storage has been bound since it was captured; and but for arenas, nothing of the
+    ///           executor has failed since, as then what was there for inputs and outputs has been given
+    ///           back.
+    /// Throws:   precondition_error where a requirement is broken; as run_async().
+    void launch() { executor_->launch(graph_, moves_); }
+
+private:
+    Executor* executor_;
+    Graph graph_;
+    std::size_t moves_; // of the executor's storage, when it was captured
+};
+
+/// Runs a program on a device, again and again. The device has to outlive it.
+///
+/// Of the modes, `no_plan` and `recycle` allocate while running, in the order of streams; `arena` when it is
+/// constructed. A sequential plan is run at once by waits where bytes change hands. Memory is the device's;
+/// `executor_options::upstream` is not asked.
+template <stream_device Device, class Kernel>
+class stream_executor : public stream_desk<Device> {
+public:
+    using stream_type = typename Device::stream_type;
+    using call_type = stream_call<stream_type>;
+
+    /// Nothing of program, options and mode is kept but what was copied.
+    ///
+    /// Requires:   as cpu_executor; for check_level::digest, a device that takes digests.
+    /// Complexity: that of run_order_of() and schedule_streams(), and of the checks from check_level::plan
+    ///             on.
+    /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is
+    ///             outside of its arena); allocation_error if there is no memory for the arenas;
+    ///             precondition_error where a requirement is broken; what the device throws.
+    template <program P, memory_mode Mode>
+        requires launches<Device, Kernel, call_type>
+    stream_executor(Device& device, P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+                    stream_options const& streams = {}, executor_options const& how = {})
+        : stream_executor(std::move(kernel), device, as_snapshot(p), options, mode, streams, how)
+    {
+    }
+
+    /// What is still queued is done first: it refers to the kernel and to its operands.
+    ~stream_executor() { this->come_to_rest(); }
+    stream_executor(stream_executor const&) = delete; // nor moved: the device may be about to read it
+    stream_executor& operator=(stream_executor const&) = delete;
+
+    /// Runs every step once, and waits for it.
+    ///
+    /// Ensures: outputs can be read. If it throws: see synchronize().
+    /// Throws:  as run_async() and synchronize().
+    run_report run()
+    {
+        run_report const report = run_async();
+        this->synchronize();
+        return report;
+    }
+
+    /// Queues a run behind those that have been queued. What it reports is what has been issued.
+    ///
+    /// Throws: unusable_value before anything is issued, if an input is not given or an external value not
+    ///         bound; precondition_error if the device is lost; run_error (allocation_error, device_error)
+    ///         when the device has come to rest, as synchronize().
+    run_report run_async()
+    {
+        prepare();
+        run_report report = report_;
+        values_.memory().mark();
+        issue(operands());
+        end_run();
+        ++runs_in_flight_;
+        report.run = values_.memory().use_since_mark();
+        return report;
+    }
+
+    /// One run as a graph of the device.
+    ///
+    /// Requires: arenas, or stream_options::keeps_ends; no digests are taken.
+    /// Throws:   precondition_error where a requirement is broken; as run_async(), but inputs need not be
+    ///           given yet.
+    [[nodiscard]] auto capture()
+        requires captures_graphs<Device>
+    {
+        SUBLET_EXPECTS(
+            plan_has_arenas_ || keeps_ends_,
+            "sublet: in a graph inputs and outputs stay where they are: stream_options::keeps_ends");
+        SUBLET_EXPECTS(check_ != check_level::digest, "sublet: a graph takes no digests");
+        this->expect_bound();
+        this->synchronize();
+        provide_ends();
+        this->synchronize();
+        captured_.emplace_back(places_.count());
+        are_operands_written_ = false;
+        return captured_run<stream_executor, decltype(device_.end_capture(first_))>(*this, captured_graph(),
+                                                                                    moves_);
+    }
+
+    [[nodiscard]] stream_schedule const& schedule() const { return schedule_; }
+
+private:
+    using desk = stream_desk<Device>;
+    using operand_list = std::vector<std::span<std::byte>>;
+    template <class Executor, class Graph>
+    friend class captured_run;
+
+    template <class Mode>
+    stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
+                    Mode const& mode, stream_options const& streams, executor_options const& how)
+        : desk(device, detail::proved_order(p, options, mode, streams.handoffs, how), how),
+          kernel_(std::move(kernel)), places_(tape_), keeps_ends_(streams.keeps_ends)
+    {
+        SUBLET_EXPECTS(how.check != check_level::digest || takes_digests<Device>,
+                       "sublet: digests are asked of a device that takes none");
+        memory_plan const* plan = nullptr;
+        if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
+        schedule_ = schedule_streams(order_, mode, streams, how.check >= check_level::paint);
+        SUBLET_EXPECTS(!how.prove || how.check == check_level::off ||
+                           !check_schedule(p, options, plan, tape_, schedule_, streams),
+                       "sublet: a schedule of streams does not keep the order of its program");
+        handles_.want(schedule_.streams, schedule_.events);
+        if (plan != nullptr) open_arenas(*plan);
+        if (how.check == check_level::digest) digests_.emplace(tape_);
+        write_report(plan);
+    }
+
+    void open_arenas(memory_plan const& plan)
+    {
+        values_.place(plan);
+        plan_has_arenas_ = true;
+        if (check_ == check_level::digest) plan_ = plan;
+        is_at_rest_ = false; // what it does to bytes that it gives out comes in the order of the stream
+        if (check_ < check_level::paint) return;
+        for (auto const& block : values_.arenas())
+            if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
+    }
+
+    void write_report(memory_plan const* plan)
+    {
+        for (std::size_t pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
+            report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
+        for (auto const& block : values_.arenas()) report_.reserved += block.size;
+        report_.lower_bound = live_peak(tape_);
+        report_.steps = tape_.step_at.size();
+        report_.workers = schedule_.streams;
+        report_.waits = schedule_.waits;
+        report_.events = schedule_.events;
+        report_.handoffs = order_.waits.count(wait_kind::handoff);
+    }
+
+    // --- a run ------------------------------------------------------------------------------------------
+
+    /// What has to be there, and what of the last run has to go.
+    void prepare()
+    {
+        this->expect_storage();
+        if (digests_) this->synchronize(); // they have one place each
+        has_results_ = false;
+        is_at_rest_ = false;
+        if (keeps_ends_) return provide_ends();
+        try {
+            values_.release_if([](value_role role) { return !has_role(role, value_role::input); }, first_);
+        } catch (...) {
+            this->fail(std::current_exception());
+        }
+    }
+    void provide_ends()
+    {
+        for (std::size_t b = 0; !plan_has_arenas_ && b != tape_.holds.size(); ++b) {
+            buffer const& its = tape_.table.buffers[b];
+            bool const is_end =
+                has_role(its.role, value_role::input) || has_role(its.role, value_role::output);
+            if (!its.is_planned() || !is_end) continue;
+            try {
+                if (values_.provide(static_cast<buffer_id>(b), first_)) is_at_rest_ = false;
+            } catch (...) {
+                this->fail(std::current_exception());
+            }
+        }
+    }
+    void end_run()
+    {
+        duties_.use_up_inputs(tape_);
+        has_results_ = true;
+        are_digests_taken_ = digests_.has_value();
+    }
+
+    /// Where the operands of the next run are written down: not where one that is under way finds its own.
+    operand_list& operands()
+    {
+        std::size_t const next = plan_has_arenas_ ? 0 : runs_in_flight_;
+        while (operands_.size() <= next) operands_.emplace_back(places_.count());
+        return operands_[next];
+    }
+
+    void issue(operand_list& operands)
+    {
+        step_id launched = no_step;
+        try {
+            if constexpr (takes_digests<Device>)
+                if (digests_) digests_->at_start(digest_on(first_));
+            carry_out_all(operands, launched);
+            if constexpr (takes_digests<Device>)
+                if (digests_) digests_->at_end(digest_on(first_));
+            are_operands_written_ = plan_has_arenas_;
+        } catch (...) {
+            this->fail(std::current_exception(), launched);
+        }
+    }
+
+    /// `launched`: the step whose kernel is being launched, if one is.
+    void carry_out_all(operand_list& operands, step_id& launched)
+    {
+        for (stream_command const& c : schedule_.commands) {
+            launched = c.what == stream_action::launch ? tape_.step_at[c.which] : no_step;
+            carry_out(c, operands);
+        }
+        launched = no_step;
+    }
+    void carry_out(stream_command const& c, operand_list& operands)
+    {
+        stream_type const s = handles_.streams[c.stream];
+        switch (c.what) {
+        case stream_action::record: device_.record(handles_.events[c.which], s); break;
+        case stream_action::wait: device_.wait(s, handles_.events[c.which]); break;
+        case stream_action::allocate: values_.allocate(c.which, s, first_step_of(c.which)); break;
+        case stream_action::hand_over: values_.hand_over(c.from, c.which); break;
+        case stream_action::fill: {
+            std::span<std::byte> const bytes = values_.bytes_of(c.which);
+            device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
+            break;
+        }
+        case stream_action::release: values_.release(c.which, s); break;
+        case stream_action::launch: launch_step(c.which, s, operands); break;
+        }
+    }
+    step_id first_step_of(buffer_id b) const
+    {
+        step_id const at = tape_.first_write[b];
+        return at == no_step ? no_step : tape_.step_at[at];
+    }
+
+    void launch_step(step_id at, stream_type s, operand_list& operands)
+    {
+        if (!are_operands_written_)
+            places_.write(operands, tape_, at, [this](value_id v) { return values_.shown_by(v); });
+        if constexpr (takes_digests<Device>)
+            if (digests_) digests_->before(at, digest_on(s));
+        device_.launch(s, kernel_, call_type(tape_, at, s, operands.data() + places_[at]));
+        if constexpr (takes_digests<Device>)
+            if (digests_) digests_->after(at, digest_on(s));
+    }
+    auto digest_on(stream_type s)
+    {
+        return [this, s](buffer_id b, std::uint64_t* digest) {
+            std::span<std::byte const> const bytes = values_.bytes_of(b);
+            if (!bytes.empty()) device_.digest(s, bytes, digest);
+        };
+    }
+
+    // --- a graph ----------------------------------------------------------------------------------------
+
+    auto captured_graph()
+    {
+        is_at_rest_ = false;
+        try {
+            device_.begin_capture(first_);
+        } catch (...) {
+            this->fail(std::current_exception());
+        }
+        issue_captured();
+        try {
+            auto graph = device_.end_capture(first_);
+            are_operands_written_ = false; // for the runs that are no graphs
+            is_at_rest_ = true;
+            return graph;
+        } catch (...) {
+            this->fail(std::current_exception());
+        }
+    }
+    /// As issue(); but what was allocated in a capture that has failed was never there.
+    void issue_captured()
+    {
+        step_id launched = no_step;
+        try {
+            carry_out_all(captured_.back(), launched);
+        } catch (...) {
+            device_.abandon_capture(first_);
+            values_.be_silent(true);
+            auto const is_between = [](value_role role) {
+                return !has_role(role, value_role::input) && !has_role(role, value_role::output);
+            };
+            values_.release_if(is_between, first_);
+            values_.be_silent(false);
+            this->fail(std::current_exception(), launched);
+        }
+    }
+
+    template <class Graph>
+    void launch(Graph& graph, std::size_t moves)
+    {
+        SUBLET_EXPECTS(moves == moves_,
+                       "sublet: a graph is launched, but its storage has been given back, or "
+                       "other storage bound, since it was captured");
+        this->expect_storage();
+        is_at_rest_ = false;
+        try {
+            graph.launch(first_);
+        } catch (...) {
+            this->fail(std::current_exception());
+        }
+        end_run();
+    }
+
+    using desk::are_digests_taken_;
+    using desk::are_operands_written_;
+    using desk::check_;
+    using desk::device_;
+    using desk::digests_;
+    using desk::duties_;
+    using desk::first_;
+    using desk::handles_;
+    using desk::has_results_;
+    using desk::is_at_rest_;
+    using desk::moves_;
+    using desk::order_;
+    using desk::plan_;
+    using desk::runs_in_flight_;
+    using desk::tape_;
+    using desk::values_;
+    Kernel kernel_;
+    detail::operand_places<run_tape> places_;
+    bool keeps_ends_;
+    bool plan_has_arenas_ = false;
+    stream_schedule schedule_;
+    run_report report_;                  // what is the same for every run
+    std::vector<operand_list> operands_; // by run under way; in arenas for all of them
+    std::vector<operand_list> captured_; // by graph
+};
+
+} // namespace sublet
+
+#endif

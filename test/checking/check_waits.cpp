@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_waits.hpp>
+
+#include "../dice.hpp"
+#include "../random_program.hpp"
+#include "../touched_cells.hpp"
+
+#include <sublet/contract.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+using waits = std::vector<std::pair<step_id, step_id>>;
+
+csr_rows rows_of(std::size_t steps, waits const& list)
+{
+    return csr_rows::gathered(steps, [&](auto add) {
+        for (auto const& wait : list) add(wait.first, wait.second);
+    });
+}
+
+/// Steps in a list, each {what it reads, what it writes}.
+struct list_of_steps {
+    std::vector<std::pair<std::vector<value_id>, std::vector<value_id>>> steps;
+    plan_options options;
+    std::size_t values;
+
+    snapshot program() const
+    {
+        return sequence(
+            steps.size(), values, [this](step_id s) -> auto const& { return steps[s].first; },
+            [this](step_id s) -> auto const& { return steps[s].second; });
+    }
+    std::optional<race> check(waits const& list, memory_plan const* plan = nullptr,
+                              std::vector<handoff> const& handoffs = {}) const
+    {
+        std::vector<step_id> order;
+        for (step_id s = 0; s != steps.size(); ++s) order.push_back(s);
+        return check_waits(program(), options, plan, order, rows_of(steps.size(), list), handoffs);
+    }
+};
+
+/// Values 0, 1 ... at such offsets in one arena.
+memory_plan placed(std::vector<byte_count> const& offsets, byte_count size, byte_count arena)
+{
+    memory_plan plan;
+    plan.arena_bytes = {arena};
+    for (value_id v = 0; v != offsets.size(); ++v) {
+        plan.buffer_of.push_back(static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffers.push_back({.root = v, .size = size, .offset = offsets[v]});
+    }
+    return plan;
+}
+
+using enum value_role;
+
+} // namespace
+
+TEST_CASE("who moves in waits for all that used the bytes, or the two that meet are named")
+{
+    enum : value_id { a, b, c, d };
+    list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {c}}, {{b}, {d}}}, {.bytes = 8}, 4};
+    memory_plan const plan = placed({0, 8, 16, 4}, 8, 24); // d over the end of a and the beginning of b
+    CHECK(list.check({{0, 1}, {0, 2}, {1, 3}}, &plan) == race{2, 3, a, d, false, true, 0, 4, 8});
+    CHECK(!list.check({{0, 1}, {0, 2}, {1, 3}, {2, 3}}, &plan));
+}
+
+TEST_CASE("readers wait for the writer, also of storage that is nowhere planned and of no bytes at all")
+{
+    enum : value_id { a, b };
+    for (byte_count const bytes : {byte_count{8}, byte_count{0}, no_size}) {
+        CAPTURE(bytes);
+        list_of_steps const list{{{{}, {a}}, {{a}, {b}}}, {.bytes = bytes}, 2};
+        CHECK(list.check({}) == race{0, 1, a, a, true, false, no_space, 0, 0});
+        CHECK(!list.check({{0, 1}}));
+    }
+}
+
+TEST_CASE("a name that is written again waits for its readers, and without any for the last write")
+{
+    list_of_steps const list{{{{0}, {}}, {{}, {0}}, {{}, {0}}}, {.bytes = 8, .role = state}, 1};
+    CHECK(list.check({{1, 2}}) == race{0, 1, 0, 0, false, true, no_space, 0, 0});
+    CHECK(list.check({{0, 1}, {0, 2}}) == race{1, 2, 0, 0, true, true, no_space, 0, 0});
+    CHECK(!list.check({{0, 1}, {1, 2}}));
+}
+
+TEST_CASE("a view of what its step reads is not written, yet who reads the view waits for that step")
+{
+    enum : value_id { a, v, b, c };
+    list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {v}}, {{v}, {c}}},
+                             {.bytes = 8, .alias_of = std::vector<value_id>{no_value, a, no_value, no_value}},
+                             4};
+    CHECK(!list.check({{0, 1}, {0, 2}, {2, 3}})); // 1 and 2 both read a
+    CHECK(list.check({{0, 1}, {0, 2}, {0, 3}}) == race{2, 3, v, v, true, false, no_space, 0, 0});
+    // Without a read it is a write of a part.
+    list_of_steps part = list;
+    part.steps[2].first.clear();
+    CHECK(part.check({{0, 1}, {0, 2}, {2, 3}}) == race{1, 2, a, v, false, true, no_space, 0, 0});
+    // And it is one if the name was there before.
+    list_of_steps again = list;
+    again.options.role = std::vector<value_role>{state, state, intermediate, intermediate};
+    CHECK(again.check({{0, 1}, {0, 2}, {2, 3}}) == race{1, 2, a, v, false, true, no_space, 0, 0});
+}
+
+TEST_CASE("what the program or a hand-off asks for is asked for without any bytes")
+{
+    snapshot const program = flow(
+        2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.next_step();
+        });
+    plan_options const options{.bytes = 8};
+    auto check = [&](waits const& list, std::vector<handoff> const& handoffs = {},
+                     memory_plan const* plan = nullptr) {
+        return check_waits(program, options, plan, {0, 1, 2}, rows_of(3, list), handoffs);
+    };
+    CHECK(check({{1, 2}}) == race{.first = 0, .second = 1});
+    CHECK(check({{0, 1}}) == race{.first = 1, .second = 2});
+    CHECK(!check({{0, 1}, {1, 2}}, {{0, 2}}));
+    CHECK(check({{0, 1}, {1, 2}}, {{2, 0}}) == race{.first = 2, .second = 0}); // no order has that as well
+
+    snapshot const three = sequence(3, 0, [](step_id, effect_sink&) {});
+    memory_plan plan{.valid_for = program_reading::concurrent, .handoffs = {{0, 2}}};
+    CHECK(check_waits(three, options, &plan, {0, 1, 2}, rows_of(3, {{0, 1}}), {}) ==
+          race{.first = 0, .second = 2});
+    CHECK(!check_waits(three, options, &plan, {0, 2, 1}, rows_of(3, {{0, 1}}), {})); // by position
+}
+
+TEST_CASE("a use at the end of a node reads behind what its last step writes")
+{
+    enum : value_id { a, b };
+    snapshot const program = flow(
+        2, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(a), s.next_step();
+            else s.use_at_end_of(0, a), s.def(b);
+        });
+    memory_plan const plan = placed({0, 0}, 8, 8);
+    plan_options const options{.bytes = 8};
+    CHECK(check_waits(program, options, &plan, {0, 1, 2}, rows_of(3, {{0, 1}, {0, 2}}), {}) ==
+          race{1, 2, a, b, false, true, 0, 0, 8});
+    CHECK(!check_waits(program, options, &plan, {0, 1, 2}, rows_of(3, {{0, 1}, {1, 2}}), {}));
+}
+
+TEST_CASE("orders, waits and plans that are none are refused")
+{
+    enum : value_id { a, b };
+    list_of_steps const list{{{{}, {a}}, {{a}, {b}}}, {.bytes = 8}, 2};
+    plan_options const& options = list.options;
+    snapshot const program = list.program();
+    csr_rows const fine = rows_of(2, {{0, 1}});
+    auto check = [&](std::vector<step_id> const& order, csr_rows const& after) {
+        return check_waits(program, options, nullptr, order, after).has_value();
+    };
+    CHECK_THROWS_AS(check({0}, fine), precondition_error);
+    CHECK_THROWS_AS(check({1, 1}, fine), precondition_error);
+    CHECK_THROWS_AS(check({0, 2}, fine), precondition_error);
+    CHECK_THROWS_AS(check({0, 1}, rows_of(2, {{1, 0}})), precondition_error);
+    CHECK_THROWS_AS(check({0, 1}, rows_of(2, {{1, 1}})), precondition_error);
+    CHECK_THROWS_AS(check({0, 1}, rows_of(2, {{0, 2}})), precondition_error);
+    CHECK_THROWS_AS(check({0, 1}, rows_of(3, {})), precondition_error);
+    CHECK_THROWS_AS((void)list.check({{0, 1}}, nullptr, {{0, 2}}), precondition_error);
+    for (byte_count const offset : {byte_count{9}, no_offset, no_offset - 3}) {
+        memory_plan const plan = placed({0, offset}, 8, 16);
+        CHECK_THROWS_AS(list.check({{0, 1}}, &plan), precondition_error);
+    }
+    memory_plan plan = placed({0, 8}, 8, 16);
+    plan.buffers[1].pool = 1;
+    CHECK_THROWS_AS(list.check({{0, 1}}, &plan), precondition_error);
+    plan.buffer_of[1] = no_buffer;
+    CHECK_THROWS_AS(list.check({{0, 1}}, &plan), precondition_error);
+    plan.buffer_of[1] = 7;
+    CHECK_THROWS_AS(list.check({{0, 1}}, &plan), precondition_error);
+    plan.buffer_of.pop_back();
+    CHECK_THROWS_AS(list.check({{0, 1}}, &plan), precondition_error);
+}
+
+namespace {
+
+/// All that has to be in order, by definition: every two steps are compared, byte by byte.
+std::set<std::pair<step_id, step_id>> pairs_in_order(random_program const& p, memory_plan const* plan,
+                                                     std::vector<step_id> const& order)
+{
+    auto pairs = demanded_pairs(p, order);
+    auto const touched = cells_touched(p, plan, order);
+    for (step_id a = 0; a != order.size(); ++a)
+        for (step_id b = a + 1; b != order.size(); ++b)
+            if (touched[a].clashes_with(touched[b])) pairs.insert({a, b});
+    return pairs;
+}
+
+std::vector<std::vector<bool>> closure(std::size_t n, waits const& list)
+{
+    std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+    for (auto const& wait : list) before[wait.first][wait.second] = true;
+    for (std::size_t k = 0; k != n; ++k)
+        for (std::size_t i = 0; i != n; ++i)
+            for (std::size_t j = 0; j != n; ++j)
+                if (before[i][k] && before[k][j]) before[i][j] = true;
+    return before;
+}
+
+} // namespace
+
+TEST_CASE("on random programs and plans a race is found if two touches of a byte are unordered, else none")
+{
+    std::size_t sound = 0, racing = 0;
+    for (unsigned seed = 0; seed != 600; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        random_program p = draw_program(roll, 8);
+        p.is_loose = seed % 5 != 0;
+        snapshot const program = p.program();
+        auto const planned = plan_memory(program, p.options());
+        REQUIRE(planned.is_sound());
+        bool const has_plan = seed % 4 != 0;
+        memory_plan const* const plan = has_plan ? &planned.plan : nullptr;
+        std::vector<step_id> order;
+        for (auto const& turn : p.turns()) order.push_back(turn.id);
+        auto const has_to = pairs_in_order(p, plan, order);
+        waits const all(has_to.begin(), has_to.end());
+        auto check = [&](waits const& list) {
+            return check_waits(program, p.options(), plan, order, rows_of(order.size(), list));
+        };
+        CHECK(!check(all));
+        if (all.empty()) continue;
+        for (int round = 0; round != 6; ++round) {
+            waits fewer;
+            std::uint32_t const rate = 1 + roll.below(8);
+            for (auto const& wait : all)
+                if (roll.below(rate) != 0) fewer.push_back(wait);
+            auto const before = closure(order.size(), fewer);
+            bool is_sound = true;
+            for (auto const& pair : all) is_sound = is_sound && before[pair.first][pair.second];
+            auto const found = check(fewer);
+            CHECK(!found.has_value() == is_sound);
+            ++(is_sound ? sound : racing);
+            if (!found) continue;
+            CHECK(has_to.count({found->first, found->second}) == 1);
+            CHECK(!before[found->first][found->second]);
+            if (found->space == no_space) continue;
+            CHECK(found->begin < found->end);
+            for (value_id v : {found->first_value, found->second_value}) {
+                CHECK(planned.plan.offset_of(v) <= found->begin);
+                CHECK(found->end <= planned.plan.offset_of(v) + p.bytes[p.root(v)]);
+            }
+        }
+    }
+    CHECK(sound > 200);
+    CHECK(racing > 200);
+}
+
+TEST_CASE("of 100 000 steps in a chain none races, unless a single wait is missing")
+{
+    // Four values deep: s reads s - 1 and s - 4, and lies where s - 5 lay.
+    step_id const n = 100'000;
+    snapshot const program = sequence(n, n, [](step_id s, effect_sink& sink) {
+        if (s >= 1) sink.use(s - 1);
+        if (s >= 4) sink.use(s - 4);
+        sink.def(s);
+    });
+    plan_options const options{.bytes = 64};
+    std::vector<byte_count> offsets;
+    std::vector<step_id> order;
+    waits list;
+    for (step_id s = 0; s != n; ++s) {
+        offsets.push_back(s % 6 * 64);
+        order.push_back(s);
+        if (s >= 1) list.push_back({s - 1, s});
+    }
+    memory_plan const plan = placed(offsets, 64, 6 * 64);
+    csr_rows const after = rows_of(n, list);
+    CHECK(!check_waits(program, options, &plan, order, after));
+    list.erase(list.begin() + 70'000);
+    CHECK(check_waits(program, options, &plan, order, rows_of(n, list)).has_value());
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/stream_commands.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace sublet;
+
+TEST_CASE("commands are data: equal if they ask for the same")
+{
+    stream_act_of const a{stream_act::wait, 1, 2};
+    CHECK(a == stream_act_of{stream_act::wait, 1, 2});
+    CHECK(!(a == stream_act_of{stream_act::wait, 2, 2}));
+    CHECK(!(stream_block{8} == stream_block{8, true}));
+    CHECK(stream_commands{}.acts.empty());
+}

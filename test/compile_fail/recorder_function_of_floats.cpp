@@ -1,0 +1,12 @@
+// expect: invocable<.*recorded_call<
+// SPDX-License-Identifier: BSL-1.0
+
+// A recorded function takes its call, and asks that for its operands.
+#include <sublet/execution.hpp>
+
+int main()
+{
+    sublet::recorder net;
+    auto const x = net.input<float>(1), y = net.output<float>(1);
+    net.record({x}, {y}, [](float const*, float*) {});
+}

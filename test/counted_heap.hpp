@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_COUNTED_HEAP_HPP
+#define SUBLET_TEST_COUNTED_HEAP_HPP
+
+/// The free store of a test program, which main.cpp counts and can let run dry. Sanitizers keep it to
+/// themselves: there, nothing is counted.
+
+#include <atomic>
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAP_IS_NOT_COUNTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HEAP_IS_NOT_COUNTED 1
+#endif
+#endif
+
+extern std::atomic<std::size_t> heap_blocks; // asked for, ever
+extern std::atomic<std::size_t> heap_gives;  // so many, and no more
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "cuda/drawn_run.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+std::vector<digests> drawn_run::on_this_machine(unsigned runs) const
+{
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+    std::map<sublet::value_id, block> bound;
+    sublet::cpu_executor run(p.program(), p.options(false), sublet::no_plan{}, sublet::synthetic_kernel{},
+                             {.scratch = p.is_scratch});
+    std::vector<digests> result;
+    for (unsigned number = 1; number <= runs; ++number) {
+        for (sublet::value_id v = 0; v != p.values(); ++v) {
+            if (given[v] == giving::nothing) continue;
+            auto const bytes = noise(v, number);
+            if (given[v] == giving::input) {
+                std::copy(bytes.begin(), bytes.end(), run.input(v).begin());
+            } else if (number == 1 || given[v] == giving::bound_always) {
+                std::copy(bytes.begin(), bytes.end(), bound[v].bytes);
+                run.bind(v, std::span(bound[v].bytes).first(room(v)));
+            }
+        }
+        run.run();
+        digests& its = result.emplace_back();
+        for (sublet::value_id v : outputs) its.push_back(sublet::digest(run.output(v)));
+        for (sublet::value_id v : externals)
+            its.push_back(sublet::digest(std::span(bound[v].bytes).first(room(v))));
+    }
+    return result;
+}
+
+sublet::memory_plan drawn_run::plan() const { return sublet::plan_memory(p.program(), p.options()).plan; }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs on the streams of a CUDA device come to the same as on this machine: compiled for a device, and
+// for the fake of CUDA's runtime.
+#include <sublet/execution/cuda/device.hpp>
+
+#include "cuda/drawn_run.hpp"
+#include "cuda/on_a_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+/// Calls `check(mode)` with each of the three.
+template <class Check>
+void each_mode(memory_plan const& plan, Check check)
+{
+    check(no_plan{});
+    check(recycle{});
+    check(arena{plan});
+}
+
+#ifdef SUBLET_FAKE_CUDA
+constexpr byte_count large = 4000;
+#else
+constexpr byte_count large = 4 << 20;
+#endif
+
+} // namespace
+
+TEST_CASE(
+    "a random program on streams of CUDA comes to the same as on this machine, in every mode, watched or not")
+{
+    for (unsigned seed = 0; seed != 40; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 8);
+        drawn_run const its(p);
+        auto const expected = its.on_this_machine(2);
+        auto const plan = its.plan();
+        begin_test();
+        {
+            digesting_device device(first_device());
+            synthetic_words words(device, p.turns().size());
+            drawn_run::blocks bound(device, its);
+            each_mode(plan, [&](auto const& mode) {
+                for (std::size_t const streams : {1u, 2u, 8u}) {
+                    check_level const level = streams == 1   ? check_level::digest
+                                              : streams == 2 ? check_level::paint
+                                                             : check_level::plan;
+                    device_executor run(device, p.program(), p.options(), mode, {.words = &words},
+                                        {.streams = streams}, {.check = level, .scratch = p.is_scratch});
+                    for (unsigned number : {1u, 2u}) {
+                        its.give(run, bound, number);
+                        run.run();
+                        CHECK(its.take(run) == expected[number - 1]);
+                    }
+                }
+            });
+            CHECK(words.count_spoilt() == 0);
+        }
+        end_test();
+    }
+}
+
+TEST_CASE("branches on one to eight streams of CUDA come to the same, in every mode, however late some are")
+{
+    random_program const p = branches(4, 6, large);
+    drawn_run const its(p);
+    auto const expected = its.on_this_machine(3);
+    auto const plan = its.plan();
+    begin_test();
+    {
+        digesting_device device(first_device());
+        synthetic_words words(device, p.turns().size());
+        drawn_run::blocks bound(device, its);
+        byte_count high = 0; // without a plan
+        each_mode(plan, [&](auto const& mode) {
+            settle(device);
+            byte_count before = device.memory().used, most = 0;
+            for (std::size_t streams = 1; streams <= 8; ++streams) {
+                CAPTURE(streams);
+                device.reset_high();
+                device_executor run(device, p.program(), p.options(), mode,
+                                    {.words = &words, .idle_cycles = 100'000}, {.streams = streams},
+                                    {.scratch = p.is_scratch});
+                for (unsigned number : {1u, 2u, 3u}) {
+                    its.give(run, bound, number);
+                    run_report const report = run.run();
+                    CHECK(report.workers <= streams);
+                    CHECK(its.take(run) == expected[number - 1]);
+                }
+                if (streams == 1) most = device.memory().used_high - before;
+            }
+            settle(device);
+            CHECK(device.memory().used == before); // all goes back
+            if (high == 0) high = most;
+            else CHECK(most < high);
+        });
+        CHECK(words.count_spoilt() == 0);
+    }
+    end_test();
+}
+
+TEST_CASE("a captured run comes to the same at each launch, with new inputs")
+{
+    random_program const p = branches(3, 4, large);
+    drawn_run const its(p);
+    auto const expected = its.on_this_machine(3);
+    auto const plan = its.plan();
+    begin_test();
+    {
+        digesting_device device(first_device());
+        synthetic_words words(device, p.turns().size());
+        drawn_run::blocks bound(device, its);
+        each_mode(plan, [&](auto const& mode) {
+            for (std::size_t const streams : {1u, 3u, 8u}) {
+                CAPTURE(streams);
+                device_executor run(device, p.program(), p.options(), mode, {.words = &words},
+                                    {.streams = streams, .keeps_ends = true}, {.scratch = p.is_scratch});
+                auto graph = run.capture();
+                for (unsigned number : {1u, 2u, 3u}) {
+                    its.give(run, bound, number);
+                    if (number == 2) run.run(); // in between, as ever
+                    else graph.launch();
+                    CHECK(its.take(run) == expected[number - 1]);
+                }
+            }
+        });
+        CHECK(words.count_spoilt() == 0);
+        CHECK(device.graph_memory().used_high > 0); // of the two modes that allocate
+        device.trim();
+    }
+    end_test();
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/adversarial_order.hpp>
+
+#include "../dice.hpp"
+#include "../random_program.hpp"
+
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_waits.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/execution/cpu_call.hpp>
+#include <sublet/execution/run_desk.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/execution/watch.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using positions = std::vector<step_id>;
+
+step_waits waits_of(std::size_t steps, std::vector<std::pair<step_id, step_id>> const& list)
+{
+    step_waits waits;
+    for (auto const& [from, to] : list) waits.list.push_back({from, to, wait_kind::data});
+    waits.before = csr_rows::gathered(steps, [&](auto add) {
+        for (step_wait const& wait : waits.list) add(wait.to, wait.from);
+    });
+    waits.after = waits.before.transposed(steps);
+    return waits;
+}
+
+bool keeps(step_waits const& waits, positions const& order)
+{
+    std::vector<std::size_t> when(order.size(), order.size());
+    for (std::size_t i = 0; i != order.size(); ++i) when.at(order[i]) = i;
+    for (step_wait const& wait : waits.list)
+        if (when[wait.from] >= when[wait.to]) return false;
+    return order.size() == waits.before.rows() &&
+           std::find(when.begin(), when.end(), order.size()) == when.end();
+}
+
+/// Runs the steps of a tape in any order that it is told, digests taken.
+class any_order : public run_desk<> {
+public:
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+
+    any_order(run_tape tape, memory_plan const& plan) : run_desk<>(std::move(tape), arena{plan}, {})
+    {
+        for (buffer const& b : tape_.table.buffers)
+            if (!b.is_planned() && b.size != 0)
+                bind(b.root, std::span(bound_[b.root].bytes).first(b.size == no_size ? 40 : b.size));
+    }
+
+    /// What is there in the end; nothing if a value was not what its producer left.
+    std::optional<std::uint64_t> run(positions const& order)
+    {
+        for (buffer const& b : tape_.table.buffers) {
+            if (has_role(b.role, value_role::input) && b.is_planned()) fill_noise(input(b.root), b.root);
+            if (!b.is_planned() && b.size != 0) fill_noise(std::span(bound_[b.root].bytes), b.root);
+        }
+        try {
+            run_once([&] {
+                detail::run_watch<run_tape> watch(tape_, values_, true, true);
+                cpu_call call(tape_, values_);
+                synthetic_kernel kernel;
+                auto before = [&](step_id at) { watch.before(at); };
+                auto after = [&](step_id at) { watch.after(at); };
+                for (step_id at : order) detail::run_step(tape_, values_, at, kernel, call, before, after);
+                watch.finish();
+            });
+        } catch (clobbered_value const&) {
+            return std::nullopt;
+        }
+        std::uint64_t sum = 0;
+        for (buffer const& b : tape_.table.buffers)
+            if (has_role(b.role, value_role::output)) sum = fold_digest(sum, digest(output(b.root)));
+        for (auto const& [root, its] : bound_) sum = fold_digest(sum, digest(std::span(its.bytes)));
+        return sum;
+    }
+
+private:
+    std::map<value_id, block> bound_;
+};
+
+positions ascending(std::size_t n)
+{
+    positions all;
+    for (step_id at = 0; at != n; ++at) all.push_back(at);
+    return all;
+}
+
+bool comes_before(step_waits const& waits, step_id a, step_id b)
+{
+    detail::position_marks before(waits);
+    before.add_with_ancestors(b);
+    return before.has(a);
+}
+
+/// A buffer of a tape, and what a test has to know of it.
+struct looked_at {
+    buffer_id id;
+    step_id maker = no_step; // of one that is not given
+    positions touched;       // by a step that needs it or makes it
+    bool is_output;
+
+    bool shares_with(looked_at const& other, run_tape const& tape, memory_plan const& plan) const
+    {
+        buffer const &a = tape.table.buffers[id], &b = tape.table.buffers[other.id];
+        byte_count const at = plan.offset_of(a.root), there = plan.offset_of(b.root);
+        return a.pool == b.pool && at < there + b.size && there < at + a.size;
+    }
+};
+std::vector<looked_at> planned_buffers_of(run_tape const& tape)
+{
+    std::vector<looked_at> all;
+    for (buffer_id b = 0; b != tape.table.buffers.size(); ++b) {
+        buffer const& its = tape.table.buffers[b];
+        auto const& unused = tape.given_up;
+        if (!its.is_planned() || std::count(unused.begin(), unused.end(), b) != 0) continue;
+        looked_at one{b,
+                      is_given(its.role) ? no_step : tape.first_write[b],
+                      {},
+                      has_role(its.role, value_role::output)};
+        for (step_id at = 0; at != tape.positions(); ++at)
+            for (buffer_id touched : tape.touched[at])
+                if (touched == b) one.touched.push_back(at);
+        all.push_back(one);
+    }
+    return all;
+}
+
+/// The plan with b moved to where a lies, if then it holds in the listed order but not at once, and somebody
+/// needs what is lost.
+std::optional<memory_plan> made_unsound(random_program const& p, memory_plan const& plan,
+                                        run_order const& order, looked_at const& a, looked_at const& b)
+{
+    buffer const &from = order.tape.table.buffers[a.id], &to = order.tape.table.buffers[b.id];
+    if (a.id == b.id || b.maker == no_step || from.pool != to.pool || a.is_output) return std::nullopt;
+    if (a.touched.empty() || a.touched.back() >= b.maker) return std::nullopt;
+    byte_count const offset = plan.offset_of(from.root);
+    if (offset % to.alignment != 0) return std::nullopt;
+    bool is_lost = false;
+    for (step_id at : a.touched) {
+        if (comes_before(order.waits, at, b.maker)) continue;
+        is_lost = is_lost || at != a.maker || b.is_output || b.touched.size() > 1;
+    }
+    if (!is_lost) return std::nullopt;
+    memory_plan moved = plan;
+    moved.buffers[moved.buffer_of[to.root]].offset = offset;
+    moved.arena_bytes[to.pool] = std::max(moved.arena_bytes[to.pool], offset + to.size);
+    memory_plan in_a_row = moved;
+    in_a_row.valid_for = program_reading::sequential;
+    if (check_plan(p.program(), in_a_row, p.options(false))) return std::nullopt;
+    return moved;
+}
+
+} // namespace
+
+TEST_CASE("makers come as early and users as late as the waits allow")
+{
+    step_waits const waits = waits_of(6, {{0, 1}, {2, 3}, {1, 5}});
+    CHECK(adversarial_order(waits, {0, 2}, {1}) == positions{0, 2, 3, 4, 1, 5});
+    CHECK(adversarial_order(waits, {3}, {4}) == positions{2, 3, 0, 1, 5, 4});
+    CHECK(adversarial_order(waits, {5}, {1}) == positions{0, 1, 5, 2, 3, 4}); // it has to come: 5 waits
+    CHECK(adversarial_order(waits, {}, {}) == ascending(6));
+    CHECK(adversarial_order(waits_of(0, {}), {}, {}).empty());
+    CHECK_THROWS_AS((void)adversarial_order(waits, {6}, {}), precondition_error);
+    CHECK_THROWS_AS((void)adversarial_order(waits, {}, {6}), precondition_error);
+}
+
+TEST_CASE("whatever is to be first and last, the order keeps the waits")
+{
+    for (unsigned seed = 0; seed != 500; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        step_id const n = 1 + roll.below(12);
+        std::vector<std::pair<step_id, step_id>> list;
+        for (std::uint32_t i = roll.below(2 * n); i != 0 && n > 1; --i) {
+            step_id const to = 1 + roll.below(n - 1);
+            list.push_back({roll.below(to), to});
+        }
+        step_waits const waits = waits_of(n, list);
+        positions const first{roll.below(n), roll.below(n)}, last{roll.below(n), roll.below(n)};
+        positions const order = adversarial_order(waits, first, last);
+        REQUIRE(keeps(waits, order));
+        std::size_t ancestors = 0;
+        for (step_id at = 0; at != n; ++at) ancestors += comes_before(waits, at, first[0]);
+        CHECK(order[ancestors - 1] == first[0]); // nobody comes before it without need
+    }
+}
+
+TEST_CASE("one worker that is given the order runs it, and names who was written over")
+{
+    enum { a, x, c, y };
+    std::vector<std::vector<int>> const uses = {{}, {a}, {}, {c}}, defs = {{a}, {x}, {c}, {y}};
+    snapshot const program =
+        sequence(4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    using enum value_role;
+    plan_options const options{.bytes = 8, .role = {intermediate, output, intermediate, output}};
+    memory_plan plan = plan_memory(program, options).plan;
+    REQUIRE(plan.offset_of(c) == plan.offset_of(a));
+    plan.valid_for = program_reading::concurrent; // which it is not: c lies where a lay
+    std::vector<positions> orders;
+    each_adversarial_order(run_order_of(program, options, arena{plan}), plan,
+                           [&](value_id first, value_id second, positions const& order) {
+                               if (first == a && second == c) orders.push_back(order);
+                           });
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0] == positions{0, 2, 3, 1});
+    thread_executor executor(program, options, arena{plan}, synthetic_kernel{},
+                             {.workers = 1, .policy = queue_policy::given, .order = orders[0]},
+                             {.check = check_level::digest, .prove = false});
+    std::optional<clobbering> seen;
+    try {
+        executor.run();
+    } catch (clobbered_value const& e) {
+        seen = e.details();
+    }
+    REQUIRE(seen.has_value());
+    CHECK(seen->value == a);
+    CHECK(seen->culprit == c);
+    CHECK(seen->reader == 1);
+}
+
+TEST_CASE(
+    "300 plans with a pair that is sound as listed but not at once: each is found, however it is sought")
+{
+    std::size_t plans = 0, by_plan = 0, by_waits = 0, by_order = 0, by_listed_order = 0, orders = 0,
+                alarms = 0;
+    for (unsigned seed = 0; plans != 300; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program p = draw_program(pick, 30);
+        p.order.clear();
+        p.is_loose = true;
+        write_once(p);
+        snapshot const program = p.program();
+        plan_options const options = p.options(false);
+        memory_plan const plan = plan_concurrent(program, options).plan;
+        run_order const order = run_order_of(program, options, arena{plan}, p.is_scratch);
+        REQUIRE(order.tape.step_at == ascending(program.steps()));
+
+        auto const buffers = planned_buffers_of(order.tape);
+        std::vector<std::pair<std::size_t, std::size_t>> pairs;
+        for (std::size_t a = 0; a != buffers.size(); ++a)
+            for (std::size_t b = 0; b != buffers.size(); ++b) pairs.emplace_back(a, b);
+        std::shuffle(pairs.begin(), pairs.end(), pick.random);
+        std::optional<memory_plan> unsound;
+        for (std::size_t i = 0; i != pairs.size() && !unsound; ++i)
+            unsound = made_unsound(p, plan, order, buffers[pairs[i].first], buffers[pairs[i].second]);
+        if (!unsound) continue;
+        ++plans;
+
+        any_order sound(order.tape, plan);
+        auto const expected = sound.run(ascending(program.steps()));
+        REQUIRE(expected.has_value());
+        each_adversarial_order(order, plan, [&](value_id, value_id, positions const& by_waits_only) {
+            CHECK(keeps(order.waits, by_waits_only));
+            alarms += sound.run(by_waits_only) != expected;
+            ++orders;
+        });
+
+        by_plan += check_concurrent_plan(program, *unsound, options).has_value();
+        run_order const broken = run_order_of(program, options, arena{*unsound}, p.is_scratch);
+        by_waits +=
+            check_waits(program, options, &*unsound, broken.tape.step_at, broken.waits.after).has_value();
+        any_order run(broken.tape, *unsound);
+        by_listed_order += run.run(ascending(program.steps())) != expected;
+        bool is_found = false;
+        each_adversarial_order(broken, *unsound, [&](value_id, value_id, positions const& one) {
+            CHECK(keeps(broken.waits, one));
+            is_found = is_found || run.run(one) == std::nullopt;
+        });
+        by_order += is_found;
+    }
+    CHECK(by_plan == 300);
+    CHECK(by_waits == 300);
+    CHECK(by_order == 300);
+    CHECK(by_listed_order == 0);
+    CHECK(alarms == 0);
+    CHECK(orders > 300);
+    MESSAGE("of " << plans << " unsound plans the plan check finds " << by_plan << ", the check of waits "
+                  << by_waits << ", adversarial orders " << by_order << ", the listed order "
+                  << by_listed_order << "; of " << orders << " orders of sound plans " << alarms
+                  << " false alarms");
+}
+
+TEST_CASE("300 plans for one order of which a hand-off is left out: each is found by its waits, and by a run")
+{
+    std::size_t plans = 0, by_waits = 0, by_order = 0, by_listed_order = 0, alarms = 0;
+    for (unsigned seed = 0; plans != 300; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program p = draw_program(pick, 20);
+        p.is_loose = true;
+        snapshot const program = p.program();
+        memory_plan const plan = plan_memory(program, p.options()).plan;
+        run_order order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
+        auto check = [&] {
+            return check_waits(program, p.options(), &plan, order.tape.step_at, order.waits.after)
+                .has_value();
+        };
+        auto const buffers = planned_buffers_of(order.tape);
+        auto is_missed = [&](step_wait wait) { // bytes change hands, and somebody needs what is lost
+            for (looked_at const& a : buffers)
+                for (looked_at const& b : buffers) {
+                    bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
+                    if (a.id == b.id || !is_last || b.maker != wait.to || !a.shares_with(b, order.tape, plan))
+                        continue;
+                    if (a.maker != wait.from || b.is_output || b.touched.size() > 1) return true;
+                }
+            return false;
+        };
+        std::vector<std::size_t> candidates;
+        for (std::size_t i = 0; i != order.waits.list.size(); ++i)
+            if (order.waits.list[i].why == wait_kind::handoff && is_missed(order.waits.list[i]))
+                candidates.push_back(i);
+        if (candidates.empty()) continue;
+        ++plans;
+
+        any_order run(order.tape, plan);
+        auto const expected = run.run(ascending(program.steps()));
+        REQUIRE(expected.has_value());
+        CHECK(!check());
+        each_adversarial_order(order, plan, [&](value_id, value_id, positions const& one) {
+            alarms += run.run(one) != expected;
+        });
+        // All that the waits imply is kept, but for this one pair.
+        step_wait const dropped =
+            order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
+        std::vector<std::pair<step_id, step_id>> fewer;
+        for (step_id to = 0; to != program.steps(); ++to) {
+            detail::position_marks before(order.waits);
+            before.add_with_ancestors(to);
+            for (step_id from = 0; from != to; ++from)
+                if (before.has(from) && (from != dropped.from || to != dropped.to))
+                    fewer.emplace_back(from, to);
+        }
+        order.waits = waits_of(program.steps(), fewer);
+        by_waits += check();
+        by_listed_order += run.run(ascending(program.steps())) != expected;
+        bool is_found = false;
+        each_adversarial_order(order, plan, [&](value_id, value_id, positions const& one) {
+            CHECK(keeps(order.waits, one));
+            is_found = is_found || run.run(one) == std::nullopt;
+        });
+        by_order += is_found;
+    }
+    CHECK(by_waits == 300);
+    CHECK(by_order == 300);
+    CHECK(by_listed_order == 0);
+    CHECK(alarms == 0);
+    MESSAGE("of " << plans << " plans without a hand-off the check of waits finds " << by_waits
+                  << ", adversarial orders " << by_order << ", the listed order " << by_listed_order << "; "
+                  << alarms << " false alarms");
+}

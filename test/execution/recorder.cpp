@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/recorder.hpp>
+
+#include "../random_recording.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using executor = cpu_executor<recorded_kernel<cpu_call>>;
+static_assert(program<recorder>);
+static_assert(cpu_kernel<recorded_kernel<cpu_call>>);
+
+template <class Action>
+std::string complaint(Action action)
+{
+    try {
+        action();
+    } catch (std::exception const& e) {
+        return e.what();
+    }
+    return "";
+}
+
+unsigned rounds()
+{
+    char const* const times = std::getenv("SUBLET_ROUNDS");
+    return times == nullptr ? 1 : static_cast<unsigned>(std::atoi(times));
+}
+
+} // namespace
+
+TEST_CASE(
+    "nothing runs while it is recorded; then a parameter is read and updated, and the next run reads that")
+{
+    recorder net;
+    auto const x = net.input<float>(2), y = net.output<float>(2), w = net.state<float>(2);
+    int ran = 0;
+    net.record({x, w}, {y}, [=, &ran](auto const& call) {
+        for (std::size_t i : {0u, 1u}) call.write(y)[i] = call.read(x)[i] * call.read(w)[i];
+        ++ran;
+    });
+    net.record({y, w}, {w}, [=](auto const& call) {
+        for (std::size_t i : {0u, 1u}) call.write(w)[i] -= call.read(y)[i] / 2;
+    });
+    CHECK(ran == 0);
+    auto const planned = plan_memory(net, net.options());
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.arena_bytes == std::vector<byte_count>{16}); // x and y; w is the caller's
+    executor first(net, net.options(), arena{planned.plan}, net.kernel());
+    executor second(net, net.options(), recycle{}, net.kernel());
+    CHECK(ran == 0);
+    for (executor* run : {&first, &second}) {
+        std::vector<float> weights{8, 16};
+        run->bind(w, std::as_writable_bytes(std::span(weights)));
+        for (float expected : {8.f, 4.f, 2.f}) {
+            auto const given = as<float>(run->input(x));
+            given[0] = given[1] = 1;
+            run->run();
+            CHECK(as<float>(run->output(y))[0] == expected);
+            CHECK(as<float>(run->output(y))[1] == 2 * expected);
+            CHECK(weights[0] == expected / 2);
+        }
+    }
+    CHECK(ran == 6);
+}
+
+TEST_CASE("a recording is an ordinary program: effects, pairs and order are what was said")
+{
+    recorder net;
+    auto const a = net.input<std::uint32_t>(3), b = net.intermediate<std::uint32_t>(3, {.alignment = 64});
+    auto const c = net.output<std::byte>(3, {.pool = 2});
+    auto const nothing = [](auto const&) {};
+    step_id const first = net.record({a}, {b}, nothing);
+    step_id const second = net.record(std::vector{value_id{b}}, {c}, nothing);
+    net.may_overwrite(first, a, b);
+    net.after(first, second);
+    snapshot const expected = flow(
+        2, 3, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>(); },
+        [](node_id n, effect_sink& s) {
+            s.use(n), s.def(n + 1);
+            if (n == 0) s.may_overwrite(0, 1);
+        });
+    CHECK(as_snapshot(net) == expected);
+    auto const options = net.options();
+    CHECK(options.bytes.tabulate(3) == std::vector<byte_count>{12, 12, 3});
+    CHECK(options.alignment.tabulate(3) == std::vector<byte_count>{4, 64, 1});
+    CHECK(options.pool.tabulate(3) == std::vector<pool_id>{0, 0, 2});
+    CHECK(options.role.tabulate(3) ==
+          std::vector{value_role::input, value_role::intermediate, value_role::output});
+    net.record({b, c}, {c}, nothing);
+    CHECK(net.updated().tabulate(3) == std::vector<unsigned char>{0, 0, 1});
+    recorder const empty;
+    CHECK(as_snapshot(empty) == snapshot(sequence(0, 0, [](step_id, effect_sink&) {})));
+    CHECK(executor(empty, empty.options(), no_plan{}, empty.kernel()).run().steps == 0);
+}
+
+TEST_CASE("what is recorded wrongly is refused where it is recorded")
+{
+    recorder net;
+    auto const a = net.input<float>(1), b = net.intermediate<float>(1), c = net.state<float>(1);
+    auto const nothing = [](auto const&) {};
+    auto record = [&](recorded_list const& reads, recorded_list const& writes) {
+        return complaint([&] { net.record(reads, writes, nothing); });
+    };
+    auto const undeclared = "sublet: a call is recorded with a value that was not declared";
+    auto const unwritten = "sublet: a recorded call reads a value that no call has written yet";
+    CHECK(record({a, recorded_value<float>{}}, {b}) == undeclared);
+    CHECK(record({a}, {3}) == undeclared);
+    CHECK(record({b}, {c}) == unwritten);
+    CHECK(record({b}, {b}) == unwritten);
+    CHECK(net.nodes() == 0);
+    CHECK(record({a, c}, {b}) == "");
+    CHECK(record({b, a}, {}) == "");
+    auto const unlisted =
+        "sublet: a call that does not read the one and write the other is to write in place";
+    CHECK(complaint([&] { net.may_overwrite(0, b, a); }) == unlisted);
+    CHECK(complaint([&] { net.may_overwrite(0, a, c); }) == unlisted);
+    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) ==
+          "sublet: more is said of a call that was not recorded");
+    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: more is said of a call that was not recorded");
+    CHECK(complaint([&] { net.after(1, 1); }) ==
+          "sublet: a call is to run after one that is recorded after it");
+    CHECK(complaint([&] { net.input<double>(~std::size_t{0}); }) ==
+          "sublet: a product of sizes exceeds 64 bits");
+    CHECK(complaint([&] { net.input<double>(1, {.alignment = 0}); }) == "sublet: an alignment is 0");
+    CHECK(net.values() == 3);
+    CHECK(net.options().bytes.tabulate(3) == std::vector<byte_count>{4, 4, 4});
+    CHECK(net.options().alignment.tabulate(3) == std::vector<byte_count>{4, 4, 4});
+}
+
+TEST_CASE("versions of a value that is updated keep one storage, or its call is stopped")
+{
+    recorder net;
+    auto const sum = net.output<int>(1);
+    net.record({}, {sum}, [=](auto const& call) { call.write(sum)[0] = 1; });
+    for (int i = 0; i != 2; ++i) net.record({sum}, {sum}, [=](auto const& call) { call.write(sum)[0] += 2; });
+    auto result = [&](per_value<bool> const& same_storage) {
+        auto const made = versions(net, versions_for(net.options(), same_storage));
+        executor run(made.program, with_versions(net.options(), made), no_plan{}, net.kernel());
+        run.run();
+        return as<int>(run.output(made.last[sum]))[0];
+    };
+    CHECK(result(net.updated()) == 5);
+    CHECK(complaint([&] { result(false); }) ==
+          "sublet: at step 1, a kernel threw: sublet: a value that is updated has two storages: its versions "
+          "are to keep one");
+}
+
+TEST_CASE("a random recording computes, run after run and in every mode, what its calls do at once")
+{
+    std::size_t shared = 0, updated = 0, versioned = 0;
+    for (unsigned seed = 0; seed != 150 * rounds(); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        drawn_recording const drawn = draw_recording(pick);
+        auto const expected = at_once(drawn, 3);
+        auto const planned = plan_memory(drawn.net, drawn.net.options());
+        REQUIRE(planned.is_sound());
+        shared += planned.report.arena_bytes < planned.report.naive_bytes;
+        for (unsigned char is : drawn.net.updated().tabulate(drawn.size.size())) updated += is;
+        for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) {
+            CAPTURE(static_cast<int>(level));
+            auto same = [&](auto const& mode) {
+                executor run(drawn.net, drawn.net.options(), mode, drawn.net.kernel(), {.check = level});
+                CHECK(by_runs(drawn, run, 3, as_it_is) == expected);
+            };
+            same(no_plan{});
+            same(recycle{});
+            same(arena{planned.plan});
+        }
+        // By versions, what is only written has storage of its own each time.
+        auto const by_version = versions(drawn.net, versions_for(drawn.net.options(), drawn.net.updated()));
+        REQUIRE(!by_version.violation);
+        versioned += by_version.value_of.size() > drawn.size.size();
+        auto const options = with_versions(drawn.net.options(), by_version);
+        executor run(by_version.program, options, arena{plan_memory(by_version.program, options).plan},
+                     drawn.net.kernel(), {.check = check_level::digest});
+        CHECK(by_runs(drawn, run, 3, [&](value_id v) { return by_version.last[v]; }) == expected);
+    }
+    CHECK(shared > 50);
+    CHECK(updated > 50);
+    CHECK(versioned > 50);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/run_options.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace sublet;
+
+TEST_CASE("left to itself a run proves its plan, takes what it needs, and watches no further")
+{
+    executor_options const how;
+    CHECK(how.check == check_level::plan);
+    CHECK(how.prove);
+    CHECK(how.limit == no_limit);
+    CHECK(check_level::off < check_level::plan);
+    CHECK(check_level::paint < check_level::digest);
+    CHECK(run_report{}.workers == 1);
+}

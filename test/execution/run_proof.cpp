@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/run_proof.hpp>
+
+#include "../op_list.hpp"
+
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+//     a ─┬─► b ─► d ─┬─► f
+//        └─► c ─► e ─┘
+snapshot const diamond = op_list(6, {{0}, {0}, {1}, {2}, {3, 4}}, {{1}, {2}, {3}, {4}, {5}});
+plan_options const options{
+    .bytes = 64, .role = [](auto v) {
+        return v == 0 ? value_role::input : v == 5 ? value_role::output : value_role::intermediate;
+    }};
+
+/// What is wrong with a plan, if anything is.
+std::optional<fault> fault_of(memory_plan const& plan, executor_options const& how = {})
+{
+    try {
+        (void)detail::proved_order(diamond, options, arena{plan}, {}, how);
+    } catch (unsound_plan const& e) {
+        return e.why().what;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+TEST_CASE("a plan is proved for its own reading, and the waits that make it hold are returned")
+{
+    memory_plan const in_order = plan_memory(diamond, options).plan;
+    memory_plan const in_any = plan_concurrent(diamond, options).plan;
+    CHECK(!fault_of(in_order));
+    CHECK(!fault_of(in_any));
+    CHECK(detail::proved_order(diamond, options, arena{in_order}, {}, {}).waits.count(wait_kind::handoff) >
+          0);
+    CHECK(detail::proved_order(diamond, options, arena{in_any}, {}, {}).waits.count(wait_kind::handoff) == 0);
+    CHECK(detail::proved_order(diamond, options, recycle{}, {}, {}).waits.list.size() == 4);
+
+    memory_plan claimed = in_order; // for any schedule, which it is not
+    claimed.valid_for = program_reading::concurrent;
+    CHECK(fault_of(claimed) == fault::clash);
+    memory_plan clash = in_order;
+    for (placed_buffer& b : clash.buffers) b.offset = 0;
+    CHECK(fault_of(clash) == fault::clash);
+    for (check_level const level : {check_level::paint, check_level::digest})
+        CHECK(fault_of(clash, {.check = level}) == fault::clash);
+    CHECK(!fault_of(clash, {.check = check_level::off}));
+    CHECK(!fault_of(clash, {.check = check_level::digest, .prove = false}));
+}
+
+TEST_CASE("hand-offs that are asked for besides are kept, and refused if they lead back")
+{
+    auto const waits = detail::proved_order(diamond, options, recycle{}, {{1, 2}}, {}).waits;
+    CHECK(waits.list.size() == 5);
+    CHECK(waits.count(wait_kind::handoff) == 1);
+    CHECK_THROWS_AS((void)detail::proved_order(diamond, options, recycle{}, {{3, 1}}, {}), unsound_plan);
+}

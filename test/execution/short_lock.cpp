@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/short_lock.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+using namespace sublet;
+
+TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
+{
+    for (bool const sleeps : {false, true}) {
+        detail::short_lock lock;
+        std::uint64_t count = 0;
+        bool is_held = false;
+        int overlaps = 0;
+        auto work = [&] {
+            for (int i = 0; i != (sleeps ? 20 : 2000); ++i) {
+                detail::holding const only(&lock);
+                overlaps += is_held;
+                is_held = true;
+                ++count;
+                if (sleeps) std::this_thread::sleep_for(std::chrono::microseconds(200));
+                is_held = false;
+            }
+        };
+        {
+            std::vector<std::jthread> others;
+            for (int i = 0; i != 3; ++i) others.emplace_back(work);
+            work();
+        }
+        CHECK(count == (sleeps ? 80 : 8000));
+        CHECK(overlaps == 0);
+    }
+}
+
+TEST_CASE("a copy is a lock of its own, and open; no lock at all may be held")
+{
+    detail::short_lock lock;
+    detail::holding const only(&lock);
+    detail::short_lock copy = lock;
+    detail::holding const another(&copy);
+    copy = lock;
+    detail::holding<detail::short_lock> const none(nullptr);
+}

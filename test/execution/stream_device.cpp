@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/stream_device.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace sublet;
+
+TEST_CASE("what has no streams is no such device")
+{
+    struct nothing {};
+    CHECK_FALSE(stream_device<nothing>);
+    CHECK_FALSE(takes_digests<nothing>);
+}

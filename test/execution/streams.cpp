@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/streams.hpp>
+
+#include "../counted_heap.hpp"
+#include "../op_list.hpp"
+#include "../simple_device.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <utility>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
+
+//     0 ─► 1 ─► 3     x -> a, a -> b, a -> c, (b, c) -> d; b may be written over a
+//     └──► 2 ───┘
+snapshot const diamond = sequence(4, 5, [](auto step, effect_sink& s) {
+    if (step == 3) return s.use(2), s.use(3), s.def(4);
+    s.use(step == 0 ? 0 : 1), s.def(step + 1);
+    if (step == 2) s.may_overwrite(1, 3);
+});
+plan_options const diamond_options{.bytes = 64,
+                                   .role = std::vector<value_role>{input, none, none, none, output}};
+memory_plan const diamond_plan = plan_memory(diamond, diamond_options).plan;
+
+std::uint64_t expected(std::uint64_t seed)
+{
+    cpu_executor serial(diamond, diamond_options, no_plan{}, synthetic_kernel{});
+    fill_noise(serial.input(0), seed);
+    serial.run();
+    return digest(serial.output(4));
+}
+template <class Run>
+void give(Run& run, std::uint64_t seed)
+{
+    std::array<std::byte, 64> noise;
+    fill_noise(std::span(noise), seed);
+    run.give(0, noise);
+}
+
+/// Notes what is issued and does it when the graph is launched. Blocks of a capture stay.
+struct capturing_device : simple_device {
+    struct graph {
+        std::vector<std::function<void()>> work;
+        void launch(int)
+        {
+            for (auto const& one : work) one();
+        }
+    };
+    ~capturing_device()
+    {
+        for (auto [block, bytes] : of_graphs)
+            simple_device::deallocate(block, bytes, alignof(std::max_align_t), 0);
+    }
+    void begin_capture(int) { is_capturing = true; }
+    graph end_capture(int)
+    {
+        is_capturing = false;
+        return {std::move(noted)};
+    }
+    void abandon_capture(int)
+    {
+        is_capturing = false;
+        noted.clear();
+    }
+    std::byte* allocate(byte_count bytes, byte_count alignment, int s)
+    {
+        if (is_capturing) alignment = alignof(std::max_align_t);
+        std::byte* const block = simple_device::allocate(bytes, alignment, s);
+        if (is_capturing) of_graphs[block] = bytes;
+        return block;
+    }
+    void deallocate(std::byte* block, byte_count bytes, byte_count alignment, int s)
+    {
+        CHECK(of_graphs.count(block) == (is_capturing ? 1u : 0u)); // only what is the graph's own
+        if (!is_capturing) simple_device::deallocate(block, bytes, alignment, s);
+    }
+    template <class Kernel, class Call>
+    void launch(int s, Kernel& kernel, Call const& call)
+    {
+        if (!is_capturing) return simple_device::launch(s, kernel, call);
+        if (call.step == refused) throw std::bad_alloc();
+        noted.push_back([&kernel, call] { kernel(call); });
+    }
+
+    bool is_capturing = false;
+    step_id refused = no_step;
+    std::vector<std::function<void()>> noted{};
+    std::map<std::byte*, byte_count> of_graphs{};
+};
+static_assert(captures_graphs<capturing_device>);
+static_assert(!captures_graphs<simple_device>);
+
+struct mortal_kernel {
+    bool& is_gone;
+    std::size_t &in_time, &late;
+    ~mortal_kernel() { is_gone = true; }
+    template <class Call>
+    void operator()(Call const&) const
+    {
+        ++(is_gone ? late : in_time);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a diamond comes to the same on the streams of a device as on this machine, in every mode")
+{
+    auto check = [&](auto const& mode, byte_count peak, std::size_t streams) {
+        simple_device device;
+        {
+            stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{});
+            for (std::uint64_t seed = 0; seed != 3; ++seed) {
+                give(run, seed);
+                run_report const report = run.run();
+                CHECK(digest(run.output(4)) == expected(seed));
+                CHECK(report.steps == 4);
+                CHECK(report.workers == streams);
+                CHECK(report.waits == 2 * (streams - 1));
+                CHECK(report.events == report.waits);
+                CHECK(report.lower_bound == 3 * 64);
+                CHECK(report.run.bytes.peak + report.reserved == peak);
+            }
+        }
+        CHECK(device.blocks.empty());
+        CHECK(device.streams.empty());
+        CHECK(device.events.empty());
+    };
+    check(no_plan{}, 5 * 64, 2);
+    check(recycle{}, 3 * 64, 2);
+    // Step 2 waits for step 1 there, which reads what it writes over: one stream will do.
+    check(arena{diamond_plan}, 2 * 3 * 64, 1); // live when the run begins, and reserved
+}
+
+TEST_CASE("runs may be queued behind each other, and their results are those of the last")
+{
+    auto check = [&](auto const& mode) {
+        simulated_device device({.order = stream_order::latest_first});
+        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.streams = 3});
+        for (std::uint64_t seed = 0; seed != 5; ++seed) {
+            give(run, seed);
+            run.run_async();
+        }
+        std::array<std::byte, 64> result;
+        run.take(4, result);
+        CHECK(digest(result) == expected(4));
+    };
+    check(no_plan{});
+    check(recycle{});
+    check(arena{diamond_plan});
+}
+
+TEST_CASE("steps run on the streams that they are given")
+{
+    simple_device device;
+    stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{},
+                        {.streams = 3, .stream_of = {2, 1, 0, 2}});
+    CHECK(run.schedule().stream_of == std::vector<std::uint32_t>{2, 1, 0, 2});
+    give(run, 1);
+    run.run();
+    CHECK(digest(run.output(4)) == expected(1));
+    auto refused = [&](stream_options const& how) {
+        CHECK_THROWS_AS(stream_executor(device, diamond, diamond_options, recycle{}, synthetic_kernel{}, how),
+                        precondition_error);
+    };
+    refused({.streams = 2, .stream_of = {2, 1, 0, 2}});
+    refused({.streams = 2, .stream_of = {0}});
+    refused({.streams = 0});
+    CHECK(device.streams.size() == 3);
+}
+
+TEST_CASE("in an arena nothing is allocated while a program runs, on the device or beside it")
+{
+    simple_device device;
+    stream_executor run(device, diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{});
+    give(run, 1);
+    run.run();
+    std::size_t const blocks = device.blocks.size();
+    give(run, 2);
+    std::size_t const before = heap_blocks;
+    run_report const report = run.run();
+    CHECK(heap_blocks == before);
+    CHECK(device.blocks.size() == blocks);
+    CHECK(report.run.allocations.total == 0);
+}
+
+TEST_CASE("a run is captured once and launched as often as it is wanted")
+{
+    auto check = [&](auto const& mode) {
+        capturing_device device;
+        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.keeps_ends = true});
+        auto graph = run.capture();
+        for (std::uint64_t seed = 0; seed != 4; ++seed) {
+            CHECK_THROWS_AS(graph.launch(), unusable_value); // an input is owed
+            give(run, seed);
+            if (seed == 2) run.run(); // between two launches
+            else graph.launch();
+            CHECK(digest(run.output(4)) == expected(seed));
+        }
+    };
+    check(no_plan{});
+    check(recycle{});
+    check(arena{diamond_plan});
+    capturing_device device;
+    stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{});
+    CHECK_THROWS_AS((void)run.capture(), precondition_error); // inputs and outputs would come and go
+}
+
+TEST_CASE("a capture that fails leaves an executor that runs")
+{
+    capturing_device device;
+    stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{},
+                        {.keeps_ends = true});
+    device.refused = 2;
+    CHECK_THROWS_AS((void)run.capture(), run_error);
+    CHECK_FALSE(device.is_capturing);
+    device.refused = no_step;
+    give(run, 3);
+    run.run();
+    CHECK(digest(run.output(4)) == expected(3));
+    auto graph = run.capture();
+    give(run, 4);
+    graph.launch();
+    CHECK(digest(run.output(4)) == expected(4));
+}
+
+TEST_CASE("a graph is launched into the storage that it was captured with, or not at all")
+{
+    bool is_failing = false;
+    auto kernel = [&](auto const& call) {
+        if (std::exchange(is_failing, false)) throw 3;
+        synthetic_kernel{}(call);
+    };
+    auto check = [&](auto const& mode, bool stays) {
+        capturing_device device;
+        stream_executor run(device, diamond, diamond_options, mode, kernel, {.keeps_ends = true});
+        auto graph = run.capture();
+        give(run, 3);
+        is_failing = true;
+        CHECK_THROWS_AS(graph.launch(), run_error);
+        give(run, 4);
+        if (!stays) CHECK_THROWS_AS(graph.launch(), precondition_error); // its input and output are gone
+        auto again = run.capture();
+        if (stays) graph.launch();
+        else again.launch();
+        CHECK(digest(run.output(4)) == expected(4));
+    };
+    check(no_plan{}, false);
+    check(recycle{}, false);
+    check(arena{diamond_plan}, true);
+
+    snapshot const doubled = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
+    plan_options const options{.bytes = 8, .role = std::vector<value_role>{value_role::external, output}};
+    capturing_device device;
+    stream_executor run(device, doubled, options, recycle{}, kernel, {.keeps_ends = true});
+    CHECK_THROWS_AS((void)run.capture(), unusable_value); // nothing is bound
+    alignas(64) std::byte one[8] = {}, other[8] = {};
+    run.bind(0, one);
+    auto graph = run.capture();
+    run.bind(0, one);
+    CHECK_NOTHROW(graph.launch());
+    run.bind(0, other);
+    CHECK_THROWS_AS(graph.launch(), precondition_error);
+}
+
+TEST_CASE("what is queued when an executor goes is done with a kernel that is still there")
+{
+    bool is_gone = false;
+    std::size_t in_time = 0, late = 0;
+    simulated_device device;
+    {
+        stream_executor run(device, diamond, diamond_options, no_plan{},
+                            mortal_kernel{is_gone, in_time, late});
+        is_gone = false; // that was a copy
+        give(run, 3);
+        run.run_async();
+        CHECK(in_time == 0);
+    }
+    CHECK(in_time == 4);
+    CHECK(late == 0);
+}
+
+TEST_CASE("a kernel that throws ends the run with its step, and the executor runs again")
+{
+    auto check = [&](auto& device, auto const& mode) {
+        step_id failing = 2;
+        auto const kernel = [&failing, compute = synthetic_kernel{}](auto const& call) {
+            if (call.step == failing) throw std::bad_alloc();
+            compute(call);
+        };
+        stream_executor run(device, diamond, diamond_options, mode, kernel);
+        give(run, 1);
+        try {
+            run.run();
+            FAIL("nothing was thrown");
+        } catch (run_error const& e) {
+            CHECK(e.step() == 2);
+            CHECK(e.cause() != nullptr);
+        }
+        CHECK_THROWS_AS((void)run.output(4), unusable_value);
+        failing = no_step;
+        CHECK_THROWS_AS(run.run(), unusable_value);
+        give(run, 2);
+        run.run();
+        CHECK(digest(run.output(4)) == expected(2));
+    };
+    simple_device simple;
+    simulated_device simulated({.order = stream_order::starve});
+    check(simple, no_plan{});
+    check(simple, recycle{});
+    check(simple, arena{diamond_plan});
+    check(simulated, recycle{});
+    check(simulated, arena{diamond_plan});
+    CHECK(simple.blocks.empty());
+}
+
+TEST_CASE(
+    "a call that the device refuses ends a run or the constructor, wherever it comes, and nothing leaks")
+{
+    auto check = [&](auto const& mode, check_level level) {
+        for (std::uint64_t call = 0, runs = 0; runs != 2; ++call) {
+            CAPTURE(call);
+            simulated_device device;
+            device.fail_after(call);
+            bool has_failed = false;
+            try {
+                stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {},
+                                    {.check = level});
+                try {
+                    give(run, 1);
+                    run.run();
+                    CHECK(digest(run.output(4)) == expected(1));
+                } catch (run_error const&) {
+                    has_failed = true;
+                }
+                device.fail_after(simulated_device::never);
+                give(run, 2);
+                run.run();
+                CHECK(digest(run.output(4)) == expected(2));
+            } catch (device_failure const&) { // there was no executor
+                has_failed = true;
+            } catch (allocation_error const&) { // nor an arena
+                has_failed = true;
+            }
+            runs = has_failed ? 0 : runs + 1;
+            CHECK(device.memory().used == 0);
+            CHECK(device.live_streams() == 0);
+            CHECK(device.live_events() == 0);
+        }
+    };
+    check(no_plan{}, check_level::plan);
+    check(recycle{}, check_level::digest);
+    check(arena{diamond_plan}, check_level::paint);
+}
+
+TEST_CASE("a device that is lost is asked for nothing any more")
+{
+    simulated_device device;
+    stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{});
+    give(run, 1);
+    device.lose_after(7);
+    CHECK_THROWS_AS(run.run(), run_error);
+    REQUIRE(device.is_lost());
+    auto const calls = device.calls();
+    CHECK_THROWS_AS(run.run(), precondition_error);
+    CHECK_THROWS_AS(give(run, 1), precondition_error);
+    CHECK_THROWS_AS((void)run.input(0), precondition_error);
+    CHECK(device.calls() == calls);
+}
+
+TEST_CASE("a limit is kept as blocks are issued, and names the step that asked for too much")
+{
+    simple_device device;
+    stream_executor run(device, diamond, diamond_options, no_plan{}, synthetic_kernel{}, {},
+                        {.limit = 3 * 64});
+    give(run, 1);
+    try {
+        run.run();
+        FAIL("nothing was thrown");
+    } catch (allocation_error const& e) {
+        CHECK(e.step() == 2);
+        CHECK(e.bytes() == 64);
+    }
+    CHECK(device.blocks.empty());
+}
+
+TEST_CASE("an unsound plan is refused; run all the same, digests tell whose bytes changed")
+{
+    simulated_device device;
+    plan_options options = diamond_options;
+    options.in_place = false;
+    memory_plan plan = plan_memory(diamond, options).plan;
+    plan.buffers[plan.buffer_of[3]].offset = plan.offset_of(2); // b and c are both alive at step 3
+    auto make = [&](executor_options const& how, auto& on) {
+        return stream_executor(on, diamond, options, arena{plan}, synthetic_kernel{}, {}, how);
+    };
+    CHECK_THROWS_AS(make({}, device), unsound_plan);
+    auto run = make({.check = check_level::digest, .prove = false}, device);
+    give(run, 1);
+    try {
+        run.run();
+        FAIL("nothing was thrown");
+    } catch (clobbered_value const& e) {
+        CHECK(e.details() ==
+              clobbering{.value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
+    }
+    simple_device simple;
+    CHECK_THROWS_AS(make({.check = check_level::digest, .prove = false}, simple), precondition_error);
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/threads.hpp>
+
+#include "../counted_heap.hpp"
+#include "../dead_bytes.hpp"
+#include "../lender.hpp"
+#include "../op_list.hpp"
+#include "../surroundings.hpp"
+
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using executor = thread_executor<any_kernel>;
+using roles = std::vector<value_role>;
+value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
+constexpr std::array levels{check_level::off, check_level::plan, check_level::paint, check_level::digest};
+constexpr std::array policies{queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
+                              queue_policy::random, queue_policy::given};
+
+//     a ─┬─► b ─► d ─┬─► f ─► g
+//        └─► c ─► e ─┘
+snapshot const diamond = op_list(7, {{0}, {0}, {1}, {2}, {3, 4}, {5}}, {{1}, {2}, {3}, {4}, {5}, {6}});
+plan_options const diamond_options{.bytes = 64, .role = roles{input, none, none, none, none, none, output}};
+memory_plan const diamond_plan = plan_memory(diamond, diamond_options).plan;
+std::vector<step_id> const diamond_order{0, 1, 2, 3, 4, 5};
+
+std::uint64_t result_of(executor& run)
+{
+    fill_noise(run.input(0), 1);
+    run.run();
+    return digest(run.output(6));
+}
+std::uint64_t diamond_result()
+{
+    cpu_executor run(diamond, diamond_options, no_plan{}, synthetic_kernel{});
+    fill_noise(run.input(0), 1);
+    run.run();
+    return digest(run.output(6));
+}
+
+/// Calls `with(mode, options)` in all modes by all policies with 1, 2 and 3 workers.
+template <class With>
+void each_way(With with)
+{
+    for (queue_policy const policy : policies)
+        for (std::size_t const workers : {1u, 2u, 3u}) {
+            CAPTURE(static_cast<int>(policy));
+            CAPTURE(workers);
+            thread_options at_once{.workers = workers, .policy = policy, .seed = 7};
+            if (policy == queue_policy::given) at_once.order = diamond_order;
+            with(no_plan{}, at_once);
+            with(recycle{}, at_once);
+            with(arena{diamond_plan}, at_once);
+        }
+}
+
+std::string cause_of(run_error const& e)
+{
+    try {
+        std::rethrow_exception(e.cause());
+    } catch (std::exception const& cause) {
+        return cause.what();
+    }
+}
+
+struct loop {
+    template <class F>
+    void run(std::size_t n, F f)
+    {
+        for (std::size_t i = 0; i != n; ++i) f(i);
+    }
+};
+struct tasks {
+    template <class F>
+    void run(std::size_t n, F f)
+    {
+        std::vector<std::future<void>> all;
+        for (std::size_t i = 0; i != n; ++i) all.push_back(std::async(std::launch::async, [&f, i] { f(i); }));
+    }
+};
+struct nobody {
+    template <class F>
+    void run(std::size_t, F)
+    {
+    }
+};
+struct no_thread {
+    template <class F>
+    explicit no_thread(F)
+    {
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+};
+
+static_assert(!std::is_copy_constructible_v<executor>);
+static_assert(std::is_nothrow_move_constructible_v<thread_executor<synthetic_kernel>>);
+
+} // namespace
+
+TEST_CASE("the same effect as one after the other, and the report says who worked and who waited for whom")
+{
+    auto const expected = diamond_result();
+    each_way([&](auto const& mode, thread_options const& at_once) {
+        executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once);
+        CHECK(result_of(run) == expected);
+        CHECK(result_of(run) == expected);
+        fill_noise(run.input(0), 1);
+        run_report const report = run.run();
+        CHECK(report.steps == 6);
+        CHECK(report.workers == at_once.workers);
+        CHECK(report.waits == run.waits().list.size());
+        CHECK(report.waits == 5);
+        CHECK((report.handoffs == 0) == !std::is_same_v<std::remove_cvref_t<decltype(mode)>, arena>);
+    });
+}
+
+TEST_CASE("two independent steps run at the same time: each waits until the other has begun")
+{
+    std::atomic<int> begun = 0;
+    auto meet = [&begun](cpu_call const& call) {
+        if (call.step == 0 || call.step == 1)
+            for (++begun; begun != 2;) std::this_thread::yield();
+        synthetic_kernel{}(call);
+    };
+    auto const apart = plan_concurrent(diamond, diamond_options);
+    REQUIRE(apart.is_sound());
+    for (queue_policy const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
+        executor placed(diamond, diamond_options, arena{apart.plan}, meet, {.policy = policy});
+        executor again(diamond, diamond_options, recycle{}, meet, {.policy = policy});
+        for (executor* run : {&placed, &again, &placed}) {
+            begun = 0;
+            CHECK(result_of(*run) == diamond_result());
+        }
+    }
+}
+
+TEST_CASE("one worker is the caller's thread, and takes steps in the order of the policy")
+{
+    std::vector<step_id> ran;
+    auto const here = std::this_thread::get_id();
+    auto note = [&](cpu_call const& call) {
+        CHECK(std::this_thread::get_id() == here);
+        CHECK(call.step == call.position);
+        ran.push_back(call.step);
+        synthetic_kernel{}(call);
+    };
+    auto order = [&](queue_policy policy, std::vector<step_id> given = {}) {
+        ran.clear();
+        executor run(diamond, diamond_options, recycle{}, note,
+                     {.workers = 1, .policy = policy, .order = given});
+        CHECK(result_of(run) == diamond_result());
+        return ran;
+    };
+    using steps = std::vector<step_id>;
+    CHECK(order(queue_policy::plan_order) == steps{0, 1, 2, 3, 4, 5});
+    CHECK(order(queue_policy::fifo) == steps{0, 1, 2, 3, 4, 5});
+    CHECK(order(queue_policy::lifo) == steps{1, 3, 0, 2, 4, 5});
+    CHECK(order(queue_policy::given, {1, 0, 3, 2, 4, 5}) == steps{1, 0, 3, 2, 4, 5});
+    CHECK_THROWS_WITH_AS(order(queue_policy::given, {0, 2, 4, 1, 3, 5}),
+                         "sublet: an order to run in has a step before one that it has to wait for",
+                         precondition_error);
+}
+
+TEST_CASE("a runner of your own may call at once or one after the other, may be shared, and must call")
+{
+    thread_executor tasked(diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{}, {.workers = 3},
+                           {}, tasks{});
+    thread_executor looped(diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{}, {.workers = 3},
+                           {}, loop{});
+    auto result = [](auto& run) {
+        fill_noise(run.input(0), 1);
+        CHECK(run.run().workers == 3);
+        return digest(run.output(6));
+    };
+    for (int repeat = 0; repeat != 20; ++repeat) {
+        CHECK(result(tasked) == diamond_result());
+        CHECK(result(looped) == diamond_result());
+    }
+    thread_executor idle(diamond, diamond_options, recycle{}, synthetic_kernel{}, {}, {}, nobody{});
+    (void)idle.input(0);
+    CHECK_THROWS_WITH_AS(idle.run(), "sublet: a runner has not called what it was given to call",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS(executor(diamond, diamond_options, recycle{}, synthetic_kernel{}, {.workers = 0}),
+                         "sublet: steps are run by one worker at least", precondition_error);
+}
+
+TEST_CASE("where no thread can be had the caller does all of it")
+{
+    thread_executor run(diamond, diamond_options, recycle{}, synthetic_kernel{}, {.workers = 4}, {},
+                        basic_thread_pool<no_thread>{});
+    for (int repeat = 0; repeat != 2; ++repeat) {
+        fill_noise(run.input(0), 1);
+        run.run();
+        CHECK(digest(run.output(6)) == diamond_result());
+    }
+}
+
+TEST_CASE("an executor may move between runs, and what was moved from runs nothing")
+{
+    executor first(diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{}, {.workers = 3});
+    CHECK(result_of(first) == diamond_result());
+    executor second = std::move(first);
+    CHECK(result_of(second) == diamond_result());
+    CHECK(first.run().steps == 0);
+    CHECK(result_of(second) == diamond_result());
+}
+
+TEST_CASE("there may be no steps")
+{
+    for (queue_policy const policy : policies)
+        for (std::size_t const workers : {1u, 4u}) {
+            executor run(snapshot{}, {.bytes = 8}, recycle{}, synthetic_kernel{},
+                         {.workers = workers, .policy = policy});
+            CHECK(run.run().steps == 0);
+        }
+}
+
+TEST_CASE("in an arena nothing is allocated while a program runs, after the first run")
+{
+    each_way([&](auto const& mode, thread_options const& at_once) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mode)>, arena>)
+            for (check_level const level : {check_level::off, check_level::plan}) {
+                lender source;
+                executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once,
+                             {.check = level, .upstream = &source});
+                result_of(run);
+                for (int repeat = 0; repeat != 5; ++repeat) {
+                    fill_noise(run.input(0), 1);
+                    std::size_t const heap_before = heap_blocks, asked_before = source.asked.size();
+                    run_report const report = run.run();
+                    CHECK(heap_blocks == heap_before);
+                    CHECK(source.asked.size() == asked_before);
+                    CHECK(report.run.allocations.total == 0);
+                }
+            }
+    });
+}
+
+TEST_CASE("references are counted once by each step: storage is freed by the last, whoever that is")
+{
+    // 40 steps read one value at once, and each writes one that the last step reads.
+    std::size_t const readers = 40;
+    snapshot const fan = sequence(readers + 2, readers + 2, [&](step_id s, effect_sink& sink) {
+        s == 0 || s == readers + 1 ? void() : sink.use(0);
+        for (step_id i = 1; s == readers + 1 && i != s; ++i) sink.use(i);
+        sink.def(s);
+    });
+    plan_options const options{.bytes = 8, .role = [&](auto v) { return v == readers + 1 ? output : none; }};
+    for (std::size_t const workers : {1u, 2u, 4u}) {
+        lender source; // not safe for threads: it is asked by one at a time
+        executor run(fan, options, recycle{}, synthetic_kernel{}, {.workers = workers},
+                     {.limit = 8 * (readers + 1), .upstream = &source});
+        for (int repeat = 0; repeat != 20; ++repeat) {
+            run_report const report = run.run();
+            CHECK(report.run.bytes == counter{8, 8 * (readers + 1), 8 * (readers + 2)});
+            CHECK(source.live() == 8);
+        }
+        CHECK_THROWS_AS(executor(fan, options, recycle{}, synthetic_kernel{}, {.workers = workers},
+                                 {.limit = 8 * readers})
+                            .run(),
+                        allocation_error);
+    }
+}
+
+TEST_CASE("a plan that does not hold is refused with its witness; trusted, the watch finds what it spoils")
+{
+    memory_plan clash = diamond_plan;
+    for (value_id v : {1u, 2u}) clash.buffers[clash.buffer_of[v]].offset = 0; // of b and c
+    for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) try {
+            executor(diamond, diamond_options, arena{clash}, synthetic_kernel{}, {}, {.check = level});
+            FAIL_CHECK("an unsound plan was run");
+        } catch (unsound_plan const& e) {
+            CHECK(e.why().what == fault::clash);
+        }
+    for (std::size_t const workers : {1u, 2u, 3u}) {
+        executor run(diamond, diamond_options, arena{clash}, synthetic_kernel{}, {.workers = workers},
+                     {.check = check_level::digest, .prove = false});
+        for (int repeat = 0; repeat != 5; ++repeat) try {
+                std::uint64_t const left = result_of(run);
+                CHECK(workers != 1);             // one always loses b; several may be done with it in time,
+                CHECK(left == diamond_result()); // and where nobody noticed, nothing was lost
+            } catch (clobbered_value const& e) {
+                REQUIRE(e.details().value < 7); // b or c, or d or e that had moved in behind one of them
+                REQUIRE(e.details().culprit < 7);
+                if (workers == 1) CHECK(e.details().value <= 2);
+                CHECK(clash.offset_of(e.details().culprit) == clash.offset_of(e.details().value));
+                CHECK(e.details().culprit != e.details().value);
+            }
+    }
+    memory_plan beyond = diamond_plan;
+    beyond.buffers[2].offset = 4096;
+    for (check_level const level : levels)
+        CHECK_THROWS_AS(executor(diamond, diamond_options, arena{beyond}, synthetic_kernel{}, {},
+                                 {.check = level, .prove = false}),
+                        unsound_plan);
+}
+
+TEST_CASE("a kernel that uses its own executor, from whatever thread, is refused, and the executor lives on")
+{
+    executor* self = nullptr;
+    std::atomic<bool> misuses = true;
+    executor run(diamond, diamond_options, recycle{},
+                 [&](cpu_call const& call) {
+                     if (misuses && call.step == 3) self->run();
+                     if (misuses && call.step == 2) (void)self->input(0);
+                     synthetic_kernel{}(call);
+                 },
+                 {.workers = 3});
+    self = &run;
+    for (int repeat = 0; repeat != 10; ++repeat) {
+        misuses = true;
+        try {
+            result_of(run);
+            FAIL_CHECK("a kernel ran its executor");
+        } catch (run_error const& e) {
+            CHECK(cause_of(e) == "sublet: an executor is used by its own kernel");
+        }
+        misuses = false;
+        CHECK(result_of(run) == diamond_result());
+    }
+}
+
+TEST_CASE(
+    "of two that fail at once the first is thrown and the other counted; who still runs is told to stop")
+{
+    std::atomic<int> begun = 0;
+    bool late_throws = true;
+    executor run(diamond, diamond_options, recycle{}, [&](cpu_call const& call) {
+        if (call.step > 1) FAIL_CHECK("a step began after a failure");
+        for (++begun; begun != 2;) std::this_thread::yield();
+        if (call.step == 0) throw precondition_error("no such operation");
+        while (!call.stop_requested()) std::this_thread::yield();
+        if (late_throws) throw precondition_error("stopped");
+    });
+    for (int repeat = 0; repeat != 20; ++repeat) {
+        begun = 0;
+        late_throws = repeat % 2 == 0;
+        try {
+            result_of(run);
+            FAIL_CHECK("two steps failed and nobody noticed");
+        } catch (run_error const& e) {
+            CHECK(e.step() == 0);
+            CHECK(e.later_failures() == (late_throws ? 1 : 0));
+            CHECK(std::string(e.what()) ==
+                  std::string("sublet: at step 0, a kernel threw: no such operation") +
+                      (late_throws ? "; and after it 1 more that ran at the same time" : ""));
+        }
+        CHECK(run.memory().bytes.live == 0);
+    }
+}
+
+TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the next run is right")
+{
+    auto const expected = diamond_result();
+    each_way([&](auto const& mode, thread_options const& at_once) {
+        for (check_level const level : {check_level::off, check_level::digest}) {
+            lender source;
+            std::optional<step_id> fails;
+            std::optional<executor> run;
+            run.emplace(
+                diamond, diamond_options, mode,
+                [&fails](cpu_call const& call) {
+                    synthetic_kernel{}(call);
+                    if (fails == call.step) throw call.step;
+                },
+                at_once, executor_options{.check = level, .upstream = &source});
+            byte_count const arenas = run->memory().bytes.live;
+            for (step_id at = 0; at != 6; ++at) {
+                fails = at;
+                try {
+                    result_of(*run);
+                    FAIL_CHECK("a kernel threw and nobody noticed");
+                } catch (run_error const& e) {
+                    CHECK(e.step() == at);
+                    CHECK(e.later_failures() == 0);
+                    CHECK_THROWS_AS(std::rethrow_exception(e.cause()), step_id);
+                }
+                CHECK(run->memory().bytes.live == arenas);
+                CHECK_THROWS_AS(run->run(), unusable_value); // inputs have to be given again
+                fails.reset();
+                CHECK(result_of(*run) == expected);
+            }
+            run.reset();
+            CHECK(source.lent.empty());
+        }
+    });
+}
+
+TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the next run is right")
+{
+    auto const expected = diamond_result();
+    std::size_t failures = 0;
+    each_way([&](auto const& mode, thread_options const& at_once) {
+        for (std::size_t gives = 0, failed = 1; failed != 0; ++gives) {
+            CAPTURE(gives);
+            failed = 0;
+            lender source{.gives = gives};
+            std::optional<executor> run;
+            try {
+                run.emplace(diamond, diamond_options, mode, synthetic_kernel{}, at_once,
+                            executor_options{.upstream = &source});
+                result_of(*run);
+            } catch (allocation_error const& e) {
+                ++failures, ++failed;
+                CHECK(e.bytes() == source.refused_bytes);
+                CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
+                CHECK(source.lent.empty());
+            }
+            source.gives = ~std::size_t{0};
+            if (run) CHECK(result_of(*run) == expected);
+            run.reset();
+            CHECK(source.lent.empty());
+        }
+    });
+    CHECK(failures > 150);
+}
+
+TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the next run is right")
+{
+    auto const expected = diamond_result();
+    std::size_t failures = 0;
+    each_way([&](auto const& mode, thread_options const& at_once) {
+        for (check_level const level : {check_level::plan, check_level::digest}) {
+            executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once, {.check = level});
+            byte_count const arenas = run.memory().bytes.live;
+            for (std::size_t gives = 0, failed = 1; failed != 0; ++gives) {
+                CAPTURE(gives);
+                failed = 0;
+                fill_noise(run.input(0), 1);
+                heap_gives = heap_blocks + gives;
+                try {
+                    run.run();
+                } catch (std::exception const&) {
+                    failed = 1;
+                }
+                heap_gives = ~std::size_t{0};
+                failures += failed;
+                if (failed != 0) CHECK(run.memory().bytes.live == arenas);
+                CHECK(result_of(run) == expected);
+            }
+        }
+    });
+#if !defined(HEAP_IS_NOT_COUNTED)
+    CHECK(failures > 100);
+#endif
+}

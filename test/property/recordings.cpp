@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random recordings, whose calls update and overwrite values as they like, run at once: on threads and on the
+// streams of a device, by plans for one order, by hand-offs and for any order. Each leaves, run after run,
+// what its calls do one by one on vectors.
+#include <sublet/execution/recorder.hpp>
+
+#include "../random_recording.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/streams.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using on_threads = thread_executor<recorded_kernel<cpu_call>>;
+using device_call = stream_call<simulated_device::stream_type>;
+using on_streams = stream_executor<simulated_device, recorded_kernel<device_call>>;
+
+unsigned rounds()
+{
+    char const* const times = std::getenv("SUBLET_ROUNDS");
+    return times == nullptr ? 1 : static_cast<unsigned>(std::atoi(times));
+}
+
+/// Calls `run(program, options, mode, handoffs, named)` for each way to plan a recording: without versions
+/// for its own order, by versions for any.
+template <class Recorder, class Run>
+void each_plan(Recorder const& net, Run run)
+{
+    snapshot const listed = as_snapshot(net);
+    plan_options const options = net.options();
+    run(listed, options, no_plan{}, std::vector<handoff>(), as_it_is);
+    run(listed, options, recycle{}, std::vector<handoff>(), as_it_is);
+    auto const in_order = plan_memory(listed, options);
+    REQUIRE(in_order.is_sound());
+    run(listed, options, arena{in_order.plan}, std::vector<handoff>(), as_it_is);
+
+    auto const made = versions(listed, versions_for(options, net.updated()));
+    REQUIRE(!made.violation);
+    auto const lifted = with_versions(options, made);
+    auto const last = [&](value_id v) { return made.last[v]; };
+    run(made.program, lifted, recycle{}, made.handoffs, last);
+    auto const any_order = plan_concurrent(made.program, lifted, {.handoffs = made.handoffs});
+    REQUIRE(any_order.is_sound());
+    run(made.program, lifted, arena{any_order.plan}, made.handoffs, last);
+    auto const waiting = plan_with_handoffs(made.program, lifted, {.handoffs = made.handoffs});
+    REQUIRE(waiting.is_sound());
+    run(made.program, lifted, arena{waiting.plan}, made.handoffs, last);
+}
+
+} // namespace
+
+TEST_CASE("a random recording computes on threads, by every plan and policy, what its calls do at once")
+{
+    std::size_t handoffs = 0;
+    for (unsigned seed = 0; seed != 40 * rounds(); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        auto const drawn = draw_recording(pick);
+        auto const expected = at_once(drawn, 2);
+        each_plan(drawn.net, [&](auto const& program, auto const& options, auto const& mode,
+                                 std::vector<handoff> const& kept, auto named) {
+            handoffs += kept.size();
+            for (queue_policy policy :
+                 {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo, queue_policy::random}) {
+                CAPTURE(static_cast<int>(policy));
+                std::size_t const workers = 1 + pick.below(4);
+                CAPTURE(workers);
+                check_level const level = pick.below(2) == 0 ? check_level::plan : check_level::digest;
+                on_threads run(program, options, mode, drawn.net.kernel(),
+                               {.workers = workers, .policy = policy, .seed = seed, .handoffs = kept},
+                               {.check = level});
+                CHECK(by_runs(drawn, run, 2, named) == expected);
+            }
+        });
+    }
+    CHECK(handoffs > 50);
+}
+
+TEST_CASE("a random recording computes on the streams of an adversary what its calls do at once")
+{
+    std::size_t streams_used = 0;
+    for (unsigned seed = 0; seed != 40 * rounds(); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        auto const drawn = draw_recording<device_call>(pick);
+        auto const expected = at_once(drawn, 2);
+        each_plan(drawn.net, [&](auto const& program, auto const& options, auto const& mode,
+                                 std::vector<handoff> const& kept, auto named) {
+            for (stream_order order :
+                 {stream_order::random, stream_order::latest_first, stream_order::starve}) {
+                CAPTURE(static_cast<int>(order));
+                std::size_t const streams = 1 + pick.below(8);
+                CAPTURE(streams);
+                simulated_device device({.order = order, .seed = seed, .which = pick.below(4)});
+                on_streams run(device, program, options, mode, drawn.net.kernel(),
+                               {.streams = streams, .handoffs = kept});
+                CHECK(by_runs(drawn, run, 2, named) == expected);
+                streams_used = std::max(streams_used, run.schedule().streams);
+            }
+        });
+    }
+    CHECK(streams_used > 4);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSL-1.0
+// A device that refuses a call, is lost at one, has no memory, or runs a kernel that throws, wherever it
+// comes: the run ends with an exception, nothing leaks, nobody waits for ever, and the executor runs again
+// unless there is no device any more.
+#include <sublet/execution/streams.hpp>
+
+#include "../lender.hpp"
+#include "../random_tasks.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/recording_device.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+/// A synthetic kernel that throws at one step.
+struct fragile_kernel {
+    step_id const* breaks;
+    template <class Call>
+    void operator()(Call const& call) const
+    {
+        if (call.step == *breaks) throw std::runtime_error("no");
+        synthetic_kernel{}(call);
+    }
+};
+using executor = stream_executor<simulated_device, fragile_kernel>;
+
+/// A program of one-step tasks, all storage of which is planned.
+struct subject {
+    snapshot program{};
+    plan_options options{.bytes = 0};
+    memory_plan plan{};
+    std::vector<byte_count> sizes{};
+    std::vector<value_id> inputs{}, outputs{};
+    std::size_t steps = 0;
+
+    explicit subject(unsigned seed)
+    {
+        dice pick{std::mt19937{seed}};
+        random_tasks p = draw_tasks(pick, {.tasks = 10, .back = 4, .early = 0, .in_place = 20});
+        for (value_id v = 0; v != p.values(); ++v) {
+            if (p.bytes[v] == 0) p.bytes[v] = 8;
+            if (p.role[v] == value_role::external) p.role[v] = value_role::input;
+            if (p.role[v] == value_role::input) inputs.push_back(v);
+        }
+        if (!p.tasks.back().defs.empty()) p.role[p.tasks.back().defs[0]] = value_role::output;
+        for (value_id v = 0; v != p.values(); ++v)
+            if (p.role[v] == value_role::output) outputs.push_back(v);
+        program = p.program();
+        options = p.options();
+        sizes = p.bytes;
+        plan = plan_memory(program, options).plan;
+        steps = p.tasks.size();
+    }
+    bytes noise(value_id v) const
+    {
+        bytes all(static_cast<std::size_t>(sizes[v]));
+        fill_noise(std::span(all), v);
+        return all;
+    }
+    std::vector<bytes> expected() const
+    {
+        cpu_executor<synthetic_kernel> run(program, options, no_plan{}, {});
+        for (value_id v : inputs) {
+            bytes const all = noise(v);
+            std::copy(all.begin(), all.end(), run.input(v).begin());
+        }
+        run.run();
+        std::vector<bytes> left;
+        for (value_id v : outputs) left.emplace_back(run.output(v).begin(), run.output(v).end());
+        return left;
+    }
+    std::vector<bytes> run_on(executor& run) const
+    {
+        for (value_id v : inputs) run.give(v, noise(v));
+        run.run();
+        std::vector<bytes> left;
+        for (value_id v : outputs) {
+            left.emplace_back(static_cast<std::size_t>(sizes[v]));
+            run.take(v, left.back());
+        }
+        return left;
+    }
+};
+
+simulated_options adversary(unsigned seed, lender& source)
+{
+    stream_order const orders[] = {stream_order::latest_first, stream_order::random, stream_order::starve};
+    return {.order = orders[seed % 3], .seed = seed, .upstream = &source};
+}
+
+template <class Check>
+void for_each_mode(Check check)
+{
+    for (unsigned seed = 0; seed != 6; ++seed) {
+        CAPTURE(seed);
+        subject const s(seed);
+        if (s.outputs.empty()) continue;
+        switch (seed % 3) {
+        case 0: check(s, no_plan{}, seed); break;
+        case 1: check(s, recycle{}, seed); break;
+        default: check(s, arena{s.plan}, seed);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and an executor that runs if "
+          "there is one")
+{
+    std::size_t refused = 0, lost = 0;
+    for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
+        auto const expected = s.expected();
+        step_id const breaks = no_step;
+        for (bool is_loss : {false, true})
+            for (std::uint64_t call = 0, is_over = 0; is_over == 0; ++call) {
+                CAPTURE(is_loss);
+                CAPTURE(call);
+                lender source;
+                {
+                    simulated_device device(adversary(seed, source));
+                    if (is_loss) device.lose_after(call);
+                    else device.fail_after(call);
+                    try {
+                        executor run(device, s.program, s.options, mode, fragile_kernel{&breaks},
+                                     {.streams = 3});
+                        bool has_failed = false;
+                        try {
+                            auto const left = s.run_on(run);
+                            CHECK(left == expected);
+                        } catch (std::exception const&) {
+                            has_failed = true;
+                        }
+                        if (is_loss && has_failed) {
+                            auto const calls = device.calls();
+                            CHECK_THROWS_AS((void)run.run(), std::exception);
+                            CHECK(device.calls() == calls); // it is asked for nothing any more
+                        } else if (!is_loss) {
+                            device.fail_after(simulated_device::never);
+                            CHECK(s.run_on(run) == expected);
+                        }
+                        is_over = !has_failed;
+                        (is_loss ? lost : refused) += has_failed;
+                    } catch (std::exception const&) { // there was no executor
+                        CHECK(device.calls() > call);
+                    }
+                    if (!is_loss) {
+                        CHECK(device.memory().used == 0);
+                        CHECK(device.live_streams() == 0);
+                        CHECK(device.live_events() == 0);
+                    }
+                }
+                CHECK(source.lent.empty());
+            }
+    });
+    CHECK(refused > 200);
+    CHECK(lost > 200);
+}
+
+TEST_CASE(
+    "memory that runs out at any allocation leaves no leak, and an executor that runs when there is some")
+{
+    std::size_t refused = 0;
+    for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
+        auto const expected = s.expected();
+        step_id const breaks = no_step;
+        for (std::size_t blocks = 0, is_over = 0; is_over == 0; ++blocks) {
+            CAPTURE(blocks);
+            lender source;
+            {
+                simulated_device device(adversary(seed, source));
+                source.gives = blocks;
+                try {
+                    executor run(device, s.program, s.options, mode, fragile_kernel{&breaks}, {.streams = 3});
+                    try {
+                        auto const left = s.run_on(run);
+                        CHECK(left == expected);
+                        is_over = 1;
+                    } catch (allocation_error const& error) {
+                        ++refused;
+                        CHECK(error.bytes() >= source.refused_bytes);
+                    }
+                    source.gives = ~std::size_t{0};
+                    CHECK(s.run_on(run) == expected);
+                } catch (allocation_error const&) { // not even the arena
+                }
+                CHECK(device.memory().used == 0);
+            }
+            CHECK(source.lent.empty());
+        }
+    });
+    CHECK(refused > 10);
+}
+
+TEST_CASE("a kernel that throws at any step, later and in any order, ends the run with that step")
+{
+    for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
+        auto const expected = s.expected();
+        step_id breaks = no_step;
+        lender source;
+        {
+            simulated_device device(adversary(seed, source));
+            executor run(device, s.program, s.options, mode, fragile_kernel{&breaks}, {.streams = 3});
+            for (step_id step = 0; step != s.steps; ++step) {
+                CAPTURE(step);
+                breaks = step;
+                try {
+                    (void)s.run_on(run);
+                    FAIL_CHECK("nothing was thrown");
+                } catch (run_error const& error) {
+                    CHECK(error.step() == step);
+                }
+                breaks = no_step;
+                CHECK(s.run_on(run) == expected);
+            }
+        }
+        CHECK(source.lent.empty());
+    });
+}
+
+TEST_CASE("what an executor asks of a device has no race, in any mode, watched or not, run after run")
+{
+    for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
+        for (check_level level : {check_level::off, check_level::paint, check_level::digest}) {
+            lender source;
+            simulated_device inner(adversary(seed, source));
+            recording_device device(inner);
+            {
+                stream_executor run(device, s.program, s.options, mode, synthetic_kernel{}, {.streams = 4},
+                                    {.check = level});
+                for (int i = 0; i != 3; ++i) {
+                    for (value_id v : s.inputs) run.give(v, s.noise(v));
+                    if (i == 1) run.run();
+                    else run.run_async();
+                }
+                run.synchronize();
+                CHECK(!device.check());
+            }
+            CHECK(!device.check(true));
+        }
+    });
+}

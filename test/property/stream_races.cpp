@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSL-1.0
+// Bytes that change hands between streams: what users of other systems were bitten by, each on the smallest
+// program that shows it. Here it is right whatever the device does, and the wait that was missing there is
+// missed.
+#include <sublet/execution/streams.hpp>
+
+#include "../op_list.hpp"
+
+#include <sublet/execution/check_schedule.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using device_call = stream_call<simulated_device::stream_type>;
+using kernel = std::function<void(device_call const&)>; // erased, so that one executor is compiled
+using executor = stream_executor<simulated_device, kernel>;
+using enum value_role;
+
+/// A program, and the stream that each step is sent to.
+struct subject {
+    snapshot program;
+    plan_options options;
+    stream_options streams;
+
+    memory_plan plan() const
+    {
+        auto const planned = plan_memory(program, options);
+        REQUIRE(planned.is_sound());
+        return planned.plan;
+    }
+};
+
+template <class Run>
+std::uint64_t results(subject const& s, Run& run)
+{
+    std::uint64_t sum = 0;
+    for (int again = 0; again != 2; ++again) {
+        run.run();
+        for (value_id v = 0; v != s.program.values(); ++v)
+            if (has_role(s.options.role[v], output)) sum = fold_digest(sum, digest(run.output(v)));
+    }
+    return sum;
+}
+
+/// On the streams that are asked for, and on one to four of the executor's choice, whatever comes first.
+template <class Mode>
+void check_all_orders(subject const& s, Mode const& mode)
+{
+    cpu_executor<synthetic_kernel> in_order(s.program, s.options, no_plan{}, {});
+    std::uint64_t const expected = results(s, in_order);
+    std::vector<stream_options> ways{s.streams};
+    for (std::size_t count : {1u, 2u, 3u, 4u}) ways.push_back({.streams = count});
+    for (stream_options const& streams : ways) {
+        CAPTURE(streams.streams);
+        for (stream_order order : {stream_order::eager, stream_order::in_turn, stream_order::random,
+                                   stream_order::latest_first, stream_order::favour, stream_order::starve})
+            for (std::uint32_t which = 0; which != 3; ++which) {
+                CAPTURE(static_cast<int>(order));
+                CAPTURE(which);
+                simulated_device device({.order = order, .seed = which, .which = which});
+                executor run(device, s.program, s.options, mode, synthetic_kernel{}, streams);
+                CHECK(results(s, run) == expected);
+            }
+    }
+}
+
+/// What is found when a wait is left out: one fault for each.
+template <class Mode>
+std::vector<stream_fault> faults(subject const& s, Mode const& mode)
+{
+    memory_plan const* plan = nullptr;
+    if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
+    run_order const order = run_order_of(s.program, s.options, mode);
+    stream_schedule const schedule = schedule_streams(order, mode, s.streams);
+    REQUIRE(!check_schedule(s.program, s.options, plan, order.tape, schedule, s.streams));
+    std::vector<stream_fault> found;
+    for (std::size_t i = 0; i != schedule.commands.size(); ++i) {
+        if (schedule.commands[i].what != stream_action::wait) continue;
+        stream_schedule without = schedule;
+        without.commands.erase(without.commands.begin() + static_cast<std::ptrdiff_t>(i));
+        auto const fault = check_schedule(s.program, s.options, plan, order.tape, without, s.streams);
+        CAPTURE(i);
+        CHECK(fault.has_value());
+        if (fault) found.push_back(*fault);
+    }
+    CHECK(found.size() == schedule.waits);
+    return found;
+}
+bool has(std::vector<stream_fault> const& list, stream_fault_kind what, value_id first, value_id second)
+{
+    return std::any_of(list.begin(), list.end(), [&](stream_fault const& f) {
+        return f.what == what && f.first_value == first && (second == no_value || f.second_value == second);
+    });
+}
+
+} // namespace
+
+TEST_CASE(
+    "thread-7: a block that is being copied out on one stream is not written on another before that ends")
+{
+    // a is computed and copied; then b is computed, where a was.
+    enum { a, copy, b, y };
+    subject const s{op_list(4, {{}, {a}, {}, {b}}, {{a}, {copy}, {b}, {y}}),
+                    {.bytes = 64, .role = {intermediate, output, intermediate, output}},
+                    {.streams = 2, .stream_of = {0, 1, 0, 0}}};
+    memory_plan const plan = s.plan();
+    REQUIRE(plan.offset_of(b) == plan.offset_of(a));
+    check_all_orders(s, arena{plan});
+    check_all_orders(s, recycle{});
+    CHECK(has(faults(s, arena{plan}), stream_fault_kind::race, a, b));
+}
+
+TEST_CASE("thread-8: readers are counted through all streams: the last of one does not give back what "
+          "another reads")
+{
+    enum { a, b, c, d, y };
+    subject const s{op_list(5, {{}, {a}, {a}, {b}, {c, d}}, {{a}, {b}, {c}, {d}, {y}}),
+                    {.bytes = 64, .role = {intermediate, intermediate, intermediate, intermediate, output}},
+                    {.streams = 2, .stream_of = {0, 0, 1, 0, 0}}};
+    check_all_orders(s, recycle{});
+    check_all_orders(s, no_plan{});
+    CHECK(has(faults(s, recycle{}), stream_fault_kind::freed_in_use, a, no_value));
+    CHECK(!faults(s, no_plan{}).empty());
+    // As soon as it is launched, which was SINGA's way: right on one stream, and nowhere else.
+    run_order const order = run_order_of(s.program, s.options, recycle{});
+    auto freed_at_launch = [&](stream_options const& how) {
+        stream_schedule schedule = schedule_streams(order, recycle{}, how);
+        for (stream_command& c : schedule.commands)
+            if (c.what == stream_action::release) c.stream = 0;
+        return check_schedule(s.program, s.options, nullptr, order.tape, schedule, how);
+    };
+    CHECK(!freed_at_launch({.streams = 1}));
+    auto const fault = freed_at_launch(s.streams);
+    REQUIRE(fault.has_value());
+    CHECK(fault->what == stream_fault_kind::freed_in_use);
+}
+
+TEST_CASE(
+    "thread-10: in a diamond over two streams a slot goes from one branch to the other only when it is free")
+{
+    //     0 -> 1 -> 3 ─┐      3 puts d where a was, which 2 may still be reading
+    //     └──> 2 ─────> 4
+    enum { a, b, c, d, y };
+    subject const s{op_list(5, {{}, {a}, {a}, {b}, {c, d}}, {{a}, {b}, {c}, {d}, {y}}),
+                    {.bytes = 64, .role = {intermediate, intermediate, intermediate, intermediate, output}},
+                    {.streams = 2, .stream_of = {0, 0, 1, 0, 1}}};
+    memory_plan const plan = s.plan();
+    REQUIRE(plan.offset_of(d) == plan.offset_of(a));
+    check_all_orders(s, arena{plan});
+    check_all_orders(s, recycle{});
+    CHECK(has(faults(s, arena{plan}), stream_fault_kind::race, a, d));
+}
+
+TEST_CASE("thread-20: bytes that go through the hands of three streams are waited for at every hop")
+{
+    // a, b and c have the same bytes in turn, on a stream each; b has half of them, so c is a's heir as well.
+    enum { a, p, b, q, c, r };
+    subject const s{op_list(6, {{}, {a}, {}, {b}, {}, {c}}, {{a}, {p}, {b}, {q}, {c}, {r}}),
+                    {.bytes = {64, 8, 32, 8, 64, 8},
+                     .role = {intermediate, output, intermediate, output, intermediate, output}},
+                    {.streams = 3, .stream_of = {0, 0, 1, 1, 2, 2}}};
+    memory_plan const plan = s.plan();
+    REQUIRE(plan.offset_of(c) == plan.offset_of(a));
+    REQUIRE(plan.offset_of(b) - plan.offset_of(a) <= 32);
+    check_all_orders(s, arena{plan});
+    check_all_orders(s, recycle{});
+    auto const found = faults(s, arena{plan});
+    CHECK(has(found, stream_fault_kind::race, a, b));
+    CHECK(has(found, stream_fault_kind::race, b, c));
+}
+
+TEST_CASE("singa-parallel, S6: on two streams neither of two branches waits for the other")
+{
+    subject const s{op_list(4, {{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}),
+                    {.bytes = 64, .role = {intermediate, intermediate, intermediate, output}},
+                    {.streams = 2}};
+    auto steps_by = [&](stream_order order) {
+        std::vector<step_id> steps;
+        simulated_device device({.order = order});
+        executor run(
+            device, s.program, s.options, arena{s.plan()},
+            [&](device_call const& call) {
+                steps.push_back(call.step);
+                synthetic_kernel{}(call);
+            },
+            s.streams);
+        run.run();
+        return steps;
+    };
+    CHECK(steps_by(stream_order::eager) == std::vector<step_id>{0, 1, 2, 3});
+    CHECK(steps_by(stream_order::latest_first) == std::vector<step_id>{0, 2, 1, 3});
+}
+
+TEST_CASE(
+    "singa-abort: a device that fails or is lost at any call ends a run with an exception, and nothing leaks")
+{
+    subject const s{op_list(5, {{}, {0}, {0}, {1}, {2, 3}}, {{0}, {1}, {2}, {3}, {4}}),
+                    {.bytes = 64, .role = {intermediate, intermediate, intermediate, intermediate, output}},
+                    {.streams = 2}};
+    cpu_executor<synthetic_kernel> in_order(s.program, s.options, no_plan{}, {});
+    std::uint64_t const expected = results(s, in_order);
+    auto check = [&](auto const& mode) {
+        std::size_t failures = 0;
+        for (std::uint64_t calls = 0;; ++calls) {
+            CAPTURE(calls);
+            simulated_device device;
+            {
+                executor run(device, s.program, s.options, mode, synthetic_kernel{}, s.streams);
+                device.fail_after(calls);
+                try {
+                    run.run();
+                    break;
+                } catch (run_error const&) {
+                    ++failures;
+                }
+                device.fail_after(simulated_device::never);
+                CHECK(results(s, run) == expected);
+                device.lose_after(0);
+                CHECK_THROWS_AS(run.run(), run_error);
+                CHECK_THROWS_AS(run.run(), std::exception); // and no more
+            }
+        }
+        CHECK(failures > 5);
+        simulated_device device;
+        executor(device, s.program, s.options, mode, synthetic_kernel{}, s.streams).run();
+        CHECK(device.live_streams() == 0);
+        CHECK(device.live_events() == 0);
+        CHECK(device.memory().used == 0);
+    };
+    check(no_plan{});
+    check(recycle{});
+    check(arena{s.plan()});
+}

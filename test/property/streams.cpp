@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs on 1 to 8 streams of a device that does what is queued in the order that is least expected:
+// they leave what one step after the other leaves, in every memory mode, by every kind of plan, however
+// closely they are watched.
+#include <sublet/execution/streams.hpp>
+
+#include "../random_program.hpp"
+#include "../random_tasks.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+unsigned rounds(unsigned count)
+{
+    char const* const asked = std::getenv("SUBLET_ROUNDS");
+    return count * (asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked)));
+}
+
+/// A program with all that is the caller's. Its steps run on one thread, in the order of the options, or on
+/// streams.
+struct subject {
+    snapshot program;
+    plan_options options;
+    std::vector<bool> is_scratch;
+    run_tape tape = tape_of(program, options, is_scratch);
+
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+    struct outcome { // of two runs
+        std::vector<std::uint64_t> left;
+        friend bool operator==(outcome const&, outcome const&) = default;
+    };
+
+    template <class Run>
+    outcome run_twice(Run& run) const
+    {
+        std::map<value_id, block> bound; // by root
+        outcome result;
+        for (unsigned number = 1; number != 3; ++number) {
+            for (buffer const& b : tape.table.buffers) {
+                if (b.is_planned() && has_role(b.role, value_role::input)) give(run, b.root, number);
+                if (b.is_planned() || b.size == 0 || number == 2) continue;
+                auto const room = static_cast<std::size_t>(b.size == no_size ? 64 : b.size);
+                std::span<std::byte> const bytes = std::span(bound[b.root].bytes).first(room);
+                fill_noise(bytes, b.root);
+                run.bind(b.root, bytes);
+            }
+            run.run();
+            for (value_id v = 0; v != program.values(); ++v)
+                if (has_role(options.role[v], value_role::output))
+                    result.left.push_back(digest(run.output(v)));
+            for (auto const& [root, its] : bound) result.left.push_back(digest(its.bytes));
+        }
+        return result;
+    }
+    template <class Run>
+    static void give(Run& run, value_id v, unsigned number)
+    {
+        if constexpr (requires { run.stream(); }) {
+            if (number == 2) { // by a copy
+                std::vector<std::byte> noise(run.input(v).size());
+                fill_noise(std::span(noise), number * 1000 + v);
+                return run.give(v, noise);
+            }
+        }
+        fill_noise(run.input(v), number * 1000 + v);
+    }
+
+    outcome expected() const
+    {
+        cpu_executor run(program, options, no_plan{}, synthetic_kernel{}, {.scratch = is_scratch});
+        return run_twice(run);
+    }
+
+    template <class Mode>
+    void check(Mode const& mode, outcome const& expected, dice& pick) const
+    {
+        simulated_options how{.order = static_cast<stream_order>(pick.below(6)), .seed = pick.below(1000)};
+        how.which = pick.below(4);
+        simulated_device device(how);
+        stream_options streams{.streams = 1 + pick.below(8)};
+        streams.keeps_ends = pick.below(4) == 0;
+        if (pick.below(4) == 0)
+            for (step_id s = 0; s != program.steps(); ++s)
+                streams.stream_of.push_back(pick.below(static_cast<std::uint32_t>(streams.streams)));
+        auto const level = static_cast<check_level>(pick.below(4));
+        CAPTURE(streams.streams);
+        CAPTURE(static_cast<int>(level));
+        {
+            stream_executor run(device, program, options, mode, synthetic_kernel{}, streams,
+                                {.check = level, .scratch = is_scratch});
+            REQUIRE(run_twice(run) == expected);
+            if (std::same_as<Mode, arena>)
+                CHECK(run.memory().allocations.total == run.memory().allocations.live);
+        }
+        CHECK(device.memory().used == 0);
+        CHECK(device.live_streams() == 0);
+        CHECK(device.live_events() == 0);
+    }
+};
+
+} // namespace
+
+TEST_CASE("random programs leave on streams what they leave one step after the other, in every memory mode")
+{
+    for (unsigned seed = 0; seed != rounds(250); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        random_program const drawn = draw_program(pick, 10);
+        subject const s{pick.below(4) == 0 ? drawn.program() : drawn.loose_program(), drawn.options(),
+                        drawn.is_scratch};
+        auto const expected = s.expected();
+        s.check(no_plan{}, expected, pick);
+        s.check(recycle{}, expected, pick);
+        auto const planned = plan_memory(s.program, s.options);
+        REQUIRE(planned.is_sound());
+        s.check(arena{planned.plan}, expected, pick);
+    }
+}
+
+TEST_CASE("plans for any schedule, and those that hand storage over, leave the same on streams")
+{
+    for (unsigned seed = 0; seed != rounds(150); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        random_tasks const drawn =
+            draw_tasks(pick, {.tasks = 4 + pick.below(20), .views = 10, .pools = 2, .in_place = 30});
+        subject const s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};
+        auto const expected = s.expected();
+        auto const concurrent = plan_concurrent(s.program, s.options);
+        REQUIRE(concurrent.is_sound());
+        s.check(arena{concurrent.plan}, expected, pick);
+        s.check(arena{plan_memory(s.program, s.options).plan}, expected, pick);
+        s.check(recycle{}, expected, pick);
+    }
+}

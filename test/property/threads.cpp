@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs on threads: under every plan, queue and number of workers they leave what a single thread
+// leaves that gives each value bytes of its own. SUBLET_ROUNDS in the environment makes that many times more.
+#include <sublet/execution/threads.hpp>
+
+#include "../surroundings.hpp"
+
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <vector>
+
+using namespace sublet;
+
+namespace {
+
+using serial = cpu_executor<any_kernel>;
+using threaded = thread_executor<any_kernel>;
+
+unsigned rounds(unsigned in_short)
+{
+    char const* const asked = std::getenv("SUBLET_ROUNDS");
+    return in_short * static_cast<unsigned>(asked == nullptr ? 1 : std::max(1, std::atoi(asked)));
+}
+
+std::vector<step_id> drawn_order(step_waits const& waits, dice& pick)
+{
+    ready_queue<> queue(queue_policy::random, waits.before.rows(), pick.wide());
+    return order_of_one_worker(waits, queue);
+}
+
+/// Runs a subject in every mode by every queue with 1, 2 and 4 workers; returns how many runs there were.
+std::size_t run_in_all_ways(subject const& s, dice& pick)
+{
+    surroundings alone(s);
+    serial reference(s.program, s.options, no_plan{}, alone.traced(0), {.scratch = s.is_scratch});
+    outcome const expected[] = {alone.run(reference, 1), alone.run(reference, 2)};
+    std::size_t runs = 0;
+    auto run_with = [&](auto const& mode, thread_options const& at_once, check_level level) {
+        CAPTURE(static_cast<int>(at_once.policy));
+        CAPTURE(at_once.workers);
+        CAPTURE(static_cast<int>(level));
+        surroundings around(s);
+        threaded run(s.program, s.options, mode, around.traced(pick.below(5)), at_once,
+                     {.check = level, .scratch = s.is_scratch});
+        for (unsigned const number : {1u, 2u}) {
+            CAPTURE(number);
+            CHECK(around.run(run, number) == expected[number - 1]);
+            CHECK(around.report().waits == run.waits().list.size());
+            ++runs;
+        }
+        return run.waits();
+    };
+    auto run_all = [&](auto const& mode) {
+        step_waits const waits = run_with(mode, {.workers = 2, .handoffs = s.handoffs}, check_level::digest);
+        for (std::size_t const workers : {1u, 2u, 4u})
+            for (auto const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
+                                      queue_policy::random, queue_policy::given}) {
+                thread_options at_once{
+                    .workers = workers, .policy = policy, .seed = pick.wide(), .handoffs = s.handoffs};
+                if (policy == queue_policy::given) at_once.order = drawn_order(waits, pick);
+                check_level const levels[] = {check_level::off, check_level::plan, check_level::paint,
+                                              check_level::digest};
+                run_with(mode, at_once, levels[pick.below(4)]);
+            }
+    };
+    auto when_sound = [&](char const* planner, planned_memory const& planned) {
+        CAPTURE(planner);
+        if (planned.is_sound()) run_all(arena{planned.plan});
+        return planned.is_sound();
+    };
+    run_all(no_plan{});
+    run_all(recycle{});
+    CHECK(when_sound("plan_memory", plan_memory(s.program, s.options)));
+    when_sound("plan_concurrent", plan_concurrent(s.program, s.options, {.handoffs = s.handoffs}));
+    when_sound("plan_with_handoffs", plan_with_handoffs(s.program, s.options, {.handoffs = s.handoffs}));
+    return runs;
+}
+
+} // namespace
+
+TEST_CASE("random programs leave the same on threads, whatever the plan, the queue and the workers")
+{
+    std::size_t runs = 0;
+    unsigned const seeds = rounds(25);
+    for (unsigned seed = 0; seed != seeds; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        runs += run_in_all_ways(drawn_program(pick), pick);
+    }
+    CHECK(runs > seeds * 96); // some can be planned for any schedule, too
+}
+
+TEST_CASE("versions of random names leave the same on threads, and each has all plans")
+{
+    std::size_t runs = 0;
+    unsigned const seeds = rounds(25);
+    for (unsigned seed = 0; seed != seeds; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        runs += run_in_all_ways(drawn_versions(pick), pick);
+    }
+    CHECK(runs == seeds * 160);
+}

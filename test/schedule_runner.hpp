@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_SCHEDULE_RUNNER_HPP
+#define SUBLET_TEST_SCHEDULE_RUNNER_HPP
+
+/// Carries out any schedule on a device, a wrong one too, with synthetic kernels: an executor would refuse.
+
+#include <sublet/execution/digest.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/stream_call.hpp>
+#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/value_role.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// What each step left, run by run and position by position; then what outputs and given storage hold.
+using schedule_trace = std::vector<std::uint64_t>;
+
+/// Requires: the device outlives it, and is asked for nothing else.
+template <sublet::stream_device Device>
+class schedule_runner {
+public:
+    /// `plan`: of arena mode, or null.
+    schedule_runner(Device& device, sublet::run_order const& order, sublet::stream_schedule const& schedule,
+                    sublet::memory_plan const* plan)
+        : device_(device), tape_(order.tape), schedule_(schedule), plan_(plan), places_(tape_),
+          blocks_(tape_.table.buffers.size()), own_(blocks_.size())
+    {
+        for (std::size_t s = 0; s != schedule.streams; ++s) streams_.push_back(device.make_stream());
+        for (std::size_t e = 0; e != schedule.events; ++e) events_.push_back(device.make_event());
+        if (plan != nullptr)
+            for (sublet::byte_count bytes : plan->arena_bytes)
+                arenas_.push_back(device.allocate(bytes, 64, streams_[0]));
+        for (std::size_t b = 0; b != blocks_.size(); ++b) {
+            auto const& its = tape_.table.buffers[b];
+            if (its.is_planned()) {
+                if (plan != nullptr) blocks_[b] = arenas_[its.pool] + plan->offset_of(its.root);
+            } else {
+                own_[b].resize(64);
+                sublet::fill_noise(std::span(own_[b]), b);
+                blocks_[b] = own_[b].data();
+            }
+        }
+    }
+
+    /// Queues a run behind what is queued.
+    void issue(std::uint64_t number)
+    {
+        using sublet::stream_action;
+        if (plan_ == nullptr)
+            for (std::size_t b = 0; b != blocks_.size(); ++b) {
+                auto const& its = tape_.table.buffers[b];
+                if (!its.is_planned()) continue;
+                if (has_role(its.role, sublet::value_role::output) && blocks_[b] != nullptr) release(b, 0);
+                if (has_role(its.role, sublet::value_role::input)) allocate(b, 0);
+            }
+        for (std::size_t b = 0; b != blocks_.size(); ++b) {
+            auto const& its = tape_.table.buffers[b];
+            if (!its.is_planned() || !has_role(its.role, sublet::value_role::input)) continue;
+            std::vector<std::byte> noise(its.size);
+            sublet::fill_noise(std::span(noise), 100 * number + b);
+            device_.copy_to_device(blocks_[b], noise, streams_[0]);
+        }
+        auto& operands = operands_.emplace_back(places_.count());
+        auto& written = traces_.emplace_back(tape_.positions(), 0);
+        for (sublet::stream_command const& c : schedule_.commands) {
+            auto const s = streams_[c.stream];
+            switch (c.what) {
+            case stream_action::record: device_.record(events_[c.which], s); break;
+            case stream_action::wait: device_.wait(s, events_[c.which]); break;
+            case stream_action::allocate: allocate(c.which, c.stream); break;
+            case stream_action::hand_over: blocks_[c.which] = blocks_[c.from]; break; // the step reads it yet
+            case stream_action::fill:
+                device_.fill(blocks_[c.which], std::byte{0xFF}, tape_.table.buffers[c.which].size, s);
+                break;
+            case stream_action::release: release(c.which, c.stream); break;
+            case stream_action::launch: {
+                places_.write(operands, tape_, c.which, [this](sublet::value_id v) {
+                    auto const b = tape_.table.buffer_of[v];
+                    auto const shown = tape_.bytes[v] == sublet::no_size ? 40 : tape_.bytes[v];
+                    return std::span(blocks_[b], static_cast<std::size_t>(shown));
+                });
+                auto work = [number, out = &written[c.which]](auto const& call) {
+                    sublet::synthetic_kernel{number}(call);
+                    std::uint64_t sum = 0;
+                    for (std::size_t j = 0; j != call.defs().size(); ++j)
+                        sum = sublet::fold_digest(sum, sublet::digest(call.out(j)));
+                    *out = sum;
+                };
+                using call_type = sublet::stream_call<typename Device::stream_type>;
+                device_.launch(s, std::move(work),
+                               call_type(tape_, c.which, s, operands.data() + places_[c.which]));
+                break;
+            }
+            }
+        }
+        for (std::size_t b = 0; b != blocks_.size(); ++b) { // as the caller who takes them
+            auto const& its = tape_.table.buffers[b];
+            if (!its.is_planned() || !has_role(its.role, sublet::value_role::output)) continue;
+            auto& taken = taken_.emplace_back(its.size);
+            device_.copy_from_device(taken, blocks_[b], streams_[0]);
+        }
+    }
+
+    /// Waits for all of it.
+    schedule_trace finish()
+    {
+        device_.synchronize();
+        schedule_trace all;
+        for (auto const& trace : traces_) all.insert(all.end(), trace.begin(), trace.end());
+        for (auto const& bytes : taken_) all.push_back(sublet::digest(bytes));
+        for (auto const& bytes : own_) all.push_back(sublet::digest(bytes));
+        return all;
+    }
+
+private:
+    void allocate(std::size_t b, std::uint32_t s)
+    {
+        auto const& its = tape_.table.buffers[b];
+        blocks_[b] = device_.allocate(its.size, its.alignment, streams_[s]);
+        sizes_.push_back({blocks_[b], its.size});
+    }
+    void release(std::size_t b, std::uint32_t s)
+    {
+        // The block may be another buffer's by size, who handed it over.
+        for (std::size_t i = sizes_.size(); i-- != 0;)
+            if (sizes_[i].data == blocks_[b]) {
+                device_.deallocate(blocks_[b], sizes_[i].bytes, 1, streams_[s]);
+                sizes_.erase(sizes_.begin() + static_cast<std::ptrdiff_t>(i));
+                break;
+            }
+        // The pointer stays: who uses it yet is to be seen.
+    }
+
+    struct sized {
+        std::byte* data;
+        sublet::byte_count bytes;
+    };
+
+    Device& device_;
+    sublet::run_tape const& tape_;
+    sublet::stream_schedule const& schedule_;
+    sublet::memory_plan const* plan_;
+    sublet::detail::operand_places<sublet::run_tape> places_;
+    std::vector<typename Device::stream_type> streams_;
+    std::vector<typename Device::event_type> events_;
+    std::vector<std::byte*> arenas_;
+    std::vector<std::byte*> blocks_;          // by buffer
+    std::vector<std::vector<std::byte>> own_; // by buffer: what nobody allocates on the device
+    std::vector<sized> sizes_;                // of what is allocated now
+    std::deque<std::vector<std::span<std::byte>>> operands_;
+    std::deque<std::vector<std::uint64_t>> traces_;
+    std::deque<std::vector<std::byte>> taken_;
+};
+
+#endif

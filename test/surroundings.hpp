@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_SURROUNDINGS_HPP
+#define SUBLET_TEST_SURROUNDINGS_HPP
+
+/// Random programs, and everything that one needs around it to be run: inputs, storage that is bound, and a
+/// kernel that notes what each step wrote. What two runs come to can then be compared, whoever ran them.
+
+#include "random_names.hpp"
+#include "random_program.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#include <sublet/execution/cpu_call.hpp>
+#include <sublet/execution/digest.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/synthetic.hpp>
+#include <sublet/execution/tape.hpp>
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <span>
+#include <thread>
+#include <vector>
+
+using any_kernel = std::function<void(sublet::cpu_call const&)>; // erased, so that few executors are compiled
+
+struct subject {
+    sublet::snapshot program;
+    sublet::plan_options options;
+    std::vector<bool> is_scratch;
+    std::vector<sublet::handoff> handoffs = {}; // that versions of one storage need
+};
+inline subject drawn_program(dice& pick)
+{
+    random_program p = draw_program(pick, 10);
+    if (pick.below(2) == 0) shrink_results(p, pick);
+    return {p.program(), p.options(pick.below(4) != 0), p.is_scratch};
+}
+inline subject drawn_versions(dice& pick)
+{
+    random_names const names = draw_names(pick, {.nodes = 12, .shuffled = false});
+    std::vector<sublet::byte_count> bytes(names.values());
+    for (sublet::byte_count& b : bytes) b = 8 * (1 + pick.below(5));
+    sublet::plan_options const by_name{
+        .bytes = bytes, .role = names.role, .alias_of = names.alias_of, .order = names.order};
+    auto const made = versions(names.program(), versions_for(by_name, names.same_storage));
+    REQUIRE(!made.violation);
+    return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size()),
+            made.handoffs};
+}
+
+/// What a run comes to: by step what it wrote and how often, and what is there when it is over.
+struct outcome {
+    std::vector<std::uint64_t> written, calls, left;
+    friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+/// Everything that a program needs around it to be run twice.
+class surroundings {
+public:
+    explicit surroundings(subject const& s)
+        : table_(tape_of(s.program, s.options, sublet::per_value<bool>(s.is_scratch)).table)
+    {
+        now_.written.resize(s.program.steps());
+        now_.calls.resize(s.program.steps());
+    }
+    any_kernel traced(unsigned yields)
+    {
+        return [this, yields](sublet::cpu_call const& call) {
+            if (sublet::detail::mix(yields + call.step) % 4 < yields) std::this_thread::yield();
+            sublet::synthetic_kernel{number_}(call);
+            std::uint64_t sum = 0;
+            for (std::size_t j = 0; j != call.defs().size(); ++j)
+                sum = sublet::fold_digest(sum, sublet::digest(call.out(j)));
+            now_.written[call.step] = sum;
+            ++now_.calls[call.step];
+        };
+    }
+    template <class Executor>
+    outcome run(Executor& run, unsigned number)
+    {
+        number_ = number;
+        now_.calls.assign(now_.calls.size(), 0);
+        now_.left.clear();
+        for (sublet::buffer const& its : table_.buffers) {
+            std::uint64_t const noise = 1000 * number + its.root;
+            bool const is_input = has_role(its.role, sublet::value_role::input);
+            if (its.is_planned()) {
+                if (is_input) sublet::fill_noise(run.input(its.root), noise);
+            } else if (its.size != 0) {
+                auto const bytes = bound_to(its);
+                if (is_input || (number == 1 && has_role(its.role, sublet::value_role::external)))
+                    sublet::fill_noise(bytes, noise);
+                if (number == 1) run.bind(its.root, bytes);
+            }
+        }
+        report_ = run.run();
+        for (sublet::buffer const& its : table_.buffers)
+            if (its.is_planned() && has_role(its.role, sublet::value_role::output))
+                now_.left.push_back(sublet::digest(run.output(its.root)));
+            else if (has_role(its.role, sublet::value_role::external))
+                now_.left.push_back(sublet::digest(bound_to(its)));
+        return now_;
+    }
+    sublet::run_report const& report() const { return report_; }
+
+private:
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+    std::span<std::byte> bound_to(sublet::buffer const& its)
+    {
+        return std::span(bound_[its.root].bytes).first(its.size == sublet::no_size ? 40 : its.size);
+    }
+
+    sublet::buffer_table table_;
+    std::map<sublet::value_id, block> bound_;
+    unsigned number_ = 0;
+    outcome now_;
+    sublet::run_report report_;
+};
+
+#endif
