@@ -2,6 +2,7 @@
 # What every header costs the one who includes it: user cpu of a syntax check, alone and with one call,
 # best of five, against the budgets. An uncalled template costs its parse, so the columns should be close.
 #   cmake -DCOMPILER=g++ -P bench/build_cost.cmake
+# Headers on top of CUDA are measured where -DCUDA=FOLDER says where its headers are, or the compiler knows.
 # With -DCOUNTED=ON it counts the instructions of g++ instead (valgrind; ten seconds a figure, and the same
 # on every run); -DONLY=REGEX leaves out the headers that do not match.
 # With -DSMOKE=ON it only sees that every header has a call here and that it compiles: that is a test.
@@ -20,6 +21,9 @@ set(root ${CMAKE_CURRENT_LIST_DIR}/..)
 execute_process(COMMAND mktemp -d OUTPUT_VARIABLE scratch OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
 set(compile ${COMPILER} -std=c++20 -I${root}/include)
+if(CUDA)
+  list(APPEND compile -isystem ${CUDA})
+endif()
 set(over 0)
 set(measured)
 
@@ -106,6 +110,10 @@ function(budget_of header result)
     set(${result} 850 PARENT_SCOPE)
   elseif(header MATCHES "^(execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
+  elseif(header MATCHES "^execution/(streams|stream_desk|stream_storage|stream_schedule)[.]hpp$") # with a device
+    set(${result} 450 PARENT_SCOPE)
+  elseif(header MATCHES "^execution/(run_proof|threads)[.]hpp$") # one checker more, and threads
+    set(${result} 450 PARENT_SCOPE)
   elseif(header MATCHES "^concurrent_planner[.]hpp$") # all that shares under every schedule
     set(${result} 600 PARENT_SCOPE)
   elseif(header MATCHES "^(rewriting/apply_absences|placement/advise)[.]hpp$") # a snapshot, a search
@@ -488,6 +496,12 @@ auto call(sublet::step_order const& o, sublet::class_touches<> const& t)
 { return sublet::clash_schedule(o, t, {}, true, 0, 1); }")
 cost(checking/check_concurrent_plan.hpp "${program}
 auto w = sublet::check_concurrent_plan(p, {}, {.bytes = 4096});")
+cost(checking/race_questions.hpp "
+void call(std::vector<sublet::byte_access> const& a) { sublet::race_questions(a, [](auto, auto, auto) {}); }")
+cost(checking/check_waits.hpp "${program}auto w = sublet::check_waits(p, {.bytes = 4096}, nullptr, {}, {});")
+cost(checking/stream_commands.hpp "auto c = sublet::stream_commands();")
+cost(checking/stream_clocks.hpp "auto c = sublet::stream_clocks(sublet::stream_commands());")
+cost(checking/check_streams.hpp "auto f = sublet::check_streams(sublet::stream_commands());")
 cost(checking/placement_fault.hpp "${text}void call(text& out) { out << sublet::placement_fault{}; }")
 cost(checking/solid_parts.hpp "auto s = sublet::solid_parts_of(sublet::placement_problem{});")
 cost(checking/allowed_pools.hpp "auto a = sublet::allowed_pools_of(sublet::placement_problem{}, {});")
@@ -542,6 +556,7 @@ cost(reporting/why_peak.hpp "${program}${text}
 void call(text& out) { sublet::write_why_peak(out, sublet::why_peak(p, {})); }")
 
 cost(execution/sentence.hpp "void call(sublet::detail::sentence& s) { s << \"of \" << 7u << ' '; }")
+cost(execution/short_lock.hpp "void call(sublet::detail::short_lock& l) { sublet::detail::holding const only(&l); }")
 cost(execution/memory.hpp "void* call(sublet::counted_memory& m) { return m.allocate(sublet::byte_count{8}, {1}); }")
 cost(execution/errors.hpp "void call(sublet::witness const& w) { throw sublet::unsound_plan(w); }")
 cost(execution/tape.hpp "${program}auto t = sublet::tape_of(p, {.bytes = 4096}, false);")
@@ -556,6 +571,51 @@ cost(execution/synthetic.hpp "auto k = sublet::synthetic_kernel{};")
 set(run "{.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")
 cost(execution/cpu_call.hpp "auto call(sublet::cpu_call const& c) { return sublet::as<float>(c.in(0)); }")
 cost(execution/cpu.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
+cost(execution/tenants.hpp "
+void call(sublet::detail::tenants<sublet::run_tape>& t) { t.move_in(0, [](auto) {}); }")
+cost(execution/step_waits.hpp "${program}
+auto o = sublet::run_order_of(p, {.bytes = 4096}, sublet::no_plan{});")
+cost(execution/run_options.hpp "auto o = sublet::executor_options{.limit = 64};")
+cost(execution/caller_duties.hpp "void call(sublet::run_tape const& t) { sublet::detail::caller_duties<sublet::run_tape> d(t); d.expect_all(t); }")
+cost(execution/run_desk.hpp "auto call(sublet::run_desk<> const& d) { return d.memory(); }")
+cost(execution/run_proof.hpp "${program}
+auto o = sublet::detail::proved_order(p, {.bytes = 4096}, sublet::recycle{}, {}, {});")
+cost(execution/ready_queue.hpp "auto call(sublet::ready_queue<>& q) { return q.pop(); }")
+cost(execution/step_dispatcher.hpp "
+void call(sublet::detail::step_dispatcher<>& d) { d.work([](sublet::step_id) {}); }")
+cost(execution/thread_pool.hpp "void call(sublet::thread_pool& p) { p.run(2, [](std::size_t) {}); }")
+cost(execution/threads.hpp "${program}void call() { sublet::thread_executor{p, ${run}}.run(); }")
+cost(execution/adversarial_order.hpp "
+auto call(sublet::step_waits const& w) { return sublet::adversarial_order(w, {1}, {2}); }")
+cost(execution/recorded_call.hpp "
+auto call(sublet::recorded_call<sublet::cpu_call> const& c) { return c.read(sublet::recorded_value<float>{0}); }")
+cost(execution/recorder.hpp "
+void call(sublet::recorder& r) { r.record({}, {r.output<float>(8)}, [](auto const&) {}); }")
+cost(execution/stream_queues.hpp "void call(sublet::stream_queues& q) { q.push(0, 0, [] {}); q.drain(); }")
+cost(execution/stream_pool.hpp "
+auto call(sublet::stream_pool& p, sublet::stream_queues& q) { return p.allocate(64, 64, 0, q); }")
+cost(execution/simulated_device.hpp "void call(sublet::simulated_device& d) { d.synchronize(); }")
+cost(execution/recording_device.hpp "
+#include <sublet/execution/simulated_device.hpp>
+auto call(sublet::recording_device<sublet::simulated_device>& d) { return d.check(); }")
+cost(execution/stream_device.hpp "static_assert(!sublet::stream_device<int>);")
+cost(execution/stream_knowledge.hpp "auto call(sublet::detail::stream_knowledge<>& k) { return k.mark(0); }")
+cost(execution/stream_schedule.hpp "
+auto call(sublet::run_order const& o) { return sublet::schedule_streams(o, sublet::recycle{}); }")
+cost(execution/stream_call.hpp "auto call(sublet::stream_call<int> const& c) { return c.in(0); }")
+cost(execution/stream_digests.hpp "
+auto call(sublet::detail::stream_digests<sublet::run_tape> const& d) { return d.first_change(nullptr); }")
+set(simulated "#include <sublet/execution/simulated_device.hpp>\n")
+cost(execution/stream_storage.hpp "${simulated}
+void call(sublet::detail::stream_storage<sublet::simulated_device>& s) { s.allocate(0, {}, 0); }")
+cost(execution/stream_desk.hpp "${simulated}
+void call(sublet::stream_desk<sublet::simulated_device>& d) { (void)d.input(0); }")
+cost(execution/streams.hpp "${simulated}${program}
+void call(sublet::simulated_device& d) {
+    sublet::stream_executor{d, p, {.bytes = 4096}, sublet::recycle{}, [](auto const&) {}}.run();
+}")
+cost(execution/check_schedule.hpp "${program}
+auto f = sublet::check_schedule(p, {.bytes = 4096}, nullptr, {}, {});")
 cost(execution.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 
 # Only where there is a Boost.
@@ -565,6 +625,24 @@ if(has_no_boost)
   list(APPEND measured adapt/boost_graph.hpp)
 else()
   cost(adapt/boost_graph.hpp "auto call(sublet::csr_graph const& g) { return num_edges(g); }")
+endif()
+
+# Only where there is CUDA's runtime.
+set(on_cuda execution/cuda.hpp execution/cuda/errors.hpp execution/cuda/probe.hpp execution/cuda/calls.hpp
+            execution/cuda/handles.hpp execution/cuda/pool.hpp execution/cuda/graph.hpp execution/cuda/device.hpp)
+file(WRITE ${scratch}/cuda.cpp "#include <cuda_runtime_api.h>\n")
+execute_process(COMMAND ${compile} -fsyntax-only ${scratch}/cuda.cpp RESULT_VARIABLE has_no_cuda ERROR_QUIET)
+if(has_no_cuda)
+  list(APPEND measured ${on_cuda})
+else()
+  cost(execution/cuda/errors.hpp "auto e = sublet::cuda_error(cudaErrorInvalidValue, \"cudaMalloc\");")
+  cost(execution/cuda/probe.hpp "auto p = sublet::cuda::probe();")
+  cost(execution/cuda/calls.hpp "void call(sublet::cuda_calls& c) { c(\"none\", [] { return cudaSuccess; }); }")
+  cost(execution/cuda/handles.hpp "sublet::cuda_stream call(sublet::cuda_calls& c) { return {c, nullptr}; }")
+  cost(execution/cuda/pool.hpp "auto call(sublet::cuda_pool& p) { return p.use(); }")
+  cost(execution/cuda/graph.hpp "void call(sublet::cuda_graph& g) { g.launch(nullptr); }")
+  cost(execution/cuda/device.hpp "auto call(sublet::cuda_device& d) { return d.allocate(64, 64, nullptr); }")
+  cost(execution/cuda.hpp "auto call(sublet::cuda_device& d) { return d.allocate(64, 64, nullptr); }")
 endif()
 
 cost(affine_bytes.hpp "auto a = sublet::least_above({8, 1}, {1, 8}, 4);")

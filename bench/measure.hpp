@@ -19,11 +19,12 @@
 namespace bench {
 
 /// The number that a word of the command line is.
-/// Throws: std::runtime_error with a sentence for any other word, and for more than nine digits.
-inline unsigned number_in(std::string const& word)
+/// Throws: std::runtime_error with a sentence for any other word, and for less than `least` or more than nine
+///         digits.
+inline unsigned number_in(std::string const& word, unsigned least = 0)
 {
     bool const is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number || word.size() > 9)
+    if (!is_number || word.size() > 9 || std::stoul(word) < least)
         throw std::runtime_error("'" + word + "' is not a number to count with");
     return static_cast<unsigned>(std::stoul(word));
 }

@@ -6,6 +6,10 @@
 //
 //     chain       a step reads what the step before it made
 //     branching   and up to two more of the twenty before it
+//     braided     a step reads what the eighth before it made: eight chains side by side
+//
+//     no_plan, recycle, arena    step by step, on this thread
+//     fifo 2 ...                 in the arena, steps at once: the policy of the queue, and how many threads
 //
 //     make ms     constructing the executor, the plan trusted; "proved": and check_plan()
 //     ns a step   by hand, and at each level of checks: medians, "spread" is that of the loop by hand
@@ -16,18 +20,18 @@
 //     count="valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count"
 //     for runs in 10 20; do $count arena off chain 1000 $runs; done
 //
-// MODE may be by_hand too.
+// MODE may be by_hand too, or 'fifo 2'.
 
 #include "measure.hpp"
 
 #include <sublet/execution.hpp>
+#include <sublet/execution/threads.hpp>
 #include <sublet/planner.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <random>
@@ -39,8 +43,9 @@ namespace {
 
 using namespace sublet;
 
-char const* const kinds[] = {"chain", "branching"};
-char const* const modes[] = {"no_plan", "recycle", "arena"};
+char const* const kinds[] = {"chain", "branching", "braided"};
+char const* const modes[] = {"no_plan", "recycle", "arena",    "plan_order 1", "plan_order 2",
+                             "fifo 2",  "lifo 2",  "random 2", "plan_order 4"};
 char const* const levels[] = {"off", "plan", "paint", "digest"};
 std::size_t const sizes[] = {1000, 10'000, 100'000, 1'000'000};
 
@@ -51,12 +56,13 @@ struct workload {
     plan_options options;
     memory_plan plan;
 
-    workload(std::size_t n, bool branches) : options{.bytes = 64, .alignment = 64}
+    workload(std::size_t n, std::size_t kind) : options{.bytes = 64, .alignment = 64}
     {
         std::mt19937 pick(7);
+        std::size_t const back = kind == 2 ? 8 : 1;
         for (std::size_t i = 0; i != n; ++i) {
-            if (i != 0) inputs.push_back(static_cast<std::uint32_t>(i - 1));
-            for (std::size_t more = branches && i != 0 ? pick() % 3 : 0; more != 0; --more)
+            if (i >= back) inputs.push_back(static_cast<std::uint32_t>(i - back));
+            for (std::size_t more = kind == 1 && i != 0 ? pick() % 3 : 0; more != 0; --more)
                 inputs.push_back(static_cast<std::uint32_t>(i - 1 - pick() % std::min<std::size_t>(i, 20)));
             begin.push_back(static_cast<std::uint32_t>(inputs.size()));
         }
@@ -112,10 +118,20 @@ void with_mode(std::string const& mode, workload const& w, See see)
             return cpu_executor(w.program, w.options, chosen, add_up{}, {.check = level});
         });
     };
-    if (mode == "no_plan") with(no_plan{});
-    else if (mode == "recycle") with(recycle{});
-    else if (mode == "arena") with(arena{w.plan});
+    if (mode == "no_plan") return with(no_plan{});
+    if (mode == "recycle") return with(recycle{});
+    if (mode == "arena") return with(arena{w.plan});
+    std::size_t const space = mode.find(' ');
+    std::string const policy = mode.substr(0, space);
+    thread_options many{.workers = space == std::string::npos ? 2 : bench::number_in(mode.substr(space + 1))};
+    if (policy == "plan_order") many.policy = queue_policy::plan_order;
+    else if (policy == "fifo") many.policy = queue_policy::fifo;
+    else if (policy == "lifo") many.policy = queue_policy::lifo;
+    else if (policy == "random") many.policy = queue_policy::random;
     else throw std::runtime_error("no such mode: " + mode);
+    see([&](check_level level) {
+        return thread_executor(w.program, w.options, arena{w.plan}, add_up{}, many, {.check = level});
+    });
 }
 
 void expect_same(std::byte a, std::byte b)
@@ -126,7 +142,9 @@ void expect_same(std::byte a, std::byte b)
 /// One row: all levels of checks, in turn with the loop by hand.
 void measure(char const* kind, char const* mode, workload const& w, int samples, bool as_csv)
 {
-    int const runs = samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, 500'000 / w.steps()));
+    std::size_t const steps_a_sample = std::strchr(mode, ' ') == nullptr ? 500'000 : 100'000;
+    int const runs =
+        samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, steps_a_sample / w.steps()));
     auto steps = static_cast<double>(w.steps());
     std::vector<double> make[2], hand, level_times[4];
     by_hand other(w);
@@ -153,7 +171,7 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
     bench::timing const reference = bench::timing_of(hand);
     auto median = [](std::vector<double> const& times) { return bench::timing_of(times).median; };
     std::printf(as_csv ? "%zu,%s,%s,%.4f,%.4f,%.3f,%.0f,%.3f,%.3f,%.3f,%.3f\n"
-                       : "%8zu %-10s %-8s %10.3f %10.3f %8.2f %8.0f %8.2f %8.2f %8.2f %8.2f\n",
+                       : "%8zu %-10s %-12s %10.3f %10.3f %8.2f %8.0f %8.2f %8.2f %8.2f %8.2f\n",
                 w.steps(), kind, mode, median(make[0]), median(make[1]), reference.median,
                 100 * reference.spread(), median(level_times[0]), median(level_times[1]),
                 median(level_times[2]), median(level_times[3]));
@@ -172,8 +190,8 @@ void only_run(char const* const* words)
 {
     std::string const mode = words[0];
     auto const level = static_cast<check_level>(index_of(words[1], levels, 4));
-    workload const w(std::stoull(words[3]), index_of(words[2], kinds, 2) == 1);
-    int const runs = std::stoi(words[4]);
+    workload const w(bench::number_in(words[3], 1), index_of(words[2], kinds, 3));
+    int const runs = static_cast<int>(bench::number_in(words[4]));
     by_hand other(w);
     if (mode == "by_hand") {
         for (int i = 0; i != runs; ++i) other.run();
@@ -204,7 +222,7 @@ int main(int count, char** words)
             } else if (std::strcmp(words[i], "--csv") == 0) {
                 as_csv = true;
             } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
-                most = std::strtoull(words[++i], nullptr, 10);
+                most = bench::number_in(words[++i]);
             } else {
                 std::fputs("usage: overhead [--smoke] [--csv] [--most N]\n"
                            "       overhead --count MODE LEVEL KIND N RUNS\n",
@@ -213,13 +231,13 @@ int main(int count, char** words)
             }
         }
         std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                           : "%8s %-10s %-8s %10s %10s %8s %8s %8s %8s %8s %8s\n",
+                           : "%8s %-10s %-12s %10s %10s %8s %8s %8s %8s %8s %8s\n",
                     "steps", "kind", "mode", "make ms", "proved ms", "by hand", "spread %", "off", "plan",
                     "paint", "digest");
         for (std::size_t const n : sizes) {
             if (n > most) continue;
-            for (std::size_t kind = 0; kind != 2; ++kind) {
-                workload const w(n, kind == 1);
+            for (std::size_t kind = 0; kind != 3; ++kind) {
+                workload const w(n, kind);
                 for (char const* mode : modes) measure(kinds[kind], mode, w, samples, as_csv);
             }
         }

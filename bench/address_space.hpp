@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_ADDRESS_SPACE_HPP
+#define SUBLET_BENCH_ADDRESS_SPACE_HPP
+
+/// A memory resource that has addresses and no memory: what a run would take can be counted on any machine.
+///
+///     block, block, block ... ──► the same addresses, which nobody may read or write
+///
+/// A kernel that touches nothing cannot tell. To touch one ends the program.
+
+#include <cstddef>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace bench {
+
+class address_space {
+public:
+    /// Requires: `most`: bytes of the largest block. To reserve them costs nothing.
+    explicit address_space(std::size_t most) : most_(most)
+    {
+        bytes_ = mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (bytes_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    address_space(address_space const&) = delete;
+    address_space& operator=(address_space const&) = delete;
+    ~address_space() { munmap(bytes_, most_); }
+
+    void* allocate(std::size_t bytes, std::size_t /* a page is aligned enough */)
+    {
+        if (bytes > most_) throw std::bad_alloc();
+        return bytes_;
+    }
+    void deallocate(void*, std::size_t, std::size_t) {}
+
+private:
+    std::size_t most_;
+    void* bytes_ = nullptr;
+};
+
+} // namespace bench
+
+#endif

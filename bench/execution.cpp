@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]
+// execution --count-only [--csv] [NETWORK ...]
+// execution --compare FILE.onnx [NETWORK]
+//
+// What the memory modes and executors cost (B0 to B6, see execution_cases.hpp) on whole networks:
+//
+//     peak        most bytes of values at once, counted; no plan in this order goes below the bound
+//     RSS         by how much the process grew from the first run on (Linux); what is freed late counts
+//     asked       allocations for values, in a run after the first
+//     heap        what reaches operator new then, for values or anything else
+//     plan ms     to plan and to prove the plan
+//     ms          of one run: the first, and the median of the others
+//     cpu ms      the same in time of processors, of all threads together
+//     ns/step     of a run whose kernels do nothing: median
+//
+// A NETWORK is made in code, resnet50, densenet121, inception or transformer, and trained (forward, backward
+// and an update of every parameter) at batch 1 unless it says otherwise:
+//
+//     resnet50:16     at batch 16     :forward   not trained     :operand   a relu keeps its operand
+//
+// or a file or folder of ONNX, if this program was built with its reader. Every number of a row comes from
+// processes that did nothing else: this program starts itself again, case after case, in rounds. What needs
+// more than --most bytes without a plan (2 GB) is not run. Exit status: 1 if two cases leave different
+// digests.
+//
+// --count-only runs kernels that do nothing on blocks that are addresses only, so that peaks can be had at
+// any batch. The caller's own bytes are weights, momenta, statistics and the batch itself.
+//
+// --compare sets a network made in code beside a trace of one, by type of operation.
+
+#include "execution_cases.hpp"
+#include "execution_counts.hpp"
+#include "measure.hpp"
+#include "network_words.hpp"
+
+#include <sublet/planner.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// --- what reaches operator new ----------------------------------------------------------------------------
+
+namespace {
+
+std::atomic<std::uint64_t> blocks_from_heap{0};
+
+void* from_heap(std::size_t bytes, std::size_t alignment)
+{
+    blocks_from_heap.fetch_add(1, std::memory_order_relaxed);
+    std::size_t const whole = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+    if (void* const block = std::aligned_alloc(alignment, whole)) return block;
+    throw std::bad_alloc();
+}
+
+} // namespace
+
+void* operator new(std::size_t bytes) { return from_heap(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+void* operator new(std::size_t bytes, std::align_val_t alignment)
+{
+    return from_heap(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+
+namespace {
+
+using namespace sublet;
+using bench::all_ways, bench::named_way, bench::way;
+using bench::in_mebibytes, bench::name_of, bench::network, bench::read_network;
+
+constexpr std::size_t ways = std::size(all_ways);
+
+// --- running, each case in processes of its own -----------------------------------------------------------
+
+struct measured {
+    byte_count peak = 0, bound = 0;
+    std::uint64_t allocations = 0, heap = 0, waits = 0, digest = 0;
+    double mebibytes = 0;                   // that the process grew by
+    std::vector<double> plan, idle;         // milliseconds, nanoseconds a step
+    std::vector<double> first, later, work; // milliseconds; of processors
+};
+
+measured run(network const& net, way how, std::size_t width, int runs)
+{
+    measured result;
+    plan_model::external_storage external(net, 1);
+    bench::with_executor<plan_model::version_kernel>(how, net, width, [&](auto& execute, auto const& ready) {
+        result.plan.push_back(ready.plan_ms);
+        external.bind(execute); // so that it is there, and no part of what the run grows by
+        bench::forget_peak();   // what an arena is has been allocated, and not been touched
+        double const before = bench::process_mebibytes("VmRSS");
+        for (int i = 0; i != runs; ++i) {
+            give(execute, net, external);
+            run_report report;
+            std::uint64_t const blocks = blocks_from_heap;
+            std::clock_t const begin = std::clock();
+            double const ms = bench::milliseconds([&] { report = execute.run(); });
+            result.heap = blocks_from_heap - blocks;
+            (i == 0 ? result.first : result.later).push_back(ms);
+            if (i != 0)
+                result.work.push_back(1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+
+            std::uint64_t const left = left_behind(execute, net, external, ready.last);
+            if (i != 0 && left != result.digest) throw std::runtime_error("two runs differ");
+            result.digest = left;
+            result.peak = report.run.bytes.peak;
+            result.bound = report.lower_bound;
+            result.allocations = report.run.allocations.total;
+            result.waits = report.waits;
+        }
+        result.mebibytes = bench::process_mebibytes("VmHWM") - before;
+    });
+    bench::with_executor<bench::idle_kernel>(how, net, width, [&](auto& execute, auto const&) {
+        give(execute, net, external);
+        bool const is_given = std::none_of(net.values.begin(), net.values.end(), [](auto const& v) {
+            return v.role == value_role::input; // would have to be given before every run
+        });
+        for (int i = 0; i != runs; ++i) {
+            run_report report;
+            int const times = is_given && runs > 2 ? 20 : 1;
+            if (!is_given) give(execute, net, external);
+            double const ms = bench::milliseconds([&] {
+                for (int k = 0; k != times; ++k) report = execute.run();
+            });
+            auto const steps = static_cast<double>(report.steps * static_cast<std::size_t>(times));
+            if (i != 0) result.idle.push_back(1e6 * ms / steps);
+        }
+    });
+    return result;
+}
+
+using number = unsigned long long;
+
+/// In a process of its own: what the other one reads.
+void run_one(char const* index, char const* word, std::size_t width, int runs)
+{
+    measured const m = run(read_network(word), all_ways[std::stoul(index)].how, width, runs);
+    std::printf("%llu %llu %llu %llu %llu %llu %f %f %f %f %f", static_cast<number>(m.peak),
+                static_cast<number>(m.bound), static_cast<number>(m.allocations), static_cast<number>(m.heap),
+                static_cast<number>(m.waits), static_cast<number>(m.digest), m.mebibytes, m.plan.at(0),
+                bench::timing_of(m.idle).median, bench::timing_of(m.work).median, m.first.at(0));
+    for (double ms : m.later) std::printf(" %f", ms);
+}
+
+std::string shell_quoted(std::string const& word)
+{
+    std::string quoted = "'";
+    for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + '\'';
+}
+
+void start_one(std::string const& self, std::size_t index, std::string const& word, std::size_t width,
+               int runs, measured& all)
+{
+    std::string const command = shell_quoted(self) + " --one " + std::to_string(index) + ' ' +
+                                shell_quoted(word) + ' ' + std::to_string(width) + ' ' + std::to_string(runs);
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("this program cannot start itself again");
+    number peak = 0, bound = 0, allocations = 0, heap = 0, waits = 0, digest = 0;
+    double mebibytes = 0, plan = 0, idle = 0, work = 0, ms = 0;
+    int const read = std::fscanf(pipe, "%llu %llu %llu %llu %llu %llu %lf %lf %lf %lf %lf", &peak, &bound,
+                                 &allocations, &heap, &waits, &digest, &mebibytes, &plan, &idle, &work, &ms);
+    all.first.push_back(ms);
+    while (std::fscanf(pipe, "%lf", &ms) == 1) all.later.push_back(ms);
+    if (pclose(pipe) != 0 || read != 11) throw std::runtime_error(word + ": cannot be run: " + command);
+    all.peak = peak;
+    all.bound = bound;
+    all.allocations = allocations;
+    all.heap = heap;
+    all.waits = waits;
+    all.digest = digest;
+    all.mebibytes = std::max(all.mebibytes, mebibytes);
+    all.plan.push_back(plan);
+    all.idle.push_back(idle);
+    all.work.push_back(work);
+}
+
+struct wishes {
+    std::vector<std::string> words;
+    byte_count most = 2'000'000'000;
+    std::size_t width = 2;
+    int rounds = 4, runs = 6;
+    bool count_only = false, as_csv = false, smoke = false;
+    std::string compared;
+};
+
+/// Geometric means of what one way needs by what another needs.
+struct comparison {
+    way one, other;
+    double log_peak = 0, log_rss = 0, log_ms = 0, log_work = 0;
+};
+
+/// Whether all cases leave the same on all networks.
+bool run_all(std::string const& self, wishes const& asked)
+{
+    std::printf(asked.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                             : "%-24s %-2s %-9s %9s %9s %9s %6s %6s %6s %8s %8s %8s %5s %8s %8s %17s\n",
+                "network", "", "case", "peak MiB", "bound MiB", "RSS MiB", "asked", "heap", "waits",
+                "plan ms", "first ms", "ms", "+- %", "cpu ms", "ns/step", "digest");
+    comparison pairs[] = {{way::recycle, way::no_plan}, {way::pooled, way::recycle},
+                          {way::arena, way::recycle},   {way::arena, way::no_plan},
+                          {way::threads, way::arena},   {way::any_order, way::arena}};
+    int networks = 0, left_out = 0;
+    bool agree = true;
+    for (std::string const& word : asked.words) {
+        network const net = read_network(word);
+        plan_options apart = as_options(net);
+        apart.in_place = apart.check = false;
+        byte_count const most = plan_memory(as_program(net), apart).report.naive_bytes;
+        if (most == 0 || most > asked.most) {
+            ++left_out;
+            continue;
+        }
+        measured rows[ways];
+        for (int round = 0; round != asked.rounds; ++round)
+            for (std::size_t i = 0; i != ways; ++i)
+                start_one(self, i, word, asked.width, asked.runs, rows[i]);
+        for (measured const& m : rows) {
+            named_way const& its = all_ways[&m - rows];
+            bench::timing const ms = bench::timing_of(m.later);
+            std::printf(asked.as_csv
+                            ? "%s,%s,%s,%.3f,%.3f,%.1f,%llu,%llu,%llu,%.3f,%.2f,%.2f,%.0f,%.2f,%.1f,%016llx\n"
+                            : "%-24s %-2s %-9s %9.2f %9.2f %9.1f %6llu %6llu %6llu %8.2f %8.2f %8.2f "
+                              "%5.0f %8.2f %8.1f  %016llx\n",
+                        name_of(word).c_str(), its.label, its.name, in_mebibytes(m.peak),
+                        in_mebibytes(m.bound), m.mebibytes, static_cast<number>(m.allocations),
+                        static_cast<number>(m.heap), static_cast<number>(m.waits),
+                        bench::timing_of(m.plan).median, bench::timing_of(m.first).median, ms.median,
+                        100 * ms.spread(), bench::timing_of(m.work).median, bench::timing_of(m.idle).median,
+                        static_cast<number>(m.digest));
+            agree = agree && m.digest == rows[0].digest;
+        }
+        std::fflush(stdout);
+        for (comparison& c : pairs) {
+            measured const& one = rows[static_cast<std::size_t>(c.one)];
+            measured const& other = rows[static_cast<std::size_t>(c.other)];
+            auto log_of = [&](auto what) { return std::log(what(one) / what(other)); };
+            c.log_peak += log_of([](measured const& m) { return static_cast<double>(m.peak); });
+            c.log_rss += log_of([](measured const& m) { return std::max(m.mebibytes, 0.01); });
+            c.log_ms += log_of([](measured const& m) { return bench::timing_of(m.later).median; });
+            c.log_work +=
+                log_of([](measured const& m) { return std::max(bench::timing_of(m.work).median, 0.01); });
+        }
+        ++networks;
+    }
+    if (!asked.as_csv && networks != 0) {
+        std::printf("\n%d networks, %d left out; geometric means:\n%-22s %8s %8s %8s %8s\n", networks,
+                    left_out, "", "peak", "RSS", "ms", "cpu ms");
+        for (comparison const& c : pairs)
+            std::printf("%-22s %8.3f %8.3f %8.3f %8.3f\n",
+                        (std::string(all_ways[static_cast<std::size_t>(c.one)].name) + " / " +
+                         all_ways[static_cast<std::size_t>(c.other)].name)
+                            .c_str(),
+                        std::exp(c.log_peak / networks), std::exp(c.log_rss / networks),
+                        std::exp(c.log_ms / networks), std::exp(c.log_work / networks));
+        std::puts(
+            "Synthetic kernels only read and write memory: these times are an upper bound of the effect.\n"
+            "The simulated device queues every command and runs it later: its times say nothing of a GPU.");
+    }
+    if (networks == 0) std::fprintf(stderr, "execution: no network was run, %d left out\n", left_out);
+    if (!agree) std::fputs("execution: two cases leave different digests\n", stderr);
+    return agree;
+}
+
+wishes read_words(int count, char** words)
+{
+    wishes asked;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        bool const has_more = i + 1 != count;
+        if (word == "--count-only") asked.count_only = true;
+        else if (word == "--csv") asked.as_csv = true;
+        else if (word == "--smoke") asked.smoke = true;
+        else if (word == "--most" && has_more) asked.most = std::stoull(words[++i]);
+        else if (word == "--rounds" && has_more)
+            asked.rounds = static_cast<int>(bench::number_in(words[++i], 1));
+        else if (word == "--width" && has_more) asked.width = bench::number_in(words[++i], 1);
+        else if (word == "--compare" && has_more) asked.compared = words[++i];
+        else if (word[0] == '-') throw std::invalid_argument(word);
+        else if (!std::filesystem::is_directory(word)) asked.words.push_back(word);
+        else {
+            auto const before = static_cast<std::ptrdiff_t>(asked.words.size());
+            for (auto const& entry : std::filesystem::directory_iterator(word))
+                if (entry.path().extension() == ".onnx") asked.words.push_back(entry.path().string());
+            std::sort(asked.words.begin() + before, asked.words.end());
+        }
+    }
+    if (asked.smoke) {
+        asked.words = {"inception:forward"};
+        asked.rounds = 1;
+        asked.runs = 2;
+    } else if (asked.words.empty() && !asked.compared.empty()) {
+        asked.words = {"resnet50:32"};
+    } else if (asked.words.empty()) {
+        asked.words = {"resnet50:1", "resnet50:2"};
+        if (asked.count_only)
+            for (char const* more :
+                 {"resnet50:16", "resnet50:16:operand", "resnet50:32", "resnet50:32:operand"})
+                asked.words.push_back(more);
+        for (char const* more : {"densenet121", "inception", "transformer", "densenet121:forward",
+                                 "inception:forward", "transformer:forward"})
+            asked.words.push_back(more);
+    }
+    return asked;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        if (count == 6 && std::strcmp(words[1], "--one") == 0)
+            return run_one(words[2], words[3], std::stoul(words[4]), std::stoi(words[5])), 0;
+        wishes const asked = read_words(count, words);
+        if (!asked.compared.empty()) return bench::compare(asked.compared, asked.words.front()) ? 0 : 1;
+        if (asked.count_only || asked.smoke) bench::print_counts(asked.words, asked.as_csv);
+        return asked.count_only || run_all(words[0], asked) ? 0 : 1;
+    } catch (std::invalid_argument const&) {
+        std::fputs(
+            "usage: execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]\n"
+            "       execution --count-only [--csv] [NETWORK ...]\n"
+            "       execution --compare FILE.onnx [NETWORK]\n",
+            stderr);
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "execution: %s\n", e.what());
+    }
+    return 2;
+}

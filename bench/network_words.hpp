@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_NETWORK_WORDS_HPP
+#define SUBLET_BENCH_NETWORK_WORDS_HPP
+
+/// Networks by a word of a command line: resnet50:16, densenet121:forward, or the name of a file.
+
+#include "measure.hpp"
+#include "training_network.hpp"
+
+#ifdef SUBLET_BENCH_READS_ONNX
+#include "../examples/plan_model/read_onnx.hpp"
+#endif
+
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+
+using plan_model::network;
+
+inline network read_network(std::string const& word)
+{
+    if (word.ends_with(".onnx")) {
+#ifdef SUBLET_BENCH_READS_ONNX
+        return plan_model::read_onnx(word);
+#else
+        throw std::runtime_error(word + ": this program was built without a reader of ONNX files");
+#endif
+    }
+    training_options asked;
+    std::string name;
+    for (std::size_t at = 0, end; at <= word.size(); at = end + 1) {
+        end = std::min(word.find(':', at), word.size());
+        std::string const part = word.substr(at, end - at);
+        if (at == 0) name = part;
+        else if (part == "forward") asked.trains = false;
+        else if (part == "operand") asked.keeps = relu_keeps::operand;
+        else asked.batch = number_in(part, 1);
+    }
+    if (name == "resnet50") return resnet50(asked);
+    if (name == "densenet121") return densenet121(asked);
+    if (name == "inception") return inception(asked);
+    if (name == "transformer") return transformer(asked);
+    throw std::runtime_error(word + ": none of resnet50, densenet121, inception, transformer, FILE.onnx");
+}
+
+inline std::string name_of(std::string const& word)
+{
+    return word.ends_with(".onnx") ? std::filesystem::path(word).stem().string() : word;
+}
+
+/// Of the caller's own storage, each byte once.
+inline byte_count bytes_of_caller(network const& net)
+{
+    byte_count sum = 0;
+    for (auto const& v : net.values)
+        if (has_role(v.role, value_role::external) && v.alias_of == no_value && v.bytes != sublet::no_size)
+            sum += v.bytes;
+    return sum;
+}
+
+} // namespace bench
+
+#endif
