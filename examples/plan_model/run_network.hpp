@@ -57,8 +57,14 @@ public:
         if (block_.empty()) block_.resize(static_cast<std::size_t>(total_bytes()));
         sublet::fill_noise(bytes(0, end_), ~std::uint64_t{0});
         for (window const& w : windows_) {
-            if (w.is_written) run.bind(w.value, bytes(w.begin, w.size));
-            else run.bind(w.value, std::span<std::byte const>(bytes(w.begin, w.size)));
+            std::span<std::byte> const mine = bytes(w.begin, w.size);
+            std::span<std::byte const> const constant = mine;
+            if constexpr (requires { run.bind(w.value, constant); }) {
+                if (w.is_written) run.bind(w.value, mine);
+                else run.bind(w.value, constant);
+            } else { // a device knows of no constants
+                run.bind(w.value, mine);
+            }
         }
     }
 
@@ -102,14 +108,15 @@ void give(Executor& execute, network const& net, external_storage& external)
         if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
 }
 
-/// All that it has left, as one number.
+/// All that it has left, as one number. `last`: by value its last version, where versions were run.
 template <class Executor>
-std::uint64_t left_behind(Executor const& execute, network const& net, external_storage& external)
+std::uint64_t left_behind(Executor& execute, network const& net, external_storage& external,
+                          std::vector<sublet::value_id> const& last = {})
 {
     std::uint64_t sum = external.left_behind();
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output))
-            sum = sublet::fold_digest(sum, sublet::digest(execute.output(v)));
+            sum = sublet::fold_digest(sum, sublet::digest(execute.output(last.empty() ? v : last[v])));
     return sum;
 }
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// execution_sweep DATA [--full]: every network of a folder, run in every memory mode by every executor.
+//
+//     no_plan, recycle, arena   one step after the other, on 1, 2 and 4 threads with every policy of the
+//                               queue, and on 1 to 8 streams of a simulated device
+//     any_order, waiting        the same for a plan for every schedule, and for one that waits for memory
+//
+// One line a network: how many runs there were, and what they all left. Networks run with smaller values,
+// the same operations, views and sharing in a part of the time. With --full they run as they are if they take
+// up to 500 MB without a plan, the smallest first: every policy in every mode, each on 1, 2 or 4 threads in
+// turn, and three numbers of streams, so that all of them are met. Exit status: 0 if all runs of each network
+// leave the same.
+
+#include "read_onnx.hpp"
+#include "run_network.hpp"
+#include "run_versions.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/streams.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/planner.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace plan_model;
+using sublet::byte_count;
+
+byte_count naive_bytes(network const& net)
+{
+    return plan(net, {.in_place = false}).planned.report.naive_bytes;
+}
+
+/// Values get smaller, all by the same part, until they are below `most` without a plan.
+byte_count shrink(network& net, byte_count most)
+{
+    byte_count const naive = naive_bytes(net);
+    byte_count part = 1;
+    while (naive / part > most) part *= 2;
+    for (network_value& v : net.values)
+        if (v.bytes != sublet::no_size) v.bytes = v.bytes / part + (v.bytes % part != 0);
+    return part;
+}
+
+/// Positions, each behind all that it waits for; of those that may come next always the last.
+std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits)
+{
+    std::vector<sublet::step_id> order;
+    std::vector<std::size_t> waits_for;
+    std::priority_queue<sublet::step_id> ready;
+    for (sublet::step_id at = 0; at != waits.before.rows(); ++at) {
+        waits_for.push_back(waits.before[at].size());
+        if (waits_for.back() == 0) ready.push(at);
+    }
+    while (!ready.empty()) {
+        order.push_back(ready.top());
+        ready.pop();
+        for (sublet::step_id next : waits.after[order.back()])
+            if (--waits_for[next] == 0) ready.push(next);
+    }
+    return order;
+}
+
+/// What is run: the network itself, or its values' versions.
+struct form {
+    sublet::snapshot program;
+    sublet::plan_options options;
+    std::vector<unsigned char> is_again;
+    std::vector<sublet::value_id> last = {};
+    std::vector<sublet::handoff> handoffs = {};
+};
+
+struct network_runs {
+    network const& net;
+    external_storage external;
+    bool is_full = false;
+    std::uint64_t left = 0;
+    int modes = 0, runs = 0, different = 0;
+
+    template <class Executor>
+    void run(Executor& execute, form const& its, char const* mode, char const* how, std::size_t width)
+    {
+        give(execute, net, external);
+        execute.run();
+        std::uint64_t const mine = left_behind(execute, net, external, its.last);
+        if (runs++ == 0) left = mine;
+        if (mine == left) return;
+        ++different;
+        std::printf("FAILED in mode %s, %zu %s: other results are left\n", mode, width, how);
+    }
+
+    template <class Mode>
+    void run_everywhere(form const& its, char const* name, Mode const& mode)
+    {
+        version_kernel const kernel{&its.is_again};
+        sublet::executor_options const how{.check = sublet::check_level::plan};
+        if (its.handoffs.empty() && its.last.empty()) {
+            sublet::cpu_executor one(its.program, its.options, mode, kernel, how);
+            run(one, its, name, "step at a time", 1);
+        }
+        std::vector<sublet::step_id> const last_first =
+            latest_first(run_order_of(its.program, its.options, mode, false, its.handoffs).waits);
+        struct named_policy {
+            sublet::queue_policy policy;
+            char const* name;
+        };
+        constexpr named_policy policies[] = {{sublet::queue_policy::plan_order, "threads, in plan order"},
+                                             {sublet::queue_policy::fifo, "threads, first ready first"},
+                                             {sublet::queue_policy::lifo, "threads, last ready first"},
+                                             {sublet::queue_policy::random, "threads, at random"},
+                                             {sublet::queue_policy::given, "threads, last first"}};
+        std::size_t const turn = static_cast<std::size_t>(modes++);
+        for (std::size_t i = 0; i != std::size(policies); ++i)
+            for (std::size_t doublings = 0; doublings != 3; ++doublings) {
+                if (is_full && (i + turn) % 3 != doublings) continue;
+                named_policy const& p = policies[i];
+                std::size_t const workers = std::size_t{1} << doublings;
+                sublet::thread_options wanted{.workers = workers, .policy = p.policy, .seed = workers};
+                wanted.handoffs = its.handoffs;
+                if (p.policy == sublet::queue_policy::given) wanted.order = last_first;
+                sublet::thread_executor many(its.program, its.options, mode, kernel, wanted, how);
+                run(many, its, name, p.name, workers);
+            }
+        for (std::size_t streams = 1; streams != 9; ++streams) {
+            if (is_full && (streams + 8 - 3 * turn % 8) % 8 > 2) continue;
+            sublet::simulated_device device({.order = sublet::stream_order::random, .seed = streams});
+            sublet::stream_options wanted{.streams = streams};
+            wanted.handoffs = its.handoffs;
+            sublet::stream_executor queued(device, its.program, its.options, mode, kernel, wanted, how);
+            run(queued, its, name, "streams", streams);
+        }
+    }
+};
+
+/// Plans need not be the best here, only sound ones that share much.
+constexpr std::uint64_t visits = 100'000;
+
+constexpr byte_count most_of_full = 500'000'000;
+
+/// Whether all runs leave the same.
+bool run_all(std::string const& file, network net, bool is_full)
+{
+    auto const start = std::chrono::steady_clock::now();
+    byte_count const part = shrink(net, is_full ? most_of_full : 200'000), naive = naive_bytes(net);
+    form const listed{.program = as_program(net),
+                      .options = as_options(net, {}),
+                      .is_again = std::vector<unsigned char>(net.values.size())};
+    network_versions versions(net);
+    form const versioned{.program = versions.made.program,
+                         .options = versions.options,
+                         .is_again = versions.is_again,
+                         .last = versions.made.last,
+                         .handoffs = versions.made.handoffs};
+
+    network_runs all{.net = net, .external = external_storage(net, 1), .is_full = is_full};
+    all.run_everywhere(listed, "no_plan", sublet::no_plan{});
+    all.run_everywhere(listed, "recycle", sublet::recycle{});
+    all.run_everywhere(listed, "arena", sublet::arena{plan_memory(listed.program, listed.options).plan});
+    auto const any_order = plan_concurrent(versioned.program, versioned.options,
+                                           {.handoffs = versioned.handoffs, .visits = visits});
+    all.run_everywhere(versioned, "any_order", sublet::arena{any_order.plan});
+    auto const waiting = plan_with_handoffs(versioned.program, versioned.options,
+                                            {.handoffs = versioned.handoffs, .visits = visits});
+    all.run_everywhere(versioned, "waiting", sublet::arena{waiting.plan});
+    std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
+                static_cast<unsigned long long>(part), static_cast<unsigned long long>(naive), all.runs,
+                milliseconds_since(start), static_cast<unsigned long long>(all.left));
+    std::fflush(stdout);
+    return all.different == 0;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    bool const is_full = count == 3 && std::string(words[2]) == "--full";
+    if (count != 2 && !is_full) return std::fputs("usage: execution_sweep DATA [--full]\n", stderr), 2;
+    try {
+        std::vector<std::filesystem::path> files;
+        for (auto const& entry :
+             std::filesystem::recursive_directory_iterator(std::string(words[1]) + "/models"))
+            if (entry.path().extension() == ".onnx") files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        std::vector<network> networks;
+        for (auto const& path : files) networks.push_back(read_onnx(path.string()));
+        std::vector<std::pair<byte_count, std::size_t>> queue; // in full: by size
+        for (std::size_t i = 0; i != files.size(); ++i) {
+            byte_count const naive = is_full ? naive_bytes(networks[i]) : 0;
+            if (naive <= most_of_full) queue.push_back({naive, i});
+        }
+        std::sort(queue.begin(), queue.end());
+        std::printf("%-40s %6s %12s %5s %9s  %16s\n", "network", "part", "naive bytes", "runs", "ms",
+                    "digest");
+        int different = 0;
+        for (auto const& next : queue) {
+            std::filesystem::path const& path = files[next.second];
+            different += !run_all(path.parent_path().filename().string() + '/' + path.stem().string(),
+                                  networks[next.second], is_full);
+        }
+        std::printf("%zu networks, %d with runs that differ\n", queue.size(), different);
+        return !queue.empty() && different == 0 ? 0 : 1;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "execution_sweep: %s\n", e.what());
+        return 2;
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_ARGUMENTS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_ARGUMENTS_HPP
+
+#include "../plan_model/arguments.hpp"
+
+#include <sublet/execution/watch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace run_network {
+
+using plan_model::input_error;
+using plan_model::quoted;
+
+inline constexpr char usage[] =
+    "usage: run_network MODEL.onnx [--mode none|recycle|arena|all] [--threads N] [--streams N] [--cuda]\n"
+    "                   [--formulas] [--weights noise|uniform] [--seed S] [--runs N]\n"
+    "                   [--check off|plan|paint|digest] [--csv]\n"
+    "       run_network --list FOLDER\n"
+    "\n"
+    "Runs a neural network with real kernels on planned memory, and compares with a run without a plan,\n"
+    "element by element.\n"
+    "\n"
+    "  --mode WORD      without a plan (none), counting references (recycle), as planned (arena), or all "
+    "(all)\n"
+    "  --threads N      also on N threads\n"
+    "  --streams N      also on N streams of a simulated device, which takes every liberty that streams "
+    "allow\n"
+    "  --cuda           also on a CUDA device, on as many streams (4); if there is none, says why and goes "
+    "on\n"
+    "  --formulas       also as a CUDA device would compute it, one element after the other: slow\n"
+    "                   What runs by the same kernels must come to the same bit by bit; what a CUDA device "
+    "or\n"
+    "                   a formula makes may differ from that by a thousandth of the largest element\n"
+    "  --weights WORD   what stands for weights that the file does not hold: noise (so by default), or "
+    "uniform,\n"
+    "                   which makes all classes alike\n"
+    "  --seed S         of the noise (1)\n"
+    "  --runs N         run each N times and print the median time (1)\n"
+    "  --check LEVEL    how closely runs on the host are watched: off, plan, paint or digest (plan)\n"
+    "  --csv            print one row for each run\n"
+    "  --list FOLDER    say for each model in a folder whether its operations are there to run it\n"
+    "\n"
+    "Exit status: 0; 1 if results differ, or are no numbers or all 0; 2 for bad input or usage; 3 if the\n"
+    "model needs operations that are not there.\n";
+
+struct arguments {
+    std::string model, folder;
+    bool none = true, recycle = true, arena = true; ///< modes
+    std::size_t threads = 0, streams = 0;           ///< 0: not on these
+    bool cuda = false, formulas = false;
+    bool is_uniform = false;
+    std::uint64_t seed = 1;
+    std::size_t runs = 1;
+    sublet::check_level check = sublet::check_level::plan;
+    bool csv = false;
+    bool help = false;
+};
+
+/// Throws: input_error.
+inline arguments read_arguments(int count, char const* const* words)
+{
+    arguments asked;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        auto operand = [&] {
+            if (++i == count || words[i][0] == '\0')
+                throw input_error("option " + word + " needs an operand (see --help)");
+            return std::string(words[i]);
+        };
+        if (word == "--help" || word == "-h") asked.help = true;
+        else if (word == "--mode") {
+            std::string const mode = operand();
+            bool const all = mode == "all";
+            asked.none = all || mode == "none";
+            asked.recycle = all || mode == "recycle";
+            asked.arena = all || mode == "arena";
+            if (!asked.none && !asked.recycle && !asked.arena)
+                throw input_error("option --mode is none, recycle, arena or all, not " + quoted(mode));
+        } else if (word == "--threads") asked.threads = plan_model::read_number(word, operand());
+        else if (word == "--streams") asked.streams = plan_model::read_number(word, operand());
+        else if (word == "--cuda") asked.cuda = true;
+        else if (word == "--formulas") asked.formulas = true;
+        else if (word == "--weights")
+            asked.is_uniform = plan_model::is_second(word, operand(), "noise", "uniform");
+        else if (word == "--seed") asked.seed = plan_model::read_number(word, operand());
+        else if (word == "--runs") asked.runs = plan_model::read_number(word, operand());
+        else if (word == "--check") asked.check = plan_model::read_check_level(operand());
+        else if (word == "--csv") asked.csv = true;
+        else if (word == "--list") asked.folder = operand();
+        else if (word.size() > 1 && word[0] == '-')
+            throw input_error("unknown option " + quoted(word) + " (see --help)");
+        else if (!asked.model.empty())
+            throw input_error("more than one model: " + quoted(asked.model) + " and " + quoted(word));
+        else asked.model = word;
+    }
+    if (!asked.model.empty() && !asked.folder.empty())
+        throw input_error("option --list takes a folder and no model");
+    if (asked.model.empty() && asked.folder.empty() && !asked.help)
+        throw input_error("no model is given (see --help)");
+    return asked;
+}
+
+} // namespace run_network
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_COMPARE_RUNS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_COMPARE_RUNS_HPP
+
+/// One network, run in several memory modes and on several executors: are its results the same?
+
+#include "arguments.hpp"
+#include "read_layers.hpp"
+#include "weights.hpp"
+
+#include <sublet/execution/storage.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+#include <sublet/value_role.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace run_network {
+
+using results = std::vector<std::vector<float>>; ///< of each output
+
+struct mode_run {
+    std::string executor; ///< "serial"
+    std::string mode;     ///< "arena"
+    results outputs;
+    sublet::byte_count peak_bytes = 0; ///< of planned buffers
+    std::uint64_t allocations = 0;     ///< of those, the arena too
+    double milliseconds = 0;           ///< the median of some runs; all but the first are warm
+};
+
+inline std::vector<sublet::value_id> outputs_of(plan_model::network const& net)
+{
+    std::vector<sublet::value_id> found;
+    for (sublet::value_id v = 0; v != net.values.size(); ++v)
+        if (has_role(net.values[v].role, sublet::value_role::output)) found.push_back(v);
+    return found;
+}
+
+inline std::vector<float> floats_in(std::span<std::byte const> bytes)
+{
+    std::vector<float> all(bytes.size() / sizeof(float));
+    if (!all.empty()) std::memcpy(all.data(), bytes.data(), all.size() * sizeof(float));
+    return all;
+}
+
+/// Calls `run(name, mode)` for each memory mode that is asked for.
+template <class Run>
+void for_each_mode(arguments const& asked, sublet::memory_plan const& plan, Run run)
+{
+    if (asked.none) run("none", sublet::no_plan{});
+    if (asked.recycle) run("recycle", sublet::recycle{});
+    if (asked.arena) run("arena", sublet::arena{plan});
+}
+
+/// Calls `run` so many times and returns the median of its milliseconds.
+template <class Run>
+double timed(std::size_t runs, Run run)
+{
+    std::vector<double> all;
+    for (std::size_t i = 0; i != runs; ++i) {
+        auto const start = std::chrono::steady_clock::now();
+        run();
+        all.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(runs / 2), all.end());
+    return all[runs / 2];
+}
+
+/// On this machine, by whichever executor it is.
+template <class Executor>
+mode_run run_here(Executor& execute, layered_network const& all, weights& given, std::size_t runs)
+{
+    given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    mode_run came;
+    came.milliseconds = timed(runs, [&] { came.peak_bytes = execute.run().run.bytes.peak; });
+    came.allocations = execute.memory().allocations.total;
+    for (auto v : outputs_of(all.net)) came.outputs.push_back(floats_in(execute.output(v)));
+    return came;
+}
+
+/// How far two results are apart.
+struct difference {
+    std::size_t different = 0; ///< elements whose bits differ
+    double largest = 0;        ///< relative to the largest element; infinite if they are no numbers
+};
+
+inline difference compare(results const& a, results const& b)
+{
+    difference found;
+    double scale = 0, apart = 0;
+    if (a.size() != b.size()) return {1, HUGE_VAL};
+    for (std::size_t o = 0; o != a.size(); ++o) {
+        if (a[o].size() != b[o].size()) return {1, HUGE_VAL};
+        for (std::size_t i = 0; i != a[o].size(); ++i) {
+            float const x = a[o][i], y = b[o][i];
+            if (std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y)) continue;
+            ++found.different;
+            double const distance = std::abs(double{x} - double{y});
+            apart = std::isnan(distance) ? HUGE_VAL : std::max(apart, distance);
+        }
+        for (float x : a[o]) scale = std::max(scale, std::isfinite(x) ? std::abs(double{x}) : 0.0);
+    }
+    found.largest = apart == 0 ? 0 : scale == 0 ? HUGE_VAL : apart / scale;
+    return found;
+}
+
+/// Are they numbers, and not all the same nothing? A comparison of zeros proves little.
+inline bool is_telling(results const& a)
+{
+    bool is_zero = true;
+    for (auto const& one : a)
+        for (float x : one) {
+            if (!std::isfinite(x)) return false;
+            is_zero = is_zero && x == 0;
+        }
+    return !is_zero;
+}
+
+struct verdict {
+    bool are_equal = true;
+    std::vector<std::string> remarks; ///< what differs, and by how much
+};
+
+/// Runs by the kernels of the host must be the same bit by bit, and so must those on one device; the first of
+/// a device may differ from the first of all by some rounding.
+///
+/// Requires: there is a run.
+inline verdict judge(std::vector<mode_run> const& runs)
+{
+    constexpr double tolerance = 1e-3; // of the largest element: sums are made in other orders
+    mode_run const& first = runs.front();
+    mode_run const* device = nullptr;
+    verdict found;
+    if (!is_telling(first.outputs)) found = {false, {"the results are no numbers, or all 0"}};
+    for (mode_run const& r : runs) {
+        bool const is_rounded = r.executor == "formulas" || r.executor == "cuda";
+        bool const is_first = is_rounded && (device == nullptr || device->executor != r.executor);
+        if (is_first) device = &r;
+        mode_run const& other = is_rounded && !is_first ? *device : first;
+        difference const apart = compare(other.outputs, r.outputs);
+        bool const is_equal = is_first ? apart.largest <= tolerance : apart.different == 0;
+        found.are_equal = found.are_equal && is_equal;
+        if (is_equal && !is_first) continue;
+        found.remarks.push_back(r.executor + ' ' + r.mode + " is other than " + other.executor + ' ' +
+                                other.mode + " in " + std::to_string(apart.different) + " elements, by " +
+                                std::to_string(apart.largest) + " of the largest" +
+                                (is_equal ? ", which is allowed" : ""));
+    }
+    return found;
+}
+
+} // namespace run_network
+
+#endif

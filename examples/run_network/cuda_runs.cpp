@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Compiled where CUDA's toolkit is; runs where a device is.
+
+#include "cuda_runs.hpp"
+
+#include "device_kernels.hpp"
+#include "layered_program.hpp"
+#include "stream_runs.hpp"
+
+#include <sublet/execution/cuda.hpp>
+#include <sublet/planner.hpp>
+
+namespace run_network {
+namespace {
+
+struct cuda_kernel {
+    layered_network const* all;
+
+    void operator()(auto const& call) const
+    {
+        run_layer(*all, call,
+                  [&](layer const& what, operands const& its) { queue_on_device(what, its, call.stream()); });
+    }
+};
+
+} // namespace
+
+cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& asked)
+{
+    auto const found = sublet::cuda::probe();
+    cuda_outcome outcome{{}, found.why()};
+    if (!found.is_usable()) return outcome;
+
+    sublet::cuda_device device(found.first()->id);
+    layered_program const made = program_of(all, false);
+    auto const planned = sublet::plan_memory(made.program, made.options);
+    device_weights<sublet::cuda_device> there(device, given);
+    sublet::stream_options streams;
+    streams.streams = asked.streams == 0 ? 4 : asked.streams;
+    for_each_mode(asked, planned.plan, [&](char const* name, auto const& mode) {
+        outcome.runs.push_back(
+            run_on_streams(device, all, made, mode, cuda_kernel{&all}, there, streams, {}, asked.runs));
+        outcome.runs.back().executor = "cuda";
+        outcome.runs.back().mode = name;
+    });
+    return outcome;
+}
+
+} // namespace run_network

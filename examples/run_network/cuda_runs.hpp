@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_CUDA_RUNS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_CUDA_RUNS_HPP
+
+#include "arguments.hpp"
+#include "compare_runs.hpp"
+#include "read_layers.hpp"
+#include "weights.hpp"
+
+#include <string>
+#include <vector>
+
+namespace run_network {
+
+struct cuda_outcome {
+    std::vector<mode_run> runs; ///< none: there is no device
+    std::string why;            ///< then; otherwise which device it is
+};
+
+cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& asked);
+
+} // namespace run_network
+
+#endif

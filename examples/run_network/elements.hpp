@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_ELEMENTS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_ELEMENTS_HPP
+
+/// Each layer as a formula for one element of its result.
+///
+///     each(count, formula)     on a CUDA device   a thread for each i: formula(i)
+///                              on this machine    for (i = 0; i != count; ++i) formula(i)
+///
+/// So what a thread of the device computes is compiled and tested on the host as well. As kernels these are
+/// plain and not fast; those that take most of the time have faster ones on the host (kernels.hpp).
+///
+/// Of these formulas, those of `elementwise`, `combination` (with two operands) and `normalization` read
+/// element i and write element i: only they may write over an operand.
+
+#include "layer.hpp"
+
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#ifdef __CUDACC__
+#define RUN_NETWORK_FORMULA __host__ __device__ inline
+#else
+#define RUN_NETWORK_FORMULA inline
+#endif
+
+namespace run_network {
+
+/// Where an operand holds what element i of the result is made from.
+RUN_NETWORK_FORMULA int operand_index(strided const& s, int i)
+{
+    int at = s.first;
+    for (int axis = s.rank - 1; axis >= 0; --axis) {
+        at += i % s.size[axis] * s.stride[axis];
+        i /= s.size[axis];
+    }
+    return at;
+}
+
+/// An element of images, each of planes of rows.
+struct pixel {
+    int plane, row, column;
+};
+RUN_NETWORK_FORMULA pixel pixel_of(int i, int rows, int columns)
+{
+    return {i / columns / rows, i / columns % rows, i % columns};
+}
+
+RUN_NETWORK_FORMULA int window_position(sliding const& w, int out, int tap)
+{
+    return out * w.stride + tap * w.dilation - w.before;
+}
+
+struct convolution_element {
+    convolution s;
+    float const *x, *weights, *bias;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        pixel const at = pixel_of(i, s.rows.out, s.columns.out);
+        int const all = s.groups * s.filters, filter = at.plane % all, image = at.plane / all;
+        int const first = (image * s.groups + filter / s.filters) * s.channels;
+        float sum = s.has_bias ? bias[filter] : 0.0f;
+        for (int c = 0; c != s.channels; ++c)
+            for (int k = 0; k != s.rows.taps; ++k) {
+                int const row = window_position(s.rows, at.row, k);
+                if (row < 0 || row >= s.rows.in) continue;
+                for (int l = 0; l != s.columns.taps; ++l) {
+                    int const column = window_position(s.columns, at.column, l);
+                    if (column < 0 || column >= s.columns.in) continue;
+                    sum += weights[((filter * s.channels + c) * s.rows.taps + k) * s.columns.taps + l] *
+                           x[((first + c) * s.rows.in + row) * s.columns.in + column];
+                }
+            }
+        y[i] = sum;
+    }
+};
+
+struct spreading_element {
+    spreading s;
+    float const *x, *weights, *bias;
+    float* y;
+
+    /// From which element tap k spreads to `at`; -1: from none.
+    RUN_NETWORK_FORMULA static int source(sliding const& w, int at, int tap)
+    {
+        int const from = at + w.before - tap * w.dilation;
+        return from >= 0 && from % w.stride == 0 && from / w.stride < w.out ? from / w.stride : -1;
+    }
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        pixel const at = pixel_of(i, s.rows.in, s.columns.in);
+        int const all = s.groups * s.filters, filter = at.plane % all, image = at.plane / all;
+        int const group = filter / s.filters;
+        float sum = s.has_bias ? bias[filter] : 0.0f;
+        for (int c = group * s.channels; c != (group + 1) * s.channels; ++c)
+            for (int k = 0; k != s.rows.taps; ++k) {
+                int const row = source(s.rows, at.row, k);
+                for (int l = 0; row >= 0 && l != s.columns.taps; ++l) {
+                    int const column = source(s.columns, at.column, l);
+                    if (column < 0) continue;
+                    int const channel = image * s.groups * s.channels + c;
+                    int const weight = (c * s.filters + filter % s.filters) * s.rows.taps + k;
+                    sum += weights[weight * s.columns.taps + l] *
+                           x[(channel * s.rows.out + row) * s.columns.out + column];
+                }
+            }
+        y[i] = sum;
+    }
+};
+
+struct pooling_element {
+    pooling s;
+    float const* x;
+    float* y;
+
+    /// Padding counts as far as it was declared; where the last window goes beyond, nothing is.
+    RUN_NETWORK_FORMULA static bool is_counted(sliding const& w, int at, bool with_padding)
+    {
+        return with_padding ? at < w.in + w.after : at >= 0 && at < w.in;
+    }
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        pixel const at = pixel_of(i, s.rows.out, s.columns.out);
+        float largest = -FLT_MAX, sum = 0;
+        int counted = 0;
+        for (int k = 0; k != s.rows.taps; ++k)
+            for (int l = 0; l != s.columns.taps; ++l) {
+                int const row = window_position(s.rows, at.row, k);
+                int const column = window_position(s.columns, at.column, l);
+                counted += is_counted(s.rows, row, s.counts_padding) &&
+                           is_counted(s.columns, column, s.counts_padding);
+                if (row < 0 || row >= s.rows.in || column < 0 || column >= s.columns.in) continue;
+                float const value = x[(at.plane * s.rows.in + row) * s.columns.in + column];
+                largest = value > largest ? value : largest;
+                sum += value;
+            }
+        y[i] = s.is_largest ? largest : sum / static_cast<float>(counted);
+    }
+};
+
+struct normalization_element {
+    normalization s;
+    float const *x, *scale, *bias, *mean, *variance;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        int const c = i / s.plane % s.channels;
+        float const factor = scale[c] / std::sqrt(variance[c] + s.epsilon);
+        y[i] = (x[i] - mean[c]) * factor + bias[c];
+    }
+};
+
+struct local_response_element {
+    local_response s;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        int const c = i / s.plane % s.channels;
+        float squares = 0;
+        for (int k = -((s.size - 1) / 2); k <= s.size / 2; ++k) {
+            if (c + k < 0 || c + k >= s.channels) continue;
+            float const value = x[i + k * s.plane];
+            squares += value * value;
+        }
+        y[i] = x[i] / std::pow(s.bias + s.alpha / static_cast<float>(s.size) * squares, s.beta);
+    }
+};
+
+struct elementwise_element {
+    elementwise s;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        float const value = x[i];
+        switch (s.what) {
+        case function::clip: y[i] = value < s.low ? s.low : value > s.high ? s.high : value; break;
+        case function::sigmoid: y[i] = 1 / (1 + std::exp(-value)); break;
+        case function::tanh: y[i] = std::tanh(value); break;
+        case function::erf: y[i] = std::erf(value); break;
+        case function::sqrt: y[i] = std::sqrt(value); break;
+        }
+    }
+};
+
+struct combination_element {
+    arithmetic what;
+    strided at, at_other;
+    float const *x, *other;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        float const a = x[operand_index(at, i)], b = other[operand_index(at_other, i)];
+        switch (what) {
+        case arithmetic::add: y[i] = a + b; break;
+        case arithmetic::subtract: y[i] = a - b; break;
+        case arithmetic::multiply: y[i] = a * b; break;
+        case arithmetic::divide: y[i] = a / b; break;
+        case arithmetic::power: y[i] = b == 2 ? a * a : std::pow(a, b); break;
+        }
+    }
+};
+
+struct soft_maximum_element {
+    soft_maximum s;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        float const* const row = x + i / (s.length * s.stride) * (s.length * s.stride) + i % s.stride;
+        float largest = -FLT_MAX, sum = 0;
+        for (int k = 0; k != s.length; ++k)
+            largest = row[k * s.stride] > largest ? row[k * s.stride] : largest;
+        for (int k = 0; k != s.length; ++k) sum += std::exp(row[k * s.stride] - largest);
+        y[i] = std::exp(x[i] - largest) / sum;
+    }
+};
+
+struct mean_element {
+    mean s;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        float sum = 0;
+        for (int k = 0; k != s.length; ++k) sum += x[i * s.length + k];
+        y[i] = sum / static_cast<float>(s.length);
+    }
+};
+
+struct product_element {
+    product s;
+    float const *a, *b, *c;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        pixel const at = pixel_of(i, s.rows, s.columns);
+        float const* const left = a + operand_index(s.a, at.plane) + at.row * s.a_row;
+        float const* const right = b + operand_index(s.b, at.plane) + at.column * s.b_column;
+        float sum = 0;
+        for (int k = 0; k != s.depth; ++k) sum += left[k * s.a_depth] * right[k * s.b_depth];
+        sum *= s.alpha;
+        if (s.has_c) sum += s.beta * c[at.row * s.c_row + at.column * s.c_column];
+        y[i] = sum;
+    }
+};
+
+struct rearrangement_element {
+    strided from;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const { y[i] = x[operand_index(from, i)]; }
+};
+
+/// One operand of a join: i counts its elements.
+struct joining_element {
+    int length, all, first;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const { y[i / length * all + first + i % length] = x[i]; }
+};
+
+struct padding_element {
+    padding s;
+    float const* x;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        int at = 0, rest = i;
+        bool is_inside = true;
+        for (int axis = s.inside.rank - 1; axis >= 0; --axis) {
+            int const here = rest % s.inside.size[axis] - s.before[axis];
+            is_inside = is_inside && here >= 0 && here < s.in[axis];
+            at += here * s.inside.stride[axis];
+            rest /= s.inside.size[axis];
+        }
+        y[i] = is_inside ? x[at] : s.value;
+    }
+};
+
+struct selection_element {
+    selection s;
+    float const* data;
+    void const* indices;
+    float* y;
+
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        int const k = i / s.inner % s.indices, o = i / s.inner / s.indices;
+        int row = s.is_wide ? static_cast<int>(static_cast<std::int64_t const*>(indices)[k])
+                            : static_cast<std::int32_t const*>(indices)[k];
+        if (row < 0) row += s.axis;
+        y[i] = data[(o * s.axis + row) * s.inner + i % s.inner];
+    }
+};
+
+struct enlargement_element {
+    enlargement s;
+    float const* x;
+    float* y;
+
+    struct between {
+        int first, second;
+        float share; ///< of the second
+    };
+    RUN_NETWORK_FORMULA static between neighbours(int out, float step, int in)
+    {
+        float at = (static_cast<float>(out) + 0.5f) * step - 0.5f;
+        at = at < 0 ? 0 : at > static_cast<float>(in - 1) ? static_cast<float>(in - 1) : at;
+        int const first = static_cast<int>(at);
+        return {first, first + 1 < in ? first + 1 : first, at - static_cast<float>(first)};
+    }
+    RUN_NETWORK_FORMULA void operator()(int i) const
+    {
+        pixel const at = pixel_of(i, s.rows, s.columns);
+        between const r = neighbours(at.row, s.row_step, s.rows_in);
+        between const c = neighbours(at.column, s.column_step, s.columns_in);
+        float const* const plane = x + at.plane * s.rows_in * s.columns_in;
+        float const *const upper = plane + r.first * s.columns_in, *const lower =
+                                                                       plane + r.second * s.columns_in;
+        float const above = upper[c.first] + c.share * (upper[c.second] - upper[c.first]);
+        float const below = lower[c.first] + c.share * (lower[c.second] - lower[c.first]);
+        y[i] = above + r.share * (below - above);
+    }
+};
+
+/// What a layer reads and writes, by address.
+struct operands {
+    std::vector<void const*> in;
+    void* out = nullptr;
+    std::size_t out_bytes = 0;
+
+    float const* x(std::size_t i) const { return i < in.size() ? static_cast<float const*>(in[i]) : nullptr; }
+    float* y() const { return static_cast<float*>(out); }
+};
+
+/// Runs a layer as formulas: `each(count, formula)` for every one. Views and constants are the caller's.
+template <class Each>
+struct layer_in_elements {
+    operands const& its;
+    Each each;
+
+    void operator()(unsupported const&) const {}
+    void operator()(view const&) const {}
+    void operator()(constant const&) const {}
+    void operator()(convolution const& s) const
+    {
+        each(s.images * s.groups * s.filters * s.rows.out * s.columns.out,
+             convolution_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+    }
+    void operator()(spreading const& s) const
+    {
+        each(s.images * s.groups * s.filters * s.rows.in * s.columns.in,
+             spreading_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+    }
+    void operator()(pooling const& s) const
+    {
+        each(s.planes * s.rows.out * s.columns.out, pooling_element{s, its.x(0), its.y()});
+    }
+    void operator()(normalization const& s) const
+    {
+        each(s.images * s.channels * s.plane,
+             normalization_element{s, its.x(0), its.x(1), its.x(2), its.x(3), its.x(4), its.y()});
+    }
+    void operator()(local_response const& s) const
+    {
+        each(s.images * s.channels * s.plane, local_response_element{s, its.x(0), its.y()});
+    }
+    void operator()(elementwise const& s) const { each(s.count, elementwise_element{s, its.x(0), its.y()}); }
+    void operator()(combination const& s) const
+    {
+        if (s.operands.size() == 1)
+            return each(s.count, rearrangement_element{s.operands[0], its.x(0), its.y()});
+        strided straight; // the result so far
+        straight.rank = 1;
+        straight.size[0] = s.count;
+        straight.stride[0] = 1;
+        each(s.count, combination_element{s.what, s.operands[0], s.operands[1], its.x(0), its.x(1), its.y()});
+        for (std::size_t i = 2; i < s.operands.size(); ++i)
+            each(s.count, combination_element{s.what, straight, s.operands[i], its.y(), its.x(i), its.y()});
+    }
+    void operator()(soft_maximum const& s) const
+    {
+        each(s.rows * s.length, soft_maximum_element{s, its.x(0), its.y()});
+    }
+    void operator()(mean const& s) const { each(s.rows, mean_element{s, its.x(0), its.y()}); }
+    void operator()(product const& s) const
+    {
+        each(s.batch * s.rows * s.columns, product_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+    }
+    void operator()(rearrangement const& s) const
+    {
+        each(s.count, rearrangement_element{s.from, its.x(0), its.y()});
+    }
+    void operator()(joining const& s) const
+    {
+        int first = 0;
+        for (std::size_t i = 0; i != s.lengths.size(); ++i) {
+            int const length = s.lengths[i];
+            if (length != 0)
+                each(s.rows * length, joining_element{length, s.length, first, its.x(i), its.y()});
+            first += length;
+        }
+    }
+    void operator()(padding const& s) const { each(s.count, padding_element{s, its.x(0), its.y()}); }
+    void operator()(selection const& s) const
+    {
+        each(s.outer * s.indices * s.inner, selection_element{s, its.x(0), its.in[1], its.y()});
+    }
+    void operator()(enlargement const& s) const
+    {
+        each(s.planes * s.rows * s.columns, enlargement_element{s, its.x(0), its.y()});
+    }
+};
+
+template <class Each>
+void run_in_elements(layer const& what, operands const& its, Each each)
+{
+    std::visit(layer_in_elements<Each>{its, each}, what);
+}
+
+} // namespace run_network
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_HOST_RUNS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_HOST_RUNS_HPP
+
+/// One network on this machine: one step after the other, on threads, on the streams of a simulated device,
+/// and as a CUDA device would compute it.
+
+#include "arguments.hpp"
+#include "compare_runs.hpp"
+#include "layered_program.hpp"
+#include "stream_runs.hpp"
+#include "weights.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/planner.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace run_network {
+
+inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& made,
+                                         sublet::memory_plan const& plan, weights& given,
+                                         arguments const& asked)
+{
+    sublet::executor_options how;
+    how.check = asked.check;
+    how.scratch = made.is_scratch;
+    std::vector<mode_run> runs;
+    auto keep = [&](mode_run came, std::string executor, char const* mode) {
+        came.executor = std::move(executor);
+        came.mode = mode;
+        runs.push_back(std::move(came));
+    };
+    for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
+        sublet::cpu_executor execute{made.program, made.options, mode, host_kernel{&all}, how};
+        keep(run_here(execute, all, given, asked.runs), "serial", name);
+    });
+    if (asked.threads != 0)
+        for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
+            sublet::thread_options at_once;
+            at_once.workers = asked.threads;
+            sublet::thread_executor execute{made.program,      made.options, mode,
+                                            host_kernel{&all}, at_once,      how};
+            keep(run_here(execute, all, given, asked.runs), std::to_string(asked.threads) + " threads", name);
+        });
+    if (asked.streams != 0)
+        for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
+            sublet::simulated_device device({.order = sublet::stream_order::latest_first});
+            device_weights<sublet::simulated_device> there(device, given);
+            sublet::stream_options streams;
+            streams.streams = asked.streams;
+            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, there, streams, how, asked.runs),
+                 std::to_string(asked.streams) + " simulated streams", name);
+        });
+    return runs;
+}
+
+/// In an arena without scratch.
+inline mode_run run_formulas(layered_network const& all, weights& given)
+{
+    layered_program const made = program_of(all, false);
+    auto const planned = sublet::plan_memory(made.program, made.options);
+    sublet::cpu_executor execute{made.program, made.options, sublet::arena{planned.plan},
+                                 formula_kernel{&all}};
+    mode_run came = run_here(execute, all, given, 1);
+    came.executor = "formulas";
+    came.mode = "arena";
+    return came;
+}
+
+} // namespace run_network
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Every formula of elements.hpp as a kernel: one thread for each element.
+
+#include "device_kernels.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace run_network {
+namespace {
+
+template <class Formula>
+__global__ void each_element(int count, Formula formula)
+{
+    int const i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) formula(i);
+}
+
+struct launch {
+    cudaStream_t stream;
+
+    template <class Formula>
+    void operator()(int count, Formula const& formula) const
+    {
+        constexpr int threads = 128;
+        if (count > 0) each_element<<<(count - 1) / threads + 1, threads, 0, stream>>>(count, formula);
+    }
+};
+
+/// The pattern once, and then all that is there as often as it takes.
+void queue_constant(constant const& what, operands const& its, cudaStream_t stream)
+{
+    auto* const to = static_cast<unsigned char*>(its.out);
+    std::size_t there = std::min(what.bytes.size(), its.out_bytes);
+    if (there == 0) return;
+    cudaMemcpyAsync(to, what.bytes.data(), there, cudaMemcpyHostToDevice, stream);
+    for (std::size_t more; there < its.out_bytes; there += more) {
+        more = std::min(there, its.out_bytes - there);
+        cudaMemcpyAsync(to + there, to, more, cudaMemcpyDeviceToDevice, stream);
+    }
+}
+
+} // namespace
+
+void queue_on_device(layer const& what, operands const& its, void* stream)
+{
+    auto const queue = static_cast<cudaStream_t>(stream);
+    if (std::holds_alternative<view>(what)) // a copy: what is one need not be run
+        cudaMemcpyAsync(its.out, its.in[0], its.out_bytes, cudaMemcpyDeviceToDevice, queue);
+    else if (auto const* const pattern = std::get_if<constant>(&what)) queue_constant(*pattern, its, queue);
+    else run_in_elements(what, its, launch{queue});
+}
+
+} // namespace run_network

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_KERNELS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_KERNELS_HPP
+
+/// Layers on this machine, in C++ that a compiler can vectorize.
+
+#include "elements.hpp"
+#include "layer.hpp"
+
+#include <cstddef>
+
+namespace run_network {
+
+/// Room that a layer needs while it runs, in bytes: a convolution's padded input.
+std::size_t scratch_bytes(layer const& what);
+
+/// The operands over which a layer may write its result: it reads an element of them before it writes that
+/// element, and never again. They are as large as the result.
+std::vector<std::size_t> overwritable_operands(layer const& what);
+
+/// Requires: `scratch` has scratch_bytes(what), aligned for float.
+void run_on_host(layer const& what, operands const& its, void* scratch);
+
+/// The same as formulas: what a CUDA device does, one element after the other. It needs no scratch.
+void run_as_formulas(layer const& what, operands const& its);
+
+} // namespace run_network
+
+#endif

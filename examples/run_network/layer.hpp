@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_LAYER_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_LAYER_HPP
+
+/// What each operation of a network computes, as plain numbers: all that a file says in attributes, shapes
+/// and small constants, resolved once. What is left for run time are the bytes.
+///
+///     Conv  strides=[2, 2], pads=[3, 3, 3, 3]          convolution{1 image, 1 group, 3 channels, 64 filters,
+///           x: 1x3x224x224   w: 64x3x7x7      ──►      rows    {224 -> 112, 7 wide, stride 2, 3 before},
+///           y: 1x64x112x112                                columns {the same}}
+///
+/// These structures go to a CUDA device as they are: C++17, nothing of the library.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace run_network {
+
+/// A window that slides along one axis: output o, under tap k, reads `o * stride + k * dilation - before`,
+/// where 0 <= that < in, and padding elsewhere.
+struct sliding {
+    int in = 1, out = 1, taps = 1;
+    int stride = 1, dilation = 1;
+    int before = 0, after = 0; ///< padding
+};
+
+/// For each element of a result, in order, where its operand is: transposed, sliced, broadcast.
+struct strided {
+    static constexpr int max_rank = 6;
+    int rank = 0;
+    int size[max_rank] = {};
+    int stride[max_rank] = {}; ///< of the operand, in elements; 0 where it is broadcast
+    int first = 0;
+};
+
+struct convolution { ///< x, weights[, bias]
+    int images = 1, groups = 1;
+    int channels = 1, filters = 1; ///< of one group
+    sliding rows, columns;
+    bool has_bias = false;
+};
+
+/// The gradient of a convolution: each element of x is spread by the weights. `rows` and `columns` slide over
+/// the result, so their `in` is its size, and `out` that of x.
+struct spreading { ///< x, weights[, bias]
+    int images = 1, groups = 1;
+    int channels = 1, filters = 1; ///< of x and of the result, in one group
+    sliding rows, columns;
+    bool has_bias = false;
+};
+
+struct pooling { ///< x
+    bool is_largest = true, counts_padding = false;
+    int planes = 1;
+    sliding rows, columns;
+};
+
+struct normalization { ///< x, scale, bias, mean, variance
+    int images = 1, channels = 1, plane = 1;
+    float epsilon = 1e-5f;
+};
+
+struct local_response { ///< x
+    int images = 1, channels = 1, plane = 1, size = 1;
+    float alpha = 1e-4f, beta = 0.75f, bias = 1;
+};
+
+enum class function { clip, sigmoid, tanh, erf, sqrt };
+struct elementwise { ///< x; Relu is a clip from 0 on
+    function what = function::clip;
+    int count = 0;
+    float low = 0, high = 0;
+};
+
+enum class arithmetic { add, subtract, multiply, divide, power };
+struct combination { ///< one operand or more, the first with the second, that with the third
+    arithmetic what = arithmetic::add;
+    int count = 0;
+    std::vector<strided> operands;
+};
+
+struct soft_maximum { ///< x
+    int rows = 1, length = 1;
+    int stride = 1; ///< from one element of a row to the next
+};
+
+struct mean { ///< x, over the last of its dimensions
+    int rows = 1, length = 1;
+};
+
+/// y = alpha * a * b + beta * c, for a batch of matrices.
+struct product {   ///< a, b[, c]
+    int batch = 1; ///< how many results
+    strided a, b;  ///< for each of them, where its operands begin
+    int rows = 1, depth = 1, columns = 1;
+    int a_row = 1, a_depth = 1, b_depth = 1, b_column = 1, c_row = 0, c_column = 0; ///< strides
+    float alpha = 1, beta = 1;
+    bool has_c = false;
+};
+
+struct rearrangement { ///< x: Transpose, Slice, Expand
+    int count = 0;
+    strided from;
+};
+
+struct joining { ///< one operand or more
+    int rows = 1, length = 0;
+    std::vector<int> lengths; ///< of an operand's row; their sum is `length`
+};
+
+struct padding { ///< x
+    int count = 0;
+    strided inside; ///< of each axis: its size within the result
+    int before[strided::max_rank] = {}, in[strided::max_rank] = {};
+    float value = 0;
+};
+
+struct selection { ///< data, indices: rows of data along an axis
+    int outer = 1, axis = 1, inner = 1, indices = 1;
+    bool is_wide = true; ///< indices of 64 bits
+};
+
+struct enlargement { ///< x, by linear interpolation between the centres of its elements
+    int planes = 1, rows_in = 1, columns_in = 1, rows = 1, columns = 1;
+    float row_step = 1, column_step = 1; ///< in elements of x
+};
+
+struct view {}; ///< x under another shape
+
+struct constant {                     ///< nothing
+    std::vector<unsigned char> bytes; ///< again and again, until the result is full
+};
+
+struct unsupported {
+    std::string why; ///< "Conv over 3 dimensions"
+};
+
+using layer = std::variant<unsupported, view, constant, convolution, spreading, pooling, normalization,
+                           local_response, elementwise, combination, soft_maximum, mean, product,
+                           rearrangement, joining, padding, selection, enlargement>;
+
+} // namespace run_network
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_STREAM_RUNS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_STREAM_RUNS_HPP
+
+/// One network in one memory mode, on the streams of any device: weights are copied there once, a run is
+/// issued, the results are copied back.
+
+#include "compare_runs.hpp"
+#include "layered_program.hpp"
+#include "weights.hpp"
+
+#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/streams.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace run_network {
+
+/// What the caller gives, on a device. The device has to outlive it.
+template <sublet::stream_device Device>
+class device_weights {
+public:
+    device_weights(Device& device, weights& given) : device_(device), stream_(device.make_stream())
+    {
+        given.each([&](sublet::value_id v, std::span<std::byte> bytes) {
+            std::byte* const there =
+                bytes.empty() ? nullptr : device_.allocate(bytes.size(), alignment, stream_);
+            parts_.push_back({v, {there, bytes.size()}});
+            if (!bytes.empty()) device_.copy_to_device(there, bytes, stream_);
+        });
+        device_.synchronize(stream_);
+    }
+    ~device_weights()
+    {
+        for (auto const& [value, bytes] : parts_)
+            if (!bytes.empty()) device_.deallocate(bytes.data(), bytes.size(), alignment, stream_);
+        device_.destroy_stream(stream_);
+    }
+    device_weights(device_weights const&) = delete;
+    device_weights& operator=(device_weights const&) = delete;
+
+    template <class Bind>
+    void each(Bind bind)
+    {
+        for (auto const& [value, bytes] : parts_) bind(value, bytes);
+    }
+
+private:
+    static constexpr sublet::byte_count alignment = 64;
+
+    Device& device_;
+    typename Device::stream_type stream_;
+    std::vector<std::pair<sublet::value_id, std::span<std::byte>>> parts_;
+};
+
+template <class Device, class Mode, class Kernel>
+mode_run run_on_streams(Device& device, layered_network const& all, layered_program const& made,
+                        Mode const& mode, Kernel kernel, device_weights<Device>& given,
+                        sublet::stream_options const& streams, sublet::executor_options const& how,
+                        std::size_t runs)
+{
+    sublet::stream_executor execute{device, made.program, made.options, mode, kernel, streams, how};
+    given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    mode_run came;
+    came.milliseconds = timed(runs, [&] { came.peak_bytes = execute.run().run.bytes.peak; });
+    came.allocations = execute.memory().allocations.total;
+    for (auto v : outputs_of(all.net)) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(all.net.values[v].bytes));
+        execute.take(v, bytes);
+        came.outputs.push_back(floats_in(bytes));
+    }
+    return came;
+}
+
+} // namespace run_network
+
+#endif
