@@ -110,7 +110,7 @@ function(budget_of header result)
     set(${result} 850 PARENT_SCOPE)
   elseif(header MATCHES "^(execution|execution/cpu)[.]hpp$") # an executor holds a checker, too
     set(${result} 350 PARENT_SCOPE)
-  elseif(header MATCHES "^execution/(streams|stream_desk|stream_storage|stream_schedule)[.]hpp$") # with a device
+  elseif(header MATCHES "^execution/(streams|stream/(desk|storage|schedule))[.]hpp$") # with a device
     set(${result} 450 PARENT_SCOPE)
   elseif(header MATCHES "^execution/(run_proof|threads)[.]hpp$") # one checker more, and threads
     set(${result} 450 PARENT_SCOPE)
@@ -591,30 +591,30 @@ cost(execution/recorded_call.hpp "
 auto call(sublet::recorded_call<sublet::cpu_call> const& c) { return c.read(sublet::recorded_value<float>{0}); }")
 cost(execution/recorder.hpp "
 void call(sublet::recorder& r) { r.record({}, {r.output<float>(8)}, [](auto const&) {}); }")
-cost(execution/stream_queues.hpp "void call(sublet::stream_queues& q) { q.push(0, 0, [] {}); q.drain(); }")
-cost(execution/stream_pool.hpp "
+cost(execution/stream/queues.hpp "void call(sublet::stream_queues& q) { q.push(0, 0, [] {}); q.drain(); }")
+cost(execution/stream/pool.hpp "
 auto call(sublet::stream_pool& p, sublet::stream_queues& q) { return p.allocate(64, 64, 0, q); }")
-cost(execution/simulated_device.hpp "void call(sublet::simulated_device& d) { d.synchronize(); }")
-cost(execution/recording_device.hpp "
-#include <sublet/execution/simulated_device.hpp>
+cost(execution/stream/simulated_device.hpp "void call(sublet::simulated_device& d) { d.synchronize(); }")
+cost(execution/stream/recording_device.hpp "
+#include <sublet/execution/stream/simulated_device.hpp>
 auto call(sublet::recording_device<sublet::simulated_device>& d) { return d.check(); }")
-cost(execution/stream_device.hpp "static_assert(!sublet::stream_device<int>);")
-cost(execution/stream_knowledge.hpp "auto call(sublet::detail::stream_knowledge<>& k) { return k.mark(0); }")
-cost(execution/stream_schedule.hpp "
+cost(execution/stream/device.hpp "static_assert(!sublet::stream_device<int>);")
+cost(execution/stream/knowledge.hpp "auto call(sublet::detail::stream_knowledge<>& k) { return k.mark(0); }")
+cost(execution/stream/schedule.hpp "
 auto call(sublet::run_order const& o) { return sublet::schedule_streams(o, sublet::recycle{}); }")
-cost(execution/stream_call.hpp "auto call(sublet::stream_call<int> const& c) { return c.in(0); }")
-cost(execution/stream_digests.hpp "
+cost(execution/stream/call.hpp "auto call(sublet::stream_call<int> const& c) { return c.in(0); }")
+cost(execution/stream/digests.hpp "
 auto call(sublet::detail::stream_digests<sublet::run_tape> const& d) { return d.first_change(nullptr); }")
-set(simulated "#include <sublet/execution/simulated_device.hpp>\n")
-cost(execution/stream_storage.hpp "${simulated}
+set(simulated "#include <sublet/execution/stream/simulated_device.hpp>\n")
+cost(execution/stream/storage.hpp "${simulated}
 void call(sublet::detail::stream_storage<sublet::simulated_device>& s) { s.allocate(0, {}, 0); }")
-cost(execution/stream_desk.hpp "${simulated}
+cost(execution/stream/desk.hpp "${simulated}
 void call(sublet::stream_desk<sublet::simulated_device>& d) { (void)d.input(0); }")
 cost(execution/streams.hpp "${simulated}${program}
 void call(sublet::simulated_device& d) {
     sublet::stream_executor{d, p, {.bytes = 4096}, sublet::recycle{}, [](auto const&) {}}.run();
 }")
-cost(execution/check_schedule.hpp "${program}
+cost(execution/stream/check_schedule.hpp "${program}
 auto f = sublet::check_schedule(p, {.bytes = 4096}, nullptr, {}, {});")
 cost(execution.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 

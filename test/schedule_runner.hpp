@@ -6,9 +6,9 @@
 
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/stream_call.hpp>
-#include <sublet/execution/stream_device.hpp>
-#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/stream/call.hpp>
+#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/stream/schedule.hpp>
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/value_role.hpp>

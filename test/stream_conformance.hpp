@@ -5,7 +5,7 @@
 /// What every stream_device has to do, asked with fills and copies alone: of a simulation in every order, of
 /// a device of metal at its own pace.
 
-#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream/device.hpp>
 
 #include <doctest/doctest.h>
 

@@ -19,7 +19,7 @@
 
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/handoff_planner.hpp>

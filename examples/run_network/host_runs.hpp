@@ -12,7 +12,7 @@
 #include "weights.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planner.hpp>

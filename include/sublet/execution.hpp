@@ -49,18 +49,18 @@
 #include <sublet/execution/step_dispatcher.hpp>
 #include <sublet/execution/thread_pool.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/execution/stream_device.hpp>
-#include <sublet/execution/stream_queues.hpp>
-#include <sublet/execution/stream_pool.hpp>
-#include <sublet/execution/simulated_device.hpp>
-#include <sublet/execution/recording_device.hpp>
-#include <sublet/execution/stream_knowledge.hpp>
-#include <sublet/execution/stream_schedule.hpp>
-#include <sublet/execution/check_schedule.hpp>
-#include <sublet/execution/stream_call.hpp>
-#include <sublet/execution/stream_storage.hpp>
-#include <sublet/execution/stream_digests.hpp>
-#include <sublet/execution/stream_desk.hpp>
+#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/stream/queues.hpp>
+#include <sublet/execution/stream/pool.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
+#include <sublet/execution/stream/recording_device.hpp>
+#include <sublet/execution/stream/knowledge.hpp>
+#include <sublet/execution/stream/schedule.hpp>
+#include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/stream/call.hpp>
+#include <sublet/execution/stream/storage.hpp>
+#include <sublet/execution/stream/digests.hpp>
+#include <sublet/execution/stream/desk.hpp>
 #include <sublet/execution/streams.hpp>
 
 #endif

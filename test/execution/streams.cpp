@@ -6,7 +6,7 @@
 #include "../simple_device.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/planner.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <sublet/analysis/versions.hpp>
 #include <sublet/concurrent_planner.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/handoff_planner.hpp>

@@ -8,8 +8,8 @@
 #include "../random_tasks.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/recording_device.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/recording_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/planner.hpp>
 

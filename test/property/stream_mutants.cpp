@@ -2,9 +2,9 @@
 // Schedules for streams that lack one thing: a wait, a hand-off, a reference. The check finds each, before
 // anything runs; of sound ones it finds none, and they leave the same whatever order a device chooses.
 // With SUBLET_ROUNDS=5 in the environment five times as many: a thousand of each.
-#include <sublet/execution/check_schedule.hpp>
-#include <sublet/execution/recording_device.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/stream/recording_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"

@@ -6,9 +6,9 @@
 
 #include "../op_list.hpp"
 
-#include <sublet/execution/check_schedule.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/planner.hpp>
 

@@ -8,7 +8,7 @@
 #include "../random_tasks.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/synthetic.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/planner.hpp>

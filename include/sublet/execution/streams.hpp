@@ -16,17 +16,17 @@
 /// run is a graph that is launched by one command.
 
 #include <sublet/contract.hpp>
-#include <sublet/execution/check_schedule.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/run_proof.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/execution/stream_call.hpp>
-#include <sublet/execution/stream_desk.hpp>
-#include <sublet/execution/stream_device.hpp>
-#include <sublet/execution/stream_digests.hpp>
-#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/stream/call.hpp>
+#include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/stream/desk.hpp>
+#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/stream/digests.hpp>
+#include <sublet/execution/stream/schedule.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>

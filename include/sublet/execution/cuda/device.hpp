@@ -18,7 +18,7 @@
 #include <sublet/execution/cuda/graph.hpp>
 #include <sublet/execution/cuda/handles.hpp>
 #include <sublet/execution/cuda/pool.hpp>
-#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream/device.hpp>
 #include <sublet/units.hpp>
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_SIMULATED_DEVICE_HPP
-#define SUBLET_EXECUTION_SIMULATED_DEVICE_HPP
+#ifndef SUBLET_EXECUTION_STREAM_SIMULATED_DEVICE_HPP
+#define SUBLET_EXECUTION_STREAM_SIMULATED_DEVICE_HPP
 
 /// A device with streams in host memory that takes every liberty it has, and fails where it is told to.
 ///
@@ -16,9 +16,9 @@
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/memory.hpp>
-#include <sublet/execution/stream_device.hpp>
-#include <sublet/execution/stream_pool.hpp>
-#include <sublet/execution/stream_queues.hpp>
+#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/stream/pool.hpp>
+#include <sublet/execution/stream/queues.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream_storage.hpp>
+#include <sublet/execution/stream/storage.hpp>
 
 #include "../op_list.hpp"
 #include "../simple_device.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream_queues.hpp>
+#include <sublet/execution/stream/queues.hpp>
 
 #include <doctest/doctest.h>
 

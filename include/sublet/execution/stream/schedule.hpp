@@ -30,7 +30,7 @@
 #include <sublet/contract.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/execution/stream_knowledge.hpp>
+#include <sublet/execution/stream/knowledge.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/plan.hpp>

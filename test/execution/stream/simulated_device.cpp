@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/simulated_device.hpp>
+#include <sublet/execution/stream/simulated_device.hpp>
 
 #include "../lender.hpp"
 #include "../stream_conformance.hpp"

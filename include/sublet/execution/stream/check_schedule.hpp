@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_CHECK_SCHEDULE_HPP
-#define SUBLET_EXECUTION_CHECK_SCHEDULE_HPP
+#ifndef SUBLET_EXECUTION_STREAM_CHECK_SCHEDULE_HPP
+#define SUBLET_EXECUTION_STREAM_CHECK_SCHEDULE_HPP
 
 /// Is a schedule right in every order that its streams and events allow? Before anything runs.
 ///
@@ -22,7 +22,7 @@
 #include <sublet/checking/stream_clocks.hpp>
 #include <sublet/checking/stream_commands.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/execution/stream_schedule.hpp>
+#include <sublet/execution/stream/schedule.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/snapshot.hpp>

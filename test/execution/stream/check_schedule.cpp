@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/check_schedule.hpp>
+#include <sublet/execution/stream/check_schedule.hpp>
 
 #include "../op_list.hpp"
 

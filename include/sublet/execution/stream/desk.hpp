@@ -17,9 +17,9 @@
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/sentence.hpp>
 #include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/stream_device.hpp>
-#include <sublet/execution/stream_digests.hpp>
-#include <sublet/execution/stream_storage.hpp>
+#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/stream/digests.hpp>
+#include <sublet/execution/stream/storage.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>

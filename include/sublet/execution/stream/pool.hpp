@@ -18,7 +18,7 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/execution/memory.hpp>
-#include <sublet/execution/stream_queues.hpp>
+#include <sublet/execution/stream/queues.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_RECORDING_DEVICE_HPP
-#define SUBLET_EXECUTION_RECORDING_DEVICE_HPP
+#ifndef SUBLET_EXECUTION_STREAM_RECORDING_DEVICE_HPP
+#define SUBLET_EXECUTION_STREAM_RECORDING_DEVICE_HPP
 
 /// A device that writes down what it is asked for and passes it on.
 ///
@@ -17,7 +17,7 @@
 #include <sublet/checking/race_questions.hpp>
 #include <sublet/checking/stream_commands.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream/device.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream/device.hpp>
 
 #include <doctest/doctest.h>
 

@@ -16,7 +16,7 @@
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/execution/stream_device.hpp>
+#include <sublet/execution/stream/device.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
