@@ -3,6 +3,7 @@
 
 #include "../random_program.hpp"
 
+#include <sublet/concurrent_planner.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>
@@ -204,6 +205,16 @@ TEST_CASE("an input that the first step reads early yields where any other step 
     CHECK(at_once.yields_at(0)[0].from == 0);
     CHECK(at_once.yields_at(0)[0].to == no_buffer);
     CHECK(live_peak(at_once) == 8);
+}
+
+TEST_CASE("an input that nobody needs is beside the first step, but not where another might be the first")
+{
+    auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(1); });
+    plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
+    CHECK(live_peak(tape_of(p, options, false)) == plan_memory(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(tape_of(p, options, false)) == 40);
+    CHECK(live_peak(tape_of(p, options, false, {0})) == plan_concurrent(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(tape_of(p, options, false, {0})) == 32);
 }
 
 TEST_CASE("more bytes alive than 64 bits can count are refused")

@@ -12,7 +12,9 @@
 
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 using namespace sublet;
@@ -52,6 +54,8 @@ std::size_t run_in_all_ways(subject const& s, dice& pick)
             CAPTURE(number);
             CHECK(around.run(run, number) == expected[number - 1]);
             CHECK(around.report().waits == run.waits().list.size());
+            if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>)
+                CHECK(around.report().lower_bound <= around.report().plan_bytes);
             ++runs;
         }
         return run.waits();

@@ -57,6 +57,7 @@ struct run_tape {
     std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
     std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
     std::vector<buffer_id> given_up;            ///< inputs that nobody needs: they leave with the first step
+    bool is_any_schedule = false;               ///< the order is one of many: they leave before any step
     std::size_t pools = 0;
 
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
@@ -85,8 +86,8 @@ namespace detail {
 template <std::same_as<snapshot> S>
 class tape_writer {
 public:
-    tape_writer(S const& program, run_tape& tape, bool in_place, bool is_any_schedule)
-        : program_(program), tape_(tape), in_place_(in_place), is_any_schedule_(is_any_schedule)
+    tape_writer(S const& program, run_tape& tape, bool in_place)
+        : program_(program), tape_(tape), in_place_(in_place)
     {
         std::vector<step_id> position_of(tape.step_at.size());
         for (std::size_t at = 0; at != position_of.size(); ++at)
@@ -147,7 +148,7 @@ private:
 
         for (buffer_id b : touched_) { // in one order an input lives [0, 1) at least
             bool const is_input = has_role(tape_.table.buffers[b].role, value_role::input);
-            bool const holds_on = at == 0 && is_input && !is_any_schedule_;
+            bool const holds_on = at == 0 && is_input && !tape_.is_any_schedule;
             if (seen_[b].is_early && !holds_on) tape_.yields.push_back({b, no_buffer});
         }
         for (overwrite pair : program_.overwrites(step)) {
@@ -178,7 +179,6 @@ private:
     S const& program_;
     run_tape& tape_;
     bool in_place_;
-    bool is_any_schedule_;
     std::vector<keyed> leaving_; // {position, 0, buffer}: needed when its step has written
     std::size_t left_ = 0;       // of those, how many have been seen
     std::vector<seen> seen_;     // by buffer
@@ -206,7 +206,8 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
     tape.bytes = options.bytes.tabulate(program.values());
     for (std::size_t v = 0; v != tape.bytes.size(); ++v)
         tape.bytes[v] = std::min(tape.bytes[v], tape.table.buffers[tape.table.buffer_of[v]].size);
-    tape_writer<S> writer(program, tape, options.in_place, is_any_schedule);
+    tape.is_any_schedule = is_any_schedule;
+    tape_writer<S> writer(program, tape, options.in_place);
     writer.write(scratch.tabulate(program.values()));
     return tape;
 }
@@ -292,6 +293,8 @@ template <std::same_as<run_tape> Tape>
     for (std::size_t b = 0; b != left.size(); ++b)
         if (has_role(tape.table.buffers[b].role, value_role::input)) enter(static_cast<buffer_id>(b));
     peak = live;
+    if (tape.is_any_schedule)
+        for (buffer_id b : tape.given_up) leave(b);
     std::vector<overwrite_pair> pairs;
     for (step_id at = 0; at != tape.positions(); ++at) {
         for (yielded y : tape.yields_at(at))

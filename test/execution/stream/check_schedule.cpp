@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/check_schedule.hpp>
 
-#include "../op_list.hpp"
+#include "../../op_list.hpp"
 
 #include <sublet/planner.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/desk.hpp>
 
-#include "../op_list.hpp"
-#include "../simple_device.hpp"
+#include "../../op_list.hpp"
+#include "../../simple_device.hpp"
 
 #include <doctest/doctest.h>
 

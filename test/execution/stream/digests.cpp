@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/digests.hpp>
 
-#include "../op_list.hpp"
+#include "../../op_list.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include <sublet/execution/stream/simulated_device.hpp>
 
-#include "../dice.hpp"
-#include "../lender.hpp"
+#include "../../dice.hpp"
+#include "../../lender.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 
 #include <sublet/execution/stream/simulated_device.hpp>
 
-#include "../stream_conformance.hpp"
+#include "../../stream_conformance.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/schedule.hpp>
 
-#include "../op_list.hpp"
-#include "../random_program.hpp"
+#include "../../op_list.hpp"
+#include "../../random_program.hpp"
 
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/planner.hpp>

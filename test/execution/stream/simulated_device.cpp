@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/simulated_device.hpp>
 
-#include "../lender.hpp"
-#include "../stream_conformance.hpp"
+#include "../../lender.hpp"
+#include "../../stream_conformance.hpp"
 
 #include <doctest/doctest.h>
 
