@@ -560,6 +560,7 @@ cost(execution/short_lock.hpp "void call(sublet::detail::short_lock& l) { sublet
 cost(execution/memory.hpp "void* call(sublet::counted_memory& m) { return m.allocate(sublet::byte_count{8}, {1}); }")
 cost(execution/errors.hpp "void call(sublet::witness const& w) { throw sublet::unsound_plan(w); }")
 cost(execution/tape.hpp "${program}auto t = sublet::tape_of(p, {.bytes = 4096}, false);")
+cost(execution/live_peak.hpp "auto call(sublet::run_tape const& t) { return sublet::live_peak(t); }")
 cost(execution/poison.hpp "void call(std::span<std::byte> b) { sublet::detail::make_dead(b); }")
 cost(execution/storage.hpp "
 extern sublet::run_tape const tape;
@@ -600,6 +601,7 @@ cost(execution/stream/recording_device.hpp "
 auto call(sublet::recording_device<sublet::simulated_device>& d) { return d.check(); }")
 cost(execution/stream/device.hpp "static_assert(!sublet::stream_device<int>);")
 cost(execution/stream/knowledge.hpp "auto call(sublet::detail::stream_knowledge<>& k) { return k.mark(0); }")
+cost(execution/stream/commands.hpp "auto s = sublet::stream_schedule();")
 cost(execution/stream/schedule.hpp "
 auto call(sublet::run_order const& o) { return sublet::schedule_streams(o, sublet::recycle{}); }")
 cost(execution/stream/call.hpp "auto call(sublet::stream_call<int> const& c) { return c.in(0); }")
@@ -610,6 +612,7 @@ cost(execution/stream/storage.hpp "${simulated}
 void call(sublet::detail::stream_storage<sublet::simulated_device>& s) { s.allocate(0, {}, 0); }")
 cost(execution/stream/desk.hpp "${simulated}
 void call(sublet::stream_desk<sublet::simulated_device>& d) { (void)d.input(0); }")
+cost(execution/stream/capture.hpp "static_assert(!sublet::captures_graphs<int>);")
 cost(execution/streams.hpp "${simulated}${program}
 void call(sublet::simulated_device& d) {
     sublet::stream_executor{d, p, {.bytes = 4096}, sublet::recycle{}, [](auto const&) {}}.run();

@@ -21,6 +21,7 @@
 
 // The program as it is run, and the bytes of its values.
 #include <sublet/execution/tape.hpp>
+#include <sublet/execution/live_peak.hpp>
 #include <sublet/execution/poison.hpp>
 #include <sublet/execution/storage.hpp>
 
@@ -55,12 +56,14 @@
 #include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/stream/recording_device.hpp>
 #include <sublet/execution/stream/knowledge.hpp>
+#include <sublet/execution/stream/commands.hpp>
 #include <sublet/execution/stream/schedule.hpp>
 #include <sublet/execution/stream/check_schedule.hpp>
 #include <sublet/execution/stream/call.hpp>
 #include <sublet/execution/stream/storage.hpp>
 #include <sublet/execution/stream/digests.hpp>
 #include <sublet/execution/stream/desk.hpp>
+#include <sublet/execution/stream/capture.hpp>
 #include <sublet/execution/streams.hpp>
 
 #endif

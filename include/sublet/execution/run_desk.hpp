@@ -11,6 +11,7 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/execution/caller_duties.hpp>
+#include <sublet/execution/live_peak.hpp>
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/poison.hpp>
 #include <sublet/execution/run_options.hpp>

@@ -17,12 +17,15 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/execution/errors.hpp>
+#include <sublet/execution/live_peak.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/run_proof.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/stream/call.hpp>
+#include <sublet/execution/stream/capture.hpp>
 #include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/stream/commands.hpp>
 #include <sublet/execution/stream/desk.hpp>
 #include <sublet/execution/stream/device.hpp>
 #include <sublet/execution/stream/digests.hpp>
@@ -44,43 +47,6 @@
 #include <vector>
 
 namespace sublet {
-
-/// A device that notes what is issued between two calls and does it later, as often as it is told to.
-///
-/// Semantics: what `begin_capture(s)` begins takes in s, and every stream from when it waits for an event
-///            that is recorded in it. `abandon_capture(s)` throws nothing.
-template <class D>
-concept captures_graphs = stream_device<D> && requires(D& device, typename D::stream_type s) {
-    device.begin_capture(s);
-    device.end_capture(s).launch(s);
-    device.abandon_capture(s);
-};
-
-template <stream_device Device, class Kernel>
-class stream_executor;
-
-/// One run of an executor, as the device keeps it. The executor has to outlive it.
-template <class Executor, class Graph>
-class captured_run {
-public:
-    captured_run(Executor& executor, Graph graph, std::size_t moves)
-        : executor_(&executor), graph_(std::move(graph)), moves_(moves)
-    {
-    }
-
-    /// Queues the run, as run_async() does.
-    ///
-    /// Requires: no other storage has been bound since it was captured; and but for arenas, nothing of the
-    ///           executor has failed since, as then what was there for inputs and outputs has been given
-    ///           back.
-    /// Throws:   precondition_error where a requirement is broken; as run_async().
-    void launch() { executor_->launch(graph_, moves_); }
-
-private:
-    Executor* executor_;
-    Graph graph_;
-    std::size_t moves_; // of the executor's storage, when it was captured
-};
 
 /// Runs a program on a device, again and again. The device has to outlive it.
 ///

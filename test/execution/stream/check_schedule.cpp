@@ -3,6 +3,7 @@
 
 #include "../../op_list.hpp"
 
+#include <sublet/execution/stream/schedule.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

@@ -22,7 +22,7 @@
 #include <sublet/checking/stream_clocks.hpp>
 #include <sublet/checking/stream_commands.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/execution/stream/schedule.hpp>
+#include <sublet/execution/stream/commands.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/snapshot.hpp>
