@@ -219,8 +219,9 @@ private:
     bool may_be_over(random_tasks::task const& task, sublet::value_id in, sublet::value_id over) const
     {
         if (!in_place_ || over == spoilt) return false;
-        for (auto v : task.uses)
-            if (root_[v] == root_[in] && v != in) return false;
+        for (auto const* row : {&task.early, &task.uses}) // of two operands none is written over
+            for (auto v : *row)
+                if (root_[v] == root_[in] && v != in) return false;
         for (auto [from, to] : task.pairs)
             if (from == in && root_[to] == over && place(in).first == place(to).first &&
                 place(to).second <= place(in).second)

@@ -137,3 +137,32 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     plan.buffer_of[2] = 1;
     CHECK(!over(scene_of(false, true, none), 0, 2));
 }
+
+TEST_CASE("what a step reads early counts among its operands of a class, if it reads another one late")
+{
+    // 1 is a view of 0; step 1 reads one early, one late or both, and offers 0 to 2.
+    memory_plan plan;
+    plan.buffer_of = {0, 0, 0};
+    plan.buffers.resize(1);
+    plan.buffers[0].offset = 0;
+    auto over = [&](value_id early, value_id late) {
+        scene const s(sequence(2, 3,
+                               [=](step_id at, effect_sink& sink) {
+                                   if (at == 0) return sink.use(0), sink.def(1);
+                                   if (early != no_value) sink.use_early(early);
+                                   if (late != no_value) sink.use(late);
+                                   sink.def(2);
+                                   sink.may_overwrite(0, 2);
+                               }),
+                      {.bytes = 8,
+                       .role = {value_role::input, value_role::intermediate, value_role::output},
+                       .alias_of = {-1, 0, -1}});
+        return s.touches.hands_over(1, 0, 2, plan, true);
+    };
+    CHECK(!over(1, 0));
+    CHECK(!over(0, 1));
+    CHECK(!over(no_value, 1));
+    CHECK(over(0, 0));
+    CHECK(over(no_value, 0));
+    CHECK(over(1, no_value));
+}

@@ -51,20 +51,24 @@ public:
         return has_role(asked_.class_role[root], value_role::output);
     }
 
-    /// Whether a step is done with the bytes of class u when it writes class v there. It is if it reads them
-    /// early, and if it may write the result over the one operand that it reads of u.
+    /// Whether a step is done with the bytes of class u when it writes class v there. It is if it only reads
+    /// them early, and if it may write the result over the one operand that it reads of u, early or not.
     [[nodiscard]] bool hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
                                   bool in_place) const
     {
         value_id operand = no_value;
+        bool is_late = false, are_several = false;
         for (touch t : p_.touches(s)) {
-            if (asked_.root[t.value] != u || t.kind == touch_kind::use_early) continue;
-            if (t.kind == touch_kind::def || (operand != no_value && operand != t.value)) return false;
+            if (asked_.root[t.value] != u) continue;
+            if (t.kind == touch_kind::def) return false;
+            is_late = is_late || t.kind == touch_kind::use;
+            are_several = are_several || (operand != no_value && operand != t.value);
             operand = t.value;
         }
         for (edge_use e : p_.edge_uses()) // they read after the writes
             if (asked_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
-        if (operand == no_value) return true;
+        if (!is_late) return true;
+        if (are_several) return false;
         if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
         if (detail::place_of(plan, u) != detail::place_of(plan, v)) return false;
         for (overwrite o : p_.overwrites(s))
