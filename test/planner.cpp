@@ -273,7 +273,7 @@ TEST_CASE("nodes that lead back are not planned as if they ran once")
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
     CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
-          "from position 1 an edge leads back: plan_flow() is for programs whose nodes run again, or not in "
+          "from position 1 an edge or a hand-off leads back: plan_flow() is for programs whose nodes run again, or not in "
           "this "
           "order");
 }

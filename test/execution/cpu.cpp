@@ -200,8 +200,8 @@ TEST_CASE("an input is given before each run, an output is there after it and un
     auto refuses = [](auto action, char const* sentence) {
         CHECK_THROWS_WITH_AS(action(), sentence, precondition_error);
     };
-    refuses([&] { (void)run.input(1); }, "sublet: input() is asked for no input");
-    refuses([&] { (void)run.output(1); }, "sublet: output() is asked for no output");
+    refuses([&] { (void)run.input(1); }, "sublet: input() is asked for no input, or give() before bind()");
+    refuses([&] { (void)run.output(1); }, "sublet: output() is asked for no output, or take() before bind()");
     for (int v : {4, -1}) {
         refuses([&] { (void)run.input(v); }, "sublet: an executor is asked for a value that does not exist");
         refuses([&] { (void)run.output(v); }, "sublet: an executor is asked for a value that does not exist");
@@ -333,7 +333,7 @@ TEST_CASE("a kernel that uses its own executor is refused, and the executor live
         } catch (run_error const& e) {
             CHECK(cause_of(e) ==
                   (way == 4 ? "sublet: value 1 is an output: it is there after a run, until the next input()"
-                            : "sublet: an executor is used by its own kernel"));
+                            : "sublet: an executor is used by its own kernel, or by two threads"));
         }
     }
     CHECK(run.output(1).size() == 8);
@@ -412,6 +412,40 @@ TEST_CASE("an order that breaks a dependence runs in no mode")
         CHECK_THROWS_AS(executor(chain, wrong, mode, synthetic_kernel{}, {.check = level, .prove = false}),
                         unsound_plan);
     });
+}
+
+TEST_CASE("an order that an edge leads back in runs in no mode, unless nothing is proved")
+{
+    using rows = std::vector<std::vector<node_id>>;
+    rows const edge = {{1}, {}}, loop = {{1}, {0}};
+    auto runs = [](rows const& after, std::vector<node_id> order, auto const& mode, bool prove) {
+        auto const p = flow(2, 0, [&](node_id n) -> auto& { return after[n]; }, [](node_id, effect_sink&) {});
+        executor(p, {.bytes = 8, .order = std::move(order)}, mode, [](auto const&) {}, {.prove = prove})
+            .run();
+    };
+    auto check = [&](auto const& mode) {
+        CHECK_NOTHROW(runs(edge, {0, 1}, mode, true));
+        CHECK_THROWS_AS(runs(edge, {1, 0}, mode, true), unsound_plan);
+        CHECK_THROWS_AS(runs(loop, {0, 1}, mode, true), unsound_plan);
+        CHECK_NOTHROW(runs(edge, {1, 0}, mode, false));
+    };
+    check(no_plan{});
+    check(recycle{});
+}
+
+TEST_CASE("an input that there is no memory for takes no result away")
+{
+    executor run(
+        op_list(4, {{0, 1}, {2}}, {{2}, {3}}),
+        {.bytes = std::vector<byte_count>{64, 64, 8, 100}, .role = roles{input, input, none, output}},
+        recycle{}, synthetic_kernel{}, {.limit = 150});
+    fill_noise(run.input(0), 1);
+    fill_noise(run.input(1), 2);
+    run.run();
+    auto const left = digest(run.output(3));
+    CHECK_THROWS_AS((void)run.input(0), allocation_error);
+    CHECK(digest(run.output(3)) == left);
+    CHECK_THROWS_AS(run.run(), unusable_value);
 }
 
 TEST_CASE("a limit is kept, and the error names step, bytes and cause")

@@ -109,6 +109,15 @@ TEST_CASE("what the source refuses is not counted")
     CHECK_THROWS_AS((void)memory.allocate(byte_count{8}, byte_count{8}), std::bad_alloc);
     CHECK(memory.use() == memory_use{});
     CHECK(memory.use_since_mark() == memory_use{});
+
+    struct : std::pmr::memory_resource {
+        void* do_allocate(std::size_t, std::size_t) override { return nullptr; }
+        void do_deallocate(void*, std::size_t, std::size_t) override {}
+        bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+    } broken;
+    counted_memory from_broken(&broken);
+    CHECK_THROWS_AS((void)from_broken.allocate(byte_count{8}, byte_count{8}), std::bad_alloc);
+    CHECK(from_broken.use() == memory_use{});
 }
 
 TEST_CASE("live, peak and total are what a list of the blocks says, in all and since the last mark")

@@ -170,4 +170,5 @@ TEST_CASE("a given order names every position once, and none before one that it 
     refuses({0, 2, 1}, "sublet: an order to run in has a step before one that it has to wait for");
     ready_queue<> queue(queue_policy::given, 0);
     CHECK(queue.pop() == no_step);
+    CHECK_THROWS_AS(ready_queue<>(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
 }

@@ -13,7 +13,9 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <new>
+#include <string>
 #include <vector>
 
 using namespace sublet;
@@ -112,6 +114,44 @@ TEST_CASE("in an arena nothing is allocated while a program runs, on the device 
     CHECK(heap_blocks == before);
     CHECK(device.blocks.size() == blocks);
     CHECK(report.run.allocations.total == 0);
+}
+
+TEST_CASE("a kernel that uses its own executor is refused, whenever the device runs it")
+{
+    using kernel = std::function<void(stream_call<simulated_device::stream_type> const&)>;
+    for (auto const order : {stream_order::in_turn, stream_order::eager, stream_order::latest_first})
+        for (int way = 0; way != 5; ++way) {
+            CAPTURE(static_cast<int>(order));
+            CAPTURE(way);
+            simulated_device device({.order = order});
+            stream_executor<simulated_device, kernel>* self = nullptr;
+            std::array<std::byte, 64> room{};
+            bool tries = true;
+            kernel const reaching = [&](auto const& call) {
+                if (tries) {
+                    if (way == 0) self->run();
+                    if (way == 1) self->synchronize();
+                    if (way == 2) (void)self->input(0);
+                    if (way == 3) self->give(0, room);
+                    if (way == 4) self->take(4, room);
+                }
+                synthetic_kernel{}(call);
+            };
+            stream_executor run(device, diamond, diamond_options, recycle{}, reaching);
+            self = &run;
+            give(run, 1);
+            try {
+                run.run();
+                FAIL_CHECK("a kernel ran its executor");
+            } catch (run_error const& e) {
+                CHECK(std::string(e.what()).find("an executor is used by its own kernel") !=
+                      std::string::npos);
+            }
+            tries = false;
+            give(run, 2);
+            run.run();
+            CHECK(digest(run.output(4)) == expected(2));
+        }
 }
 
 TEST_CASE("what is queued when an executor goes is done with a kernel that is still there")

@@ -140,6 +140,13 @@ TEST_CASE("an empty program, one without values, and one whose inputs nobody rea
     CHECK(rows_of(tape.touched) == lists{{0, 1}, {}});
 }
 
+TEST_CASE("pools are numbered from 0")
+{
+    auto const p = sequence(1, 1, [](auto, effect_sink& s) { s.def(0); });
+    CHECK(tape_of(p, {.bytes = 8, .pool = 65535}, false).pools == 65536);
+    CHECK_THROWS_AS((void)tape_of(p, {.bytes = 8, .pool = 65536}, false), precondition_error);
+}
+
 TEST_CASE("an input that the first step reads early yields where any other step might have been the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });

@@ -282,6 +282,31 @@ TEST_CASE("storage that the caller lends to one value after the other is no alar
     CHECK_NOTHROW(run.run());
 }
 
+TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody else is bound to them")
+{
+    //   w ─► a ─► b     step 1 writes to w, which it has not declared
+    auto const p = op_list(3, {{0}, {1}}, {{1}, {2}});
+    std::vector<std::byte> weights(16);
+    auto spoiling = [&weights](auto const& call) {
+        if (call.step == 1) weights[3] ^= std::byte{1};
+        synthetic_kernel{}(call);
+    };
+    auto check = [&](auto const& mode) {
+        cpu_executor run(p, sixteen({external, none, output}), mode, spoiling,
+                         {.check = check_level::digest});
+        run.bind(0, std::span(weights));
+        try {
+            run.run();
+            FAIL_CHECK("nothing was found");
+        } catch (clobbered_value const& e) {
+            CHECK(e.details() == clobbering{.value = 0});
+        }
+    };
+    check(no_plan{});
+    check(recycle{});
+    check(arena{plan_memory(p, sixteen({external, none, output})).plan});
+}
+
 TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
 {
     //   a ─► b ─► c ─► d     and two inputs, of which the first is read once; nothing shares

@@ -58,14 +58,15 @@ public:
     static void expect_input(Tape const& tape, value_id v)
     {
         buffer const& its = buffer_of(tape, v);
-        SUBLET_EXPECTS(has_role(its.role, value_role::input), "sublet: input() is asked for no input");
+        SUBLET_EXPECTS(has_role(its.role, value_role::input),
+                       "sublet: input() is asked for no input, or give() before bind()");
         SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
     }
     /// Throws: precondition_error if v is no output.
     static void expect_output(Tape const& tape, value_id v)
     {
         SUBLET_EXPECTS(has_role(buffer_of(tape, v).role, value_role::output),
-                       "sublet: output() is asked for no output");
+                       "sublet: output() is asked for no output, or take() before bind()");
     }
     /// Throws: unusable_value if there are no results.
     static void expect_results(value_id v, bool has_results)

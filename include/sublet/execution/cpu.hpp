@@ -38,7 +38,7 @@ namespace sublet {
 /// Runs a program, again and again.
 ///
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
-/// can be moved, and all spans stay; what was moved from runs nothing.
+/// can be moved, and all spans stay; what was moved from runs nothing. One thread at a time may use it.
 template <class Kernel>
 class cpu_executor : public run_desk<> {
 public:
@@ -46,9 +46,10 @@ public:
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
     /// Complexity: that of tape_of(), and of check_plan() from check_level::plan on.
-    /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is outside
-    ///             of its arena); allocation_error if there is no memory for the arenas; precondition_error
-    ///             where a requirement is broken.
+    /// Throws:     unsound_plan if the plan or the order does not hold (edges of the program from
+    ///             check_level::plan on; at any level where a place is outside of its arena);
+    ///             allocation_error if there is no memory for the arenas; precondition_error where a
+    ///             requirement is broken.
     template <program P, memory_mode Mode>
         requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
     cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
@@ -87,9 +88,12 @@ private:
     static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
                              executor_options const& how)
     {
-        if constexpr (std::same_as<Mode, arena>)
-            if (how.prove && how.check != check_level::off)
-                if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
+        if (!how.prove || how.check == check_level::off) return mode;
+        if constexpr (std::same_as<Mode, arena>) {
+            if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
+        } else if (auto const position = detail::first_edge_back(p, options.order)) {
+            throw unsound_plan({.what = fault::leads_back, .position = *position});
+        }
         return mode;
     }
 

@@ -129,8 +129,8 @@ private:
 /// The bytes of a value are not what its producer left there.
 struct clobbering {
     value_id value = no_value;
-    step_id producer = no_step; ///< `no_step`: it was given
-    step_id reader = no_step;   ///< the first to touch it since; `no_step`: found at the end, it is an output
+    step_id producer = no_step;  ///< `no_step`: it was given
+    step_id reader = no_step;    ///< the first to touch it since; `no_step`: found at the end
     value_id culprit = no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
     step_id culprit_step = no_step; ///< that writes it, or during which it happened
     friend bool operator==(clobbering const&, clobbering const&) = default;

@@ -26,8 +26,8 @@
 
 namespace sublet {
 
-/// The most bytes alive at once, as many results written in place as can be; summed over the pools. What no
-/// storage for these values goes below, whoever gives it out.
+/// The most bytes alive at once in each pool, as many results written in place as can be; summed over the
+/// pools. What no arenas for these values go below, nor, of one pool, any storage, whoever gives it out.
 ///
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.

@@ -162,6 +162,7 @@ public:
         if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
         void* const block =
             source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+        if (block == nullptr && bytes != 0) throw std::bad_alloc(); // not what a resource should do
         for (memory_use* use : {&use_, &since_mark_}) {
             use->bytes.add(bytes);
             use->allocations.add(1);

@@ -34,12 +34,14 @@ enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given }
 template <std::same_as<step_id> Step = step_id>
 class ready_queue {
 public:
-    /// Requires: of `given`, `order` names every position once.
-    /// Throws:   precondition_error if it does not.
+    /// Requires: of `given`, `order` names every position once; of the others there is none.
+    /// Throws:   precondition_error where a requirement is broken.
     ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed = 0,
                 std::vector<Step> order = {})
         : policy_(policy), seed_(seed), draw_(seed), order_(std::move(order))
     {
+        SUBLET_EXPECTS(policy == queue_policy::given || order_.empty(),
+                       "sublet: an order to run in is that of queue_policy::given");
         ready_.reserve(positions);
         if (policy != queue_policy::given) return;
         is_ready_.assign(positions, 0);

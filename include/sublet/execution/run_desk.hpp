@@ -20,6 +20,7 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <ranges>
@@ -49,11 +50,11 @@ public:
         expect_idle();
         duties_.expect_input(tape_, value);
         buffer_id const b = tape_.table.buffer_of[value];
-        has_results_ = false;
         if (tape_.table.buffers[b].is_planned()) {
             values_.provide(tape_, b);
             detail::make_usable(values_.bytes_of(b));
         }
+        has_results_ = false;
         duties_.give(b);
         return values_.shown_by(tape_, value);
     }
@@ -129,21 +130,20 @@ protected:
     template <class Steps>
     run_report run_once(Steps steps)
     {
-        expect_idle();
         duties_.expect_all(tape_);
+        SUBLET_EXPECTS(!std::atomic_ref(is_running_).exchange(true), is_used_twice);
         struct ending { // whatever happens
             run_desk& mine;
             bool is_done = false;
             ~ending()
             {
-                mine.is_running_ = false;
                 mine.has_results_ = is_done;
                 mine.duties_.use_up_inputs(mine.tape_);
                 if (is_done) mine.values_.end(mine.tape_);
                 else mine.values_.release_all(mine.tape_);
+                std::atomic_ref(mine.is_running_).store(false);
             }
         } end{*this};
-        is_running_ = true;
         has_results_ = false;
         values_.begin(tape_);
         values_.memory().mark();
@@ -162,10 +162,9 @@ protected:
     run_report report_; ///< what is the same for every run
 
 private:
-    void expect_idle() const
-    {
-        SUBLET_EXPECTS(!is_running_, "sublet: an executor is used by its own kernel");
-    }
+    static constexpr char const* is_used_twice = "sublet: an executor is used by its own kernel, or by two "
+                                                 "threads";
+    void expect_idle() { SUBLET_EXPECTS(!std::atomic_ref(is_running_).load(), is_used_twice); }
 
     detail::caller_duties<Tape> duties_;
     bool is_running_ = false;

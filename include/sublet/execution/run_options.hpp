@@ -37,11 +37,11 @@ struct run_report {
     memory_use run;             ///< while running; peaks count what was there before as well
     byte_count reserved = 0;    ///< held from run to run: the arenas, as they were allocated
     byte_count plan_bytes = 0;  ///< what the plan asks for; 0 without one
-    byte_count lower_bound = 0; ///< what no plan in this order goes below
+    byte_count lower_bound = 0; ///< what no plan in this order goes below: the peaks of all pools
     std::size_t steps = 0;
     std::size_t workers = 1;  ///< threads, or streams
-    std::size_t waits = 0;    ///< pairs of steps that are made to wait for each other
-    std::size_t handoffs = 0; ///< of those, because of memory and nothing else
+    std::size_t waits = 0;    ///< pairs of steps that are made to wait for each other; on streams: commands
+    std::size_t handoffs = 0; ///< pairs that do so because of memory and nothing else
     std::size_t events = 0;   ///< by which streams wait for each other
 };
 

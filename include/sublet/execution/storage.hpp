@@ -47,6 +47,8 @@ struct recycle {
 };
 struct arena {
     static constexpr bool is_memory_mode = true;
+    arena() = default;
+    arena(memory_plan p) : plan(std::move(p)) {}
     memory_plan plan;
 };
 

@@ -48,7 +48,8 @@
 
 namespace sublet {
 
-/// Runs a program on a device, again and again. The device has to outlive it.
+/// Runs a program on a device, again and again. The device has to outlive it. One thread at a time may use
+/// it.
 ///
 /// Of the modes, `no_plan` and `recycle` allocate while running, in the order of streams; `arena` when it is
 /// constructed. A sequential plan is run at once by waits where bytes change hands. Memory is the device's;
@@ -245,6 +246,7 @@ private:
     /// `launched`: the step whose kernel is being launched, if one is.
     void carry_out_all(operand_list& operands, step_id& launched)
     {
+        detail::kernels_running const now(are_kernels_running_);
         for (stream_command const& c : schedule_.commands) {
             launched = c.what == stream_action::launch ? tape_.step_at[c.which] : no_step;
             carry_out(c, operands);
@@ -347,6 +349,7 @@ private:
     }
 
     using desk::are_digests_taken_;
+    using desk::are_kernels_running_;
     using desk::are_operands_written_;
     using desk::check_;
     using desk::device_;

@@ -200,6 +200,8 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
     for (buffer& b : tape.table.buffers) {
         if (b.pool < options.pools.size())
             b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
+        SUBLET_EXPECTS(!b.is_planned() || b.pool < 65536,
+                       "sublet: a pool id is out of range (pools are numbered from 0)");
         if (b.is_planned()) tape.pools = std::max(tape.pools, std::size_t{b.pool} + 1);
     }
     tape.bytes = options.bytes.tabulate(program.values());

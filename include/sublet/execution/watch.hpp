@@ -115,12 +115,25 @@ public:
             if (--left_[b] == 0 && is_ours(b)) discard(b, at);
     }
 
-    /// After the last step: what is the caller's now.
+    /// After the last step: what is the caller's now, and what has been all the time.
     void finish()
     {
-        for (std::size_t b = 0; b != left_.size(); ++b)
-            if (has_role(its(static_cast<buffer_id>(b)).role, value_role::output))
-                compare(static_cast<buffer_id>(b), no_step, [](buffer_id) { return true; });
+        std::vector<keyed> lent; // {where it begins, where it ends, buffer}
+        for (buffer_id b = 0; b != left_.size(); ++b) {
+            std::span<std::byte const> const bytes = values_.bytes_of(b);
+            if (is_ours(b) ? !has_role(its(b).role, value_role::output) : bytes.empty()) continue;
+            auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+            if (is_ours(b)) compare(b, no_step, [](buffer_id) { return true; });
+            else lent.push_back({begin, begin + bytes.size(), b});
+        }
+        sort_keyed(lent);
+        std::uint64_t covered = 0;
+        for (std::size_t i = 0; i != lent.size(); ++i) { // bytes that are bound twice may well have changed
+            bool const is_shared =
+                lent[i].key < covered || (i + 1 != lent.size() && lent[i + 1].key < lent[i].tie);
+            covered = std::max(covered, lent[i].tie);
+            if (!is_shared) compare(lent[i].who, no_step, [](buffer_id) { return true; });
+        }
     }
 
 private:

@@ -82,9 +82,27 @@ TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
     CHECK_THROWS_AS((void)its.input(9), precondition_error);
     CHECK_THROWS_AS((void)its.output(0), precondition_error);
     CHECK_THROWS_AS(its.give(0, few), precondition_error);
+    CHECK_THROWS_AS(its.run(), unusable_value); // nothing was given
     CHECK_THROWS_AS(its.bind(0, room), precondition_error);
     CHECK_THROWS_AS(its.bind(1, std::span(room).first(8)), unusable_value);
     CHECK_THROWS_AS(its.bind(1, std::span(room).subspan(1)), unusable_value);
+}
+
+TEST_CASE("what is refused takes no result away, and gives no input")
+{
+    simple_device device;
+    desk its(device);
+    alignas(8) std::byte weights[16];
+    its.bind(1, weights);
+    its.give(0, bytes(16, std::byte{5}));
+    its.run();
+    CHECK_THROWS_AS(its.give(0, bytes(15)), precondition_error);
+    bytes scores(16);
+    its.take(3, scores);
+    CHECK(scores == bytes(16, std::byte{5}));
+    CHECK_THROWS_AS(its.run(), unusable_value);
+    CHECK_NOTHROW((void)its.stream(0));
+    CHECK_THROWS_AS((void)its.stream(1), precondition_error);
 }
 
 TEST_CASE("after a failure storage is given back, inputs are owed, and the step is said if it is known")

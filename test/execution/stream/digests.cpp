@@ -55,6 +55,19 @@ TEST_CASE("a value that changes is named with who made it and who found out")
     CHECK(*in_the_end == clobbering{.value = 2, .producer = 1, .reader = no_step});
 }
 
+TEST_CASE("what is the caller's is looked at when the run ends, too")
+{
+    run_tape const weighted = tape_of(
+        chain,
+        {.bytes = 8,
+         .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
+        false);
+    auto const spoilt = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
+    REQUIRE(spoilt); // step 0 alone reads it, and finds it as it was given
+    CHECK(*spoilt == clobbering{.value = 0});
+    CHECK_FALSE(change(tape, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
+}
+
 TEST_CASE("where a plan is given, so is who lies over it")
 {
     memory_plan const plan{.buffers = {{.root = 0, .size = 8, .offset = 8},

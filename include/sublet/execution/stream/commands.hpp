@@ -39,13 +39,13 @@ struct stream_command {
 
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
-    std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains
+    std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
     std::vector<handoff> handoffs = {};        ///< order to be kept besides, as `versions()` returns it
     bool keeps_ends = false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
 };
 
 struct stream_schedule {
-    std::size_t streams = 1; ///< that are used
+    std::size_t streams = 1; ///< one more than the highest that is used
     std::size_t events = 0;  ///< each is recorded once, and waited for
     std::size_t waits = 0;   ///< commands
     std::size_t implied = 0; ///< of steps for steps of other streams, left out: a clock says them

@@ -47,6 +47,18 @@ public:
 
 namespace detail {
 
+/// As long as it lives, kernels may run.
+class kernels_running {
+public:
+    explicit kernels_running(bool& are_running) noexcept : are_running_(are_running) { are_running_ = true; }
+    kernels_running(kernels_running const&) = delete;
+    kernels_running& operator=(kernels_running const&) = delete;
+    ~kernels_running() { are_running_ = false; }
+
+private:
+    bool& are_running_;
+};
+
 /// Streams and events of a device. Nothing is queued in them when they go.
 template <stream_device Device>
 class stream_handles {
@@ -105,11 +117,13 @@ public:
     template <id_like V>
     void give(V const& v, std::span<std::byte const> bytes)
     {
+        expect_device();
         value_id const value = duties_.value_of(tape_, v);
-        if (!is_bound(value)) provide(input_of(v));
+        byte_count const has =
+            is_bound(value) ? values_.shown_by(value).size() : tape_.bytes[input_of(value)];
+        SUBLET_EXPECTS(bytes.size() == has, "sublet: a value is given with more or fewer bytes than it has");
+        if (!is_bound(value)) provide(value);
         std::span<std::byte> const to = values_.shown_by(value);
-        SUBLET_EXPECTS(bytes.size() == to.size(),
-                       "sublet: a value is given with more or fewer bytes than it has");
         is_at_rest_ = false;
         try {
             device_.copy_to_device(to.data(), bytes, first_);
@@ -145,6 +159,7 @@ public:
         SUBLET_EXPECTS(bytes.size() == from.size(),
                        "sublet: a value is taken with more or fewer bytes than it has");
         try {
+            detail::kernels_running const now(are_kernels_running_);
             device_.copy_from_device(bytes, from.data(), first_);
             device_.synchronize(first_);
         } catch (...) {
@@ -180,8 +195,10 @@ public:
     ///         again, and it may run again, unless the device is lost.
     void synchronize()
     {
+        expect_idle();
         if (is_at_rest_) return;
         try {
+            detail::kernels_running const now(are_kernels_running_);
             device_.synchronize(first_);
         } catch (...) {
             fail(std::current_exception());
@@ -197,7 +214,13 @@ public:
 
     /// What has been allocated since this executor was made, as it was issued.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
-    [[nodiscard]] stream_type stream(std::size_t number = 0) const { return handles_.streams[number]; }
+    /// Throws: precondition_error if no step could be on it.
+    [[nodiscard]] stream_type stream(std::size_t number = 0) const
+    {
+        SUBLET_EXPECTS(number < handles_.streams.size(),
+                       "sublet: an executor is asked for a stream that it does not use");
+        return handles_.streams[number];
+    }
     [[nodiscard]] run_order const& order() const { return order_; }
 
 protected:
@@ -219,8 +242,13 @@ protected:
         values_.release_arenas(first_);
     }
 
+    void expect_idle() const
+    {
+        SUBLET_EXPECTS(!are_kernels_running_, "sublet: an executor is used by its own kernel");
+    }
     void expect_device() const
     {
+        expect_idle();
         SUBLET_EXPECTS(!is_lost_ && !device_.is_lost(),
                        "sublet: a device is lost, and nothing can be run on it any more");
     }
@@ -253,6 +281,7 @@ protected:
     {
         for (std::size_t tries = 0; tries != 1000 && !device_.is_lost(); ++tries) {
             try {
+                detail::kernels_running const now(are_kernels_running_);
                 device_.synchronize();
                 return is_at_rest_ = true;
             } catch (...) {
@@ -274,7 +303,7 @@ protected:
         } catch (run_error const&) { // it knows its step
             throw;
         } catch (...) {
-            if (at == no_step) throw device_error(why);
+            if (at == no_step || is_lost_) throw device_error(why); // no kernel of a lost device has thrown
             throw run_error(at, why);
         }
     }
@@ -295,6 +324,7 @@ protected:
     std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes
     bool is_at_rest_ = true;         ///< nothing has been issued that was not waited for
     bool has_results_ = false;
+    bool are_kernels_running_ = false; ///< or may be
     bool are_digests_taken_ = false;
     bool are_operands_written_ = false; ///< for all runs: in arenas, until somebody binds something
 
@@ -315,8 +345,8 @@ private:
     void provide(value_id value)
     {
         buffer_id const b = tape_.table.buffer_of[value];
-        has_results_ = false;
         if (duties_.buffer_of(tape_, value).is_planned() && values_.provide(b, first_)) is_at_rest_ = false;
+        has_results_ = false;
         duties_.give(b);
     }
 

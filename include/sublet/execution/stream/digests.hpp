@@ -53,7 +53,8 @@ public:
             border();
         }
         for (std::size_t b = 0; b != made.size(); ++b)
-            if (has_role(tape.table.buffers[b].role, value_role::output))
+            if (has_role(tape.table.buffers[b].role, value_role::output) ||
+                !tape.table.buffers[b].is_planned())
                 compare(static_cast<buffer_id>(b), no_step);
         border();
         digest_.assign(notes_.size(), 0);

@@ -332,8 +332,8 @@ private:
 /// Ensures:    every wait of the order is kept, by the order of a stream or by events; no wait can be left
 ///             out. A block is allocated before, and released behind, all that touches it. Ties go to the
 ///             lower stream.
-/// Complexity: O((steps + waits) streams + touches log touches); streams that no step can be on do not count.
-/// Throws:     precondition_error where a requirement is broken.
+/// Complexity: O((steps + waits) streams + touches log touches); of `how.streams`, those that no step can be
+/// on do not count. Throws:     precondition_error where a requirement is broken.
 template <std::same_as<run_order> Order, memory_mode Mode>
 [[nodiscard]] stream_schedule schedule_streams(Order const& order, Mode const&,
                                                stream_options const& how = {}, bool paints = false)
