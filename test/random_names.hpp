@@ -167,16 +167,6 @@ struct names_run {
         std::size_t const nowhere = ~std::size_t{0};
         std::vector<content> cells;
         std::vector<std::size_t> cell_of(values, nowhere), writer(values, nowhere);
-        std::vector<bool> is_split(values); // some name of the class, by root
-        for (value_id v = 0; v != values; ++v) {
-            unsigned versions = is_given(names.role[v]) ? 1 : 0;
-            for (step_id s = 0; s != steps; ++s) {
-                auto const all = p.touches(s);
-                versions += std::any_of(all.begin(), all.end(),
-                                        [v](touch t) { return t.kind == touch_kind::def && t.value == v; });
-            }
-            if (versions > 1) is_split[names.root(v)] = true;
-        }
         struct access {
             step_id step;
             bool writes;
@@ -228,7 +218,6 @@ struct names_run {
                         bool const is_again = cell_of[v] == cell_of[of], is_kept = names.is_kept(v);
                         bool const is_part = touched.count(cell_of[of]) == 0;
                         writes = is_again || is_part || (is_kept && cell_of[v] != nowhere);
-                        is_ambiguous |= is_part && !is_split[names.root(v)]; // as declared
                         if (!is_kept || cell_of[v] == nowhere) cell_of[v] = cell_of[of];
                     } else if (cell_of[v] == nowhere || !names.is_kept(v)) {
                         cell_of[v] = new_cell();

@@ -16,7 +16,8 @@
 ///
 /// Source: flow dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and compiler
 /// optimizations", POPL 1981. Of anti and output dependences there are none: a value is written once
-/// (analysis/versions.hpp sees to it, and says which order its storage then needs).
+/// (analysis/versions.hpp sees to it, and says which order storage needs that holds several versions, or of
+/// which a part is written through a view).
 
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>

@@ -64,7 +64,8 @@ struct versioned_program {
     std::vector<value_id> last = {};            ///< by value: its last version
     std::vector<value_role> role = {};          ///< by version: the first is given, the last is the output
     std::vector<value_id> alias_of = {};        ///< by version
-    std::vector<handoff> handoffs = {};         ///< ascending: what kept storage needs beyond data and edges
+    std::vector<handoff> handoffs = {};         ///< ascending: what kept storage, and what is written in
+                                                ///< parts, needs beyond data and edges
     std::optional<version_violation> violation; ///< then all else is of no use
 };
 
@@ -98,6 +99,21 @@ std::optional<version_violation> edge_against_the_list(listed_touches<S> const& 
             if (position[from] >= position[next]) return version_violation{no_value, from, next};
         }
     return std::nullopt;
+}
+
+/// Nothing is used before it is there.
+template <std::same_as<snapshot> S>
+bool can_run(listed_touches<S> const& listed, std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_there;
+    for (value_role its : role) is_there.push_back(is_given(its));
+    bool can = true;
+    for (step_id s : listed.steps)
+        listed.each(s, [&](std::size_t, touch t) { // reads come first
+            if (t.kind == touch_kind::def) is_there[t.value] = 1;
+            else can &= is_there[t.value] != 0;
+        });
+    return can;
 }
 
 /// By place of a touch, the version that it touches. Versions, and a use of what is not there, are added to
@@ -186,9 +202,10 @@ snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versio
         });
 }
 
-/// Storage needs an order where a value has several versions in it, or one of several and a part. To make a
-/// view writes nothing, but to make it again in the same storage does: that may be a write through the view.
-/// So does a step that makes a view of what it does not touch otherwise: it writes a part.
+/// Storage needs an order where a value has several versions in it, or a part is written. To make a view
+/// writes nothing, but to make it again in the same storage does: that may be a write through the view. So
+/// does a step that makes a view of what it does not touch otherwise: it writes a part. If nothing of that
+/// storage has versions, there is an order only if the list can be run: else what is needed may come later.
 template <std::same_as<versioned_program> V>
 std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> const& alias_of,
                                        std::vector<node_id> const& order)
@@ -222,19 +239,23 @@ std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> cons
             if (is_written[t.value]) its |= is_there;
         }
     }
-    bool any = false;
-    for (buffer_id& b : storage_of) {
-        bool const has_written_parts = (storage[b] & has_split) != 0 && (storage[b] & has_part) != 0;
-        if ((storage[b] & needs_order) == 0 && !has_written_parts) b = no_buffer;
-        else any = true;
+    bool any = false, only_parts = false;
+    for (unsigned char& its : storage) {
+        if ((its & has_part) != 0 && (its & has_split) != 0) its |= needs_order;
+        any |= (its & (needs_order | has_part)) != 0;
+        only_parts |= (its & has_part) != 0 && (its & needs_order) == 0;
     }
     if (!any) return {};
+    bool const orders_parts = only_parts && can_run(listed_touches<snapshot>(made.program, order), made.role);
+    for (buffer_id& b : storage_of)
+        if ((storage[b] & needs_order) == 0 && !(orders_parts && (storage[b] & has_part) != 0)) b = no_buffer;
     return storage_order(made.program, classes.root.size(), storage_of, is_written, order);
 }
 
 } // namespace detail
 
-/// The program of the versions of p's values. One that needs none comes back as it is.
+/// The program of the versions of p's values. One that needs none comes back as it is, with hand-offs if
+/// parts are written.
 ///
 /// Ensures:    each version is defined at one step at most, and not at all if it is given; a use reads the
 ///             version that its value has there in the listed order, one at the end of a node what that
@@ -258,15 +279,19 @@ template <std::same_as<snapshot> S>
     for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
     result.last = result.value_of;
     std::vector<unsigned char> const is_split = detail::values_to_split(p, result.role);
-    bool splits = false;
+    bool splits = false, has_views = false;
     for (unsigned char is : is_split) splits |= is != 0;
-    if (!splits) {
-        result.program = p;
-        return result;
-    }
+    for (value_id of : result.alias_of) has_views |= of != no_value;
+    if (!splits) result.program = p;
+    if (!splits && !has_views) return result;
 
     detail::listed_touches<snapshot> const listed(p, options.order);
-    result.violation = detail::edge_against_the_list(listed);
+    auto const against = detail::edge_against_the_list(listed);
+    if (!splits) {
+        if (!against) result.handoffs = detail::order_of_versions(result, result.alias_of, options.order);
+        return result;
+    }
+    result.violation = against;
     if (result.violation) return result;
     auto const same_storage = options.same_storage.tabulate(values);
     std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
