@@ -574,6 +574,8 @@ cost(execution/cpu_call.hpp "auto call(sublet::cpu_call const& c) { return suble
 cost(execution/cpu.hpp "${program}void call() { sublet::cpu_executor{p, ${run}}.run(); }")
 cost(execution/tenants.hpp "
 void call(sublet::detail::tenants<sublet::run_tape>& t) { t.move_in(0, [](auto) {}); }")
+cost(execution/listed_order.hpp "${program}
+auto o = sublet::detail::listed_order(sublet::as_snapshot(p), {.bytes = 4096}).handoffs();")
 cost(execution/step_waits.hpp "${program}
 auto o = sublet::run_order_of(p, {.bytes = 4096}, sublet::no_plan{});")
 cost(execution/run_options.hpp "auto o = sublet::executor_options{.limit = 64};")

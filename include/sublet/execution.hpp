@@ -43,6 +43,7 @@
 
 // Running it at once: on threads, on streams.
 #include <sublet/execution/tenants.hpp>
+#include <sublet/execution/listed_order.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/adversarial_order.hpp>
 #include <sublet/execution/run_proof.hpp>

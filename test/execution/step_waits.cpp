@@ -133,6 +133,28 @@ TEST_CASE("hand-off: those that a concurrent plan asks for are kept, in an order
     CHECK(order.waits.list == list{{0, 1, wait_kind::handoff}}); // positions
 }
 
+TEST_CASE("a part that is written through a view stays among the readers, or the plan is refused")
+{
+    enum { a, part, out, other };
+    snapshot const program = small_program{{{{}, {a}}, {{}, {part}}, {{a}, {out}}, {{}, {other}}}, 4};
+    plan_options options{.bytes = 8, .alias_of = {-1, 0, -1, -1}};
+    auto order = [&](std::vector<handoff> const& handoffs) {
+        auto const planned = plan_concurrent(program, options, {.handoffs = handoffs});
+        REQUIRE(planned.is_sound());
+        return run_order_of(program, options, arena{planned.plan}).tape.step_at;
+    };
+    using steps = std::vector<step_id>;
+    CHECK(order({}) == steps{0, 1, 2, 3});
+    CHECK(order({{3, 1}}) == steps{0, 3, 1, 2}); // by data alone, 2 could come before 1
+    CHECK(order({{3, 0}}) == steps{3, 0, 1, 2});
+    CHECK(why_refused([&] { return order({{2, 1}}); }) == fault::write_moved);
+    CHECK(why_refused([&] { return order({{2, 3}, {3, 1}}); }) == fault::write_moved);
+    options.order = {0, 2, 1, 3};
+    CHECK(order({{2, 1}}) == steps{0, 3, 2, 1});
+    CHECK(order({{3, 2}}) == steps{0, 3, 2, 1});
+    CHECK(why_refused([&] { return order({{1, 2}}); }) == fault::write_moved);
+}
+
 TEST_CASE("a buffer over two others waits for the users of both, and over part of one for all of its users")
 {
     enum { a, b, c, d, x, y };

@@ -6,7 +6,7 @@
 ///
 ///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
 ///     1: a -> b        0 ──data──► 2
-///     2: a -> w        1 ─handoff► 3          c moves in where a was: all who read a have to be done
+///     2: a -> w        2 ─handoff► 3          c moves in where a was: all who read a have to be done
 ///     3: b -> c        0 ──anti──► 2          2 writes w again: here the wait for data says it already
 ///
 /// In the order in which the steps are listed each read finds what was written last. It finds the same in
@@ -28,6 +28,7 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/execution/errors.hpp>
+#include <sublet/execution/listed_order.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/execution/tenants.hpp>
@@ -45,7 +46,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -243,12 +243,21 @@ private:
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
-/// be.
+/// be; where several values are written to the same bytes they have to be.
 template <std::same_as<snapshot> S>
 std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std::vector<handoff> handoffs)
 {
-    dependence_graph const g = dependences(
-        p, {.role = options.role, .handoffs = std::move(handoffs), .order = position_order::as_listed});
+    auto graph = [&] {
+        return dependences(p,
+                           {.role = options.role, .handoffs = handoffs, .order = position_order::as_listed});
+    };
+    auto steps_of = [](dependence_graph const& g) { // not where they read early
+        std::vector<step_id> steps;
+        for (std::size_t at = 0; at != g.step_at.size(); ++at)
+            if (step_id const its = g.step_at[at]; g.position_of[its] == at) steps.push_back(its);
+        return steps;
+    };
+    dependence_graph g = graph();
     if (g.violation) {
         bool const is_cycle = g.violation->what == dependence_fault::cycle;
         bool const is_second = g.violation->what == dependence_fault::several_defs;
@@ -258,19 +267,24 @@ std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std:
                             .value = g.violation->value,
                             .position = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
     }
-    std::vector<step_id> steps;
-    for (std::size_t at = 0; at != g.step_at.size(); ++at)
-        if (g.position_of[g.step_at[at]] == at) steps.push_back(g.step_at[at]); // not where it reads early
-    return steps;
+    listed_order<S> const listed(p, options);
+    auto const moved = listed.moved_write(steps_of(g));
+    if (!moved) return steps_of(g);
+    for (handoff h : listed.handoffs()) handoffs.push_back(h);
+    g = graph();
+    if (g.violation) throw unsound_plan(*moved);
+    return steps_of(g);
 }
 
 } // namespace detail
 
 /// How a program is run at once in a memory mode.
 ///
-/// Of a plan for any schedule, the order is the one that its hand-offs, data and edges leave; what it says
-/// about bytes is believed. For a plan for one order, and without a plan, the order is `options.order`, and
-/// hand-offs are found where bytes change hands. `handoffs` are kept besides, as `versions()` returns them.
+/// Of a plan for any schedule, the order is one that its hand-offs, data and edges leave; what it says about
+/// bytes is believed. If the program can be run as it is listed, in `options.order`, the order leaves what
+/// that leaves: a part that is written through a view stays where it is among the readers. For a plan for one
+/// order, and without a plan, the order is `options.order`, and hand-offs are found where bytes change hands.
+/// `handoffs` are kept besides, as `versions()` returns them.
 ///
 /// Requires:   as tape_of().
 /// Ensures:    whatever keeps the waits leaves what the tape leaves step by step. None can be left out.
@@ -278,9 +292,10 @@ std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std:
 ///             for each write one for each reader since the write before, for each buffer that moves in one
 ///             for each reader of those whose bytes it takes, but for readers for whom a later one waits
 ///             directly. With a plan for one order, and a step for each stretch of bytes of each buffer.
-/// Throws:     unsound_plan if the order does not hold, an edge or a hand-off leads back in it, or the plan
-///             is of other values or steps or has a place outside of its arenas; precondition_error where a
-///             requirement is broken.
+/// Throws:     unsound_plan if the order does not hold, an edge or a hand-off leads back in it, hand-offs
+///             move a write to the other side of another touch of its storage, or the plan is of other
+///             values or steps or has a place outside of its arenas; precondition_error where a requirement
+///             is broken.
 template <std::same_as<snapshot> S, memory_mode Mode>
 [[nodiscard]] run_order run_order_of(S const& p, plan_options const& options, Mode const& mode,
                                      per_value<bool> const& scratch = false,
