@@ -307,6 +307,34 @@ TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody e
     check(arena{plan_memory(p, sixteen({external, none, output})).plan});
 }
 
+TEST_CASE("storage that is bound for two values may change; what begins where another ends is not shared")
+{
+    //   v, w ─► a     the step spoils the last byte of w, behind which v begins
+    auto const p = op_list(3, {{0, 1}, {}}, {{2}, {}});
+    auto const options = sixteen({external, external, output});
+    auto finds = [&](std::size_t where_v_begins) {
+        std::vector<std::byte> lent(48);
+        cpu_executor<kernel> run(p, options, no_plan{},
+                                 [&lent](cpu_call const& call) {
+                                     if (call.step == 1) lent[15] ^= std::byte{1};
+                                     else synthetic_kernel{}(call);
+                                 },
+                                 {.check = check_level::digest});
+        run.bind(1, std::span(lent).first(16));
+        run.bind(0, std::span(lent).subspan(where_v_begins, 16));
+        try {
+            run.run();
+            return no_value;
+        } catch (clobbered_value const& e) {
+            return e.details().value;
+        }
+    };
+    CHECK(finds(16) == 1);
+    CHECK(finds(32) == 1);
+    CHECK(finds(15) == no_value);
+    CHECK(finds(0) == no_value);
+}
+
 TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
 {
     //   a ─► b ─► c ─► d     and two inputs, of which the first is read once; nothing shares

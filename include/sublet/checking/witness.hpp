@@ -99,7 +99,8 @@ Stream& operator<<(Stream& out, witness const& w)
     case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
     case fault::leads_back:
         out << "from position " << w.position
-            << " an edge or a hand-off leads back: plan_flow() is for programs whose nodes run again, or not in this order";
+            << " an edge or a hand-off leads back: plan_flow() is for programs whose nodes run again, or not "
+               "in this order";
         break;
     case fault::unordered:
         out << "position " << w.position << " does not wait for position " << w.needed;

@@ -34,8 +34,10 @@
 
 namespace sublet::detail {
 
-/// Requires: each value of the program is written once at most, and not at all if it is given; the program
-///           lives as long as this.
+/// Requires:   each value of the program is written once at most, and not at all if it is given; the program
+///             and the options live as long as this.
+/// Complexity: to make it O(V + E + values + steps + touches), as lifetimes(), which is asked only where
+///             several values are written to the same bytes.
 template <std::same_as<snapshot> S>
 class listed_order {
 public:
