@@ -10,7 +10,7 @@
 
 #include <sublet/symbolic_planner.hpp>
 
-#include <iostream>
+#include <ostream>
 #include <string>
 #include <vector>
 

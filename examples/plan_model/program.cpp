@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// plan_model MODEL.onnx: where do the values of a neural network lie in memory?
+// Reads the file, plans, lets the library's opponent check the plan, prints what it needs,
+// and draws it or runs it if asked.
+
+#include "program.hpp"
+
+#include "any_batch.hpp"
+#include "arguments.hpp"
+#include "capped.hpp"
+#include "choose_order.hpp"
+#include "network.hpp"
+#include "read_onnx.hpp"
+#include "run_modes.hpp"
+#include "summary.hpp"
+#include "timed_plan.hpp"
+
+#include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/why_peak.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace plan_model {
+namespace {
+
+/// The witness in the words of the file that it is about.
+std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order)
+{
+    if (w.what == sublet::fault::used_undefined && w.position < net.operations.size()) {
+        auto const node = order.empty() ? w.position : order[w.position];
+        return net.operations[node].label + ", at position " + std::to_string(w.position) + ", uses value " +
+               quoted(net.values[w.value].name) + " before it is defined";
+    }
+    std::ostringstream text;
+    text << w;
+    if (w.value < net.values.size())
+        text << " (value " << w.value << " is " << quoted(net.values[w.value].name) << ')';
+    if (w.other < net.values.size())
+        text << " (value " << w.other << " is " << quoted(net.values[w.other].name) << ')';
+    return std::move(text).str();
+}
+
+template <class Write>
+void write_file(std::string const& file, Write write)
+{
+    if (file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    if (out) write(out);
+    out.close();
+    if (!out) throw input_error(file + ": cannot be written");
+}
+
+/// Without a verified plan the comparison stays empty: nothing unsound is run.
+std::optional<mode_comparison> run_if_asked(arguments const& asked, network const& net, wishes const& wanted,
+                                            timed_plan const& timed)
+{
+    if (!asked.run) return std::nullopt;
+    if (!timed.is_verified()) return mode_comparison{};
+    sublet::memory_plan plan = timed.planned.plan;
+    if (asked.concurrent) { // what holds for every schedule holds for the one listed, too
+        plan.valid_for = sublet::program_reading::sequential;
+        plan.buffer_of.resize(net.values.size()); // further versions are the caller's
+    }
+    return compare_modes(net, wanted, plan, {.check = asked.check, .limit = asked.limit});
+}
+
+int run_any_batch(arguments const& asked, network const& net, std::vector<sublet::node_id> const& order,
+                  std::ostream& out, std::ostream& err)
+{
+    sublet::planned_symbolic const planned = plan_any_batch(net, asked, order);
+    if (planned.refuted && (planned.refuted->found.what == sublet::fault::used_undefined ||
+                            planned.refuted->found.what == sublet::fault::write_moved))
+        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+                          explain(planned.refuted->found, net, order));
+    if (planned.refuted)
+        err << "plan_model: " << asked.model << ": " << explain(planned.refuted->found, net, order)
+                  << '\n';
+    if (!asked.quiet) print(out, asked.model, net, planned, asked.json);
+    return planned.report.is_checked && planned.is_sound() ? 0 : 1;
+}
+
+int run(arguments const& asked, std::ostream& out, std::ostream& err)
+{
+    network const net = read_onnx(asked.model);
+    wishes wanted{asked.alignment, asked.in_place, {},           asked.concurrent,
+                  asked.slots,     asked.handoffs, asked.workers};
+    chosen_order const chosen = choose_order(asked.order, net, wanted);
+    std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
+
+    if (asked.max_batch != 0) return run_any_batch(asked, net, order, out, err);
+
+    if (asked.capacity != 0) {
+        std::ostringstream advice;
+        bool const fits = print_advice(advice, asked.model, net, wanted, asked.capacity);
+        if (!asked.quiet) out << advice.str();
+            return fits ? 0 : 1;
+    }
+
+    timed_plan const timed = plan(net, wanted);
+    sublet::planned_memory const& planned = timed.planned;
+
+    if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
+                            planned.refuted->what == sublet::fault::write_moved))
+        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+                          explain(*planned.refuted, net, order));
+    if (planned.report.naive_bytes == sublet::no_size - 1)
+        throw input_error(asked.model + ": its values take more bytes together than 64 bits can count");
+    std::optional<mode_comparison> const ran = run_if_asked(asked, net, wanted, timed);
+    if (!asked.quiet)
+        for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
+    auto say = [&](std::string const& what) {
+        err << "plan_model: " << asked.model << ": " << what << '\n';
+    };
+    if (planned.refuted) say(explain(*planned.refuted, net, order));
+    if (ran && !asked.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
+    if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
+
+    std::string const title = std::filesystem::path(asked.model).filename().string();
+    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
+    auto kind_of = [&](auto v) -> std::string {
+        auto const by = net.values[v].producer;
+        return by == sublet::no_node ? "input" : net.operations[by].type;
+    };
+    auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
+    write_file(asked.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
+    write_file(asked.svg,
+               [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
+    auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
+    sublet::slot_plan const slots = timed.concurrent
+                                        ? timed.concurrent->slots
+                                        : sublet::color_intervals(planned.plan.buffers.size(), life_of);
+    auto slot_of = [&](auto v) {
+        auto const b = planned.plan.buffer_of[v];
+        return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
+    };
+    write_file(asked.dot, [&](auto& to) {
+        sublet::write_dot(to, as_program(net), slot_of, name_of, label_of,
+                          {.title = title, .given_without_slot = false});
+    });
+    write_file(asked.why_peak, [&](auto& to) {
+        sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
+    });
+    summary const s{.model = asked.model,
+                    .operations = net.operations.size(),
+                    .values = net.results,
+                    .buffers = planned.plan.buffers.size(),
+                    .naive_bytes = planned.report.naive_bytes,
+                    .lower_bound_bytes = planned.report.lower_bound_bytes,
+                    .arena_bytes = planned.report.arena_bytes,
+                    .planning_ms = timed.milliseconds + chosen.milliseconds,
+                    .verified = timed.is_verified(),
+                    .slots = slots.slots,
+                    .order = chosen.word,
+                    .ordered = chosen.facts,
+                    .concurrent = timed.concurrent,
+                    .handoffs = planned.plan.handoffs.size(),
+                    .with_handoffs = asked.handoffs,
+                    .run = ran};
+    if (!asked.quiet) print(out, s, asked.json);
+    return s.is_good() ? 0 : 1;
+}
+
+} // namespace
+
+int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
+{
+    std::string about;
+    try {
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) {
+            out << usage;
+            return 0;
+        }
+        about = asked.model + ": ";
+        return run(asked, out, err);
+    } catch (input_error const& e) {
+        err << "plan_model: " << e.what() << '\n';
+    } catch (std::exception const& e) { // a broken promise of ours, sizes beyond 64 bits, too little memory
+        err << "plan_model: " << about << e.what() << '\n';
+    }
+    return 2;
+}
+
+} // namespace plan_model
