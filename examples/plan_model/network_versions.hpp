@@ -17,8 +17,27 @@
 #include <sublet/units.hpp>
 
 #include <string>
+#include <vector>
 
 namespace plan_model {
+
+/// By value: it has a view, or is one, and a node writes some of the same bytes again. What is written there
+/// shows through all of them, so its versions stay in one place.
+inline std::vector<bool> written_with_views(network const& net)
+{
+    std::vector<sublet::value_id> root;
+    std::vector<bool> is_written(net.values.size()), has_views(net.values.size());
+    for (sublet::value_id v = 0; v != net.values.size(); ++v) { // a view comes after what it is a view of
+        sublet::value_id const of = net.values[v].alias_of;
+        root.push_back(of == sublet::no_value ? v : root[of]);
+        if (of != sublet::no_value) has_views[root[v]] = true;
+    }
+    for (operation const& op : net.operations)
+        for (sublet::value_id v : op.mutated) is_written[root[v]] = true;
+    std::vector<bool> found;
+    for (sublet::value_id r : root) found.push_back(is_written[r] && has_views[r]);
+    return found;
+}
 
 /// The options refer to the network.
 struct network_versions {
@@ -26,7 +45,8 @@ struct network_versions {
     sublet::plan_options options;
 
     explicit network_versions(network const& net, wishes const& asked = {})
-        : made(sublet::versions(as_program(net), sublet::versions_for(as_options(net, asked)))),
+        : made(sublet::versions(as_program(net),
+                                sublet::versions_for(as_options(net, asked), written_with_views(net)))),
           options(sublet::with_versions(as_options(net, asked), made))
     {
         if (made.violation) throw input_error("its nodes are not listed in an order in which they can run");

@@ -168,6 +168,7 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
                     .order = chosen.word,
                     .ordered = chosen.facts,
                     .concurrent = timed.concurrent,
+                    .is_cut_short = planned.report.is_cut_short,
                     .handoffs = planned.plan.handoffs.size(),
                     .with_handoffs = asked.handoffs,
                     .run = ran};

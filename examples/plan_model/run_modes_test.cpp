@@ -232,6 +232,18 @@ TEST_CASE("a plan for every schedule is also run with the last steps first")
           "in mode arena, the last steps first, other results are left than in mode no_plan");
 }
 
+TEST_CASE("what is written over a value shows through its views, in any order")
+{
+    network net = two_branches(); // y is a view of a, an output, and node 2 writes a
+    net.values[2] = {"y", 12, sublet::value_role::output, 1, 1};
+    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}};
+    for (bool waits : {false, true}) {
+        timed_plan const timed = plan(net, {.concurrent = true, .handoffs = waits});
+        REQUIRE(timed.is_verified());
+        CHECK(run_concurrently(net, timed).is_identical());
+    }
+}
+
 TEST_CASE("what writes an intermediate leaves the same for every schedule")
 {
     network net = two_branches();

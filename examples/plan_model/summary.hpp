@@ -35,6 +35,7 @@ struct summary {
     std::optional<sublet::node_order> ordered = {}; ///< what is known of it then
 
     std::optional<concurrent_facts> concurrent = {}; ///< if that was asked for
+    bool is_cut_short = false; ///< a budget of work ended the search; overhead_percent is what that may cost
     std::size_t handoffs = 0;
     bool with_handoffs = false;
     std::optional<mode_comparison> run = {}; ///< if it was asked for
@@ -99,6 +100,7 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     if (s.concurrent) {
         line("semantics", words("concurrent"));
         if (!s.with_handoffs) line("bound", words(s.concurrent->is_bound_exact ? "exact" : "not exact"));
+        line("search", words(s.is_cut_short ? "ended by its budget" : "complete"));
         line("handoffs", std::to_string(s.handoffs));
         if (s.with_handoffs) {
             line("arena_bytes_without", std::to_string(s.concurrent->bytes_without));

@@ -8,6 +8,7 @@
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/planner.hpp>
+#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/fewest_slots.hpp>
 
 #include <chrono>
@@ -40,7 +41,8 @@ inline double milliseconds_since(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// As few slots for the buffers of a plan as there can be if it is to hold for every schedule.
+/// As few slots for the buffers of a plan as there can be if it is to hold for every schedule; of very many
+/// buffers, few slots that are found quickly.
 inline sublet::slot_plan fewest_slots(sublet::snapshot const& program, sublet::plan_options const& options,
                                       sublet::memory_plan const& plan)
 {
@@ -48,7 +50,9 @@ inline sublet::slot_plan fewest_slots(sublet::snapshot const& program, sublet::p
     auto const graph = sublet::dependences(program, {.role = role, .handoffs = plan.handoffs});
     auto const lives =
         sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
-    return sublet::fewest_slots(lives, sublet::later_conflicts(graph, lives)).plan;
+    auto const conflicts = sublet::later_conflicts(graph, lives);
+    if (plan.buffers.size() <= 20'000) return sublet::fewest_slots(lives, conflicts).plan;
+    return sublet::share_in_chains(lives, conflicts, [&](auto b) { return plan.buffers[b].size; });
 }
 
 inline timed_plan plan_concurrently(network const& net, wishes const& asked)

@@ -110,7 +110,8 @@ witness as_witness(Violation const& v)
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved to be
 ///             unless `options.check` is off. Offsets are never higher than slots would be. The lower bound
 ///             is the weight of `antichain`: no plan that holds for every schedule goes below it. `refuted`
-///             says, with a witness, what stands against a plan, as plan_memory's does.
+///             says, with a witness, what stands against a plan, as plan_memory's does. Where a budget of work
+///             is spent, the plan is as sound, and `report.is_cut_short`.
 /// Complexity: O(V + E + touches + values), the ranges of later_conflicts(), heaviest_antichain() for each
 ///             pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
@@ -168,6 +169,7 @@ template <std::same_as<snapshot> S>
     }
     detail::put(placed, plan);
     detail::account(result.report, placed, plan);
+    result.report.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
     if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
     if (options.check && !result.refuted) {

@@ -111,8 +111,9 @@ plan_in_clock place_in_clock(S const& p, dependence_graph const& g, placement_pr
 /// Lower what holds for every schedule, `now`, to the limits, and put it into `placed`, if that can be done:
 /// those that reach above may wait for others and others for them. If that is not enough, so may those below,
 /// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
+/// Returns false if visits were spent before it was known.
 template <std::same_as<plan_in_clock> Plan>
-void lower_by_waiting(Plan const& clock, placement_problem const& problem, placement now,
+bool lower_by_waiting(Plan const& clock, placement_problem const& problem, placement now,
                       std::vector<byte_count> const& limits, handoff_options const& wanted, placement& placed)
 {
     live_range_lists const exact =
@@ -122,7 +123,7 @@ void lower_by_waiting(Plan const& clock, placement_problem const& problem, place
     auto is_low = [&] {
         now = place_concurrently(problem, clock.lives,
                                  clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
-                                 {.bounds = limits, .visits = wanted.visits / 16});
+                                 {.bounds = limits, .visits = wanted.visits / 16, .may_fail = true});
         bool low = now.status <= placement_status::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
@@ -143,10 +144,13 @@ void lower_by_waiting(Plan const& clock, placement_problem const& problem, place
                 may_wait[b] = 1;
                 waiting.push_back({falling(it.size), 0, b});
             }
-            if (waiting.size() == before && eighths-- == 0) return;
+            if (waiting.size() == before && eighths-- == 0) return true;
         }
-        if (rounds-- == 0) return;
-    } while (!is_low());
+        if (rounds-- == 0) return true;
+        if (is_low()) break;
+        for (placed_pool const& pool : now.pools)
+            if (pool.height == no_limit) return false;
+    } while (true);
     placed = now;
 
     sort_keyed(waiting);
@@ -158,6 +162,7 @@ void lower_by_waiting(Plan const& clock, placement_problem const& problem, place
             enough = half;
         } else few = half;
     }
+    return true;
 }
 
 } // namespace detail
@@ -220,8 +225,8 @@ template <std::same_as<snapshot> S>
     }
     if (clock.placed.status <= placement_status::feasible && (waits || !is_placed)) {
         placement placed = clock.placed;
-        if (wanted.two_level && is_placed)
-            detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);
+        bool const is_known = !wanted.two_level || !is_placed ||
+                              detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);
         for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // one pool is nothing to another
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
                 placed.offset[b] = now.offset[b];
@@ -234,6 +239,7 @@ template <std::same_as<snapshot> S>
         result.report = plan_report{};
         result.report.reading = program_reading::concurrent;
         result.report.is_clocked = true;
+        result.report.is_cut_short = !is_known;
         result.report.steps = p.steps();
         result.report.values = p.values();
         detail::account(result.report, placed, plan);

@@ -36,7 +36,10 @@ struct plan_report : pool_report {
     std::vector<pool_report> pools; ///< by pool
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
     double seconds = 0;             ///< processor time from the program to the checked plan
-    bool is_checked = false;        ///< check_plan has looked at it: proved, if it is sound
+    /// For every schedule: a budget of work ended the search for the bound, or for offsets, before its end.
+    /// What that cost is no more than gap(). With hand-offs: more steps wait than may be needed.
+    bool is_cut_short = false;
+    bool is_checked = false; ///< check_plan has looked at it: proved, if it is sound
 
     /// How far the arenas lie above the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
@@ -50,7 +53,7 @@ struct planned_memory {
     memory_plan plan;
     plan_report report;
     std::vector<in_place_gain> in_place = {}; ///< the pairs that the plan makes use of, by step
-    std::optional<witness> refuted; ///< why there is no sound plan; the plan then must not be used
+    std::optional<witness> refuted;           ///< why there is no sound plan; the plan then must not be used
 
     /// There is a plan, and nothing speaks against it.
     [[nodiscard]] bool is_sound() const { return !refuted; }
@@ -113,6 +116,7 @@ Stream& operator<<(Stream& out, plan_report const& r)
     else text << "in this order";
     text << " goes below ";
     detail::write_bytes(text, r.lower_bound_bytes);
+    if (r.is_cut_short) text << "; the budget of work was spent before the search was over";
     return out;
 }
 

@@ -13,6 +13,7 @@
 
 #include <sublet/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,8 @@ public:
         stretches_.clear();
         unused_ = none;
     }
+    /// How many have been made since then, those that were swallowed too.
+    [[nodiscard]] std::size_t size() const { return stretches_.size(); }
     [[nodiscard]] stretch const& operator[](std::uint32_t number) const { return stretches_[number]; }
 
     /// Add the bytes [begin, end) to a union. Returns the number of stretches looked at.

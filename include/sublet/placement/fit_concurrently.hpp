@@ -35,12 +35,13 @@ namespace sublet {
 /// Ensures:    those that conflict do not overlap in bytes; every offset is a multiple of its alignment or a
 ///             pin. The placement is given up as soon as it is clear that it ends above `ceiling`. Once it
 ///             has visited as much as `limit`, it looks no longer for gaps but puts all others on top of
-///             those that they conflict with.
+///             those that they conflict with; after twice that it is given up, if it `may_fail`.
 /// Complexity: n insertions and queries, n = buffers.
 template <std::same_as<placement_buffer> Buffer>
 [[nodiscard]] packing fit_concurrently(std::vector<Buffer> const& buffers,
                                        std::vector<std::uint32_t> const& order, placed_by_range& placed,
-                                       byte_count ceiling, std::uint64_t limit = no_limit)
+                                       byte_count ceiling, std::uint64_t limit = no_limit,
+                                       bool may_fail = false)
 {
     packing result;
     result.origin.assign(buffers.size(), no_offset);
@@ -56,7 +57,10 @@ template <std::same_as<placement_buffer> Buffer>
     for (std::uint32_t i : order) {
         Buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
-        byte_count const at = placed.lowest_gap(i, b.size, b.alignment, ceiling, placed.visits() >= limit);
+        bool const in_haste = placed.visits() >= limit;
+        bool const gives_up = in_haste && may_fail && placed.visits() - limit >= limit;
+        byte_count const at =
+            gives_up ? no_offset : placed.lowest_gap(i, b.size, b.alignment, ceiling, in_haste);
         if (at == no_offset) {
             result.height = no_limit;
             break;
@@ -83,8 +87,8 @@ void lower_by_reordering(std::vector<Buffer> const& buffers, placement_conflicts
         return static_cast<std::size_t>(state >> 11) % n;
     };
     packing now = best;
-    std::vector<std::uint32_t> too_high, next; // places in the order
-    std::size_t rounds = 16 * (order.size() + 16);    // more are in vain where few are to be ordered
+    std::vector<std::uint32_t> too_high, next;     // places in the order
+    std::size_t rounds = 16 * (order.size() + 16); // more are in vain where few are to be ordered
     for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
         too_high.clear();
         for (std::uint32_t i = 1; i < order.size(); ++i)

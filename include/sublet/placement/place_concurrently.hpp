@@ -43,6 +43,7 @@ struct place_concurrently_options {
     std::vector<buffer_id> antichain = {}; ///< buffers that all conflict with each other, many bytes in all
     std::vector<byte_count> fallback = {}; ///< by buffer: a placement that is valid, or nothing
     std::uint64_t visits = 100'000'000;    ///< about a second's work, then no further order is begun
+    bool may_fail = false; ///< twice as many visits without a placement of a pool: it is `no_limit` high
 };
 
 namespace detail {
@@ -75,11 +76,11 @@ placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conf
 }
 
 /// The lowest that orders and search find for one pool. `best` is a placement to begin with, or `no_limit`
-/// high.
+/// high. Returns false if the visits were spent before each order was tried to its end.
 template <class Buffer>
-void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                        std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,
-                       placed_by_range& placed, packing& best, std::uint32_t& tried)
+                       bool may_fail, placed_by_range& placed, packing& best, std::uint32_t& tried)
 {
     // Quick ones first, for of very many buffers only they can be had.
     struct attempt {
@@ -94,7 +95,8 @@ void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     std::vector<std::uint32_t> best_order;
     std::uint64_t spent = 0;
     auto try_order = [&](std::vector<std::uint32_t> order) {
-        packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent);
+        packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent,
+                                         may_fail || best.height != no_limit);
         ++tried;
         spent += found.visits;
         if (found.height >= best.height && !best_order.empty()) return;
@@ -104,19 +106,23 @@ void pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     // In the order of the offsets that it has, none is placed above its own.
     if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.origin, keys));
     for (attempt now : portfolio) {
-        if (best.height <= bound || (best.height != no_limit && spent >= visits)) return;
+        if (best.height <= bound) return true;
+        if (spent >= visits && (may_fail || best.height != no_limit)) return false;
         std::vector<std::uint32_t> order = order_by(now.order, keys);
         if (now.by_levels) {
             std::vector<Buffer> const alike(buffers.size(), Buffer{{}, 1});
             packing const levels = fit_concurrently(alike, order, placed, no_limit - 1, visits - spent);
             spent += levels.visits;
-            if (spent >= visits) return;
+            if (spent >= visits) return false;
             order = order_by_levels(levels.origin, keys);
         }
         try_order(std::move(order));
     }
-    if (best.height != no_limit && spent < visits)
+    if (best.height <= bound) return true;
+    if (best.height != no_limit && spent >= visits) return false;
+    if (best.height != no_limit)
         lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best);
+    return true;
 }
 
 } // namespace detail
@@ -193,8 +199,15 @@ template <std::same_as<placement_problem> Problem, class Lives>
                 best.height = larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
-        detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound, options.visits,
-                                  placed, best, out.packings);
+        bool const is_complete =
+            detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound,
+                                      options.visits, options.may_fail, placed, best, out.packings);
+        result.is_cut_short = result.is_cut_short || !is_complete;
+        if (best.height == no_limit && options.may_fail) {
+            out.height = no_limit;
+            out.status = placement_status::limit;
+            continue;
+        }
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
         for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.origin[i];

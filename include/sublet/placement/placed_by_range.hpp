@@ -31,7 +31,8 @@
 namespace sublet {
 
 /// Complexity: a query walks as many unions from below up to the gap that is found, an insertion from above
-///             down to where the new bytes go; `visits` counts their steps.
+///             down to where the new bytes go. `visits` counts their steps: up to 16 for one where so many
+///             stretches have been made that most of them are in no cache.
 class placed_by_range {
 public:
     /// Requires: `conflicts` outlives this.
@@ -48,6 +49,7 @@ public:
     void clear()
     {
         visits_ = 0;
+        step_cost_ = 1;
         stacks_.assign(4 * leaves_, {});
         stretches_.clear();
     }
@@ -57,11 +59,13 @@ public:
     template <class = void>
     void insert(buffer_id b, byte_count begin, byte_count end)
     {
-        visits_ += 16; // what one costs whatever is found
+        std::uint64_t steps = 16; // what one costs whatever is found
         for_each_node_of_ranges(
-            b, [&](std::size_t node) { visits_ += stretches_.unite(stacks_[2 * node], begin, end); });
+            b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node], begin, end); });
         for_each_node_of_begins(
-            b, [&](std::size_t node) { visits_ += stretches_.unite(stacks_[2 * node + 1], begin, end); });
+            b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node + 1], begin, end); });
+        visits_ += step_cost_ * steps;
+        step_cost_ = 1 + smaller<std::uint64_t>(stretches_.size() >> 16, 15);
     }
 
     /// The bytes from `begin` to `end` are free for b.
@@ -88,8 +92,9 @@ public:
         byte_count const highest = ceiling - size;
         cursors_.clear();
         for_each_stack_in_the_way(b, [this](stack s) { cursors_.push_back(stretches_[s.lowest]); });
-        visits_ += cursors_.size();
-        std::uint64_t const stop = in_haste ? visits_ + 16 * cursors_.size() + 128 : ~std::uint64_t{0};
+        visits_ += step_cost_ * cursors_.size();
+        std::uint64_t const stop =
+            in_haste ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
 
         // Each union in turn lifts the buffer above what it meets of it, until none of them does.
         byte_count at = 0;
@@ -105,7 +110,7 @@ public:
                     if (gives_up) return at;
                     content = 1;
                 }
-                ++visits_;
+                visits_ += step_cost_;
                 if (next.above == none) next.begin = no_offset;
                 else next = stretches_[next.above];
             }
@@ -120,7 +125,8 @@ private:
     {
         byte_count end = 0;
         for_each_stack_in_the_way(b, [&](stack s) {
-            for (; stretches_[s.recent].above != none; ++visits_) s.recent = stretches_[s.recent].above;
+            for (; stretches_[s.recent].above != none; visits_ += step_cost_)
+                s.recent = stretches_[s.recent].above;
             end = larger(end, stretches_[s.recent].end);
         });
         return end;
@@ -168,7 +174,7 @@ private:
     std::vector<stack> stacks_; // by node: of those whose ranges it belongs to, of those that begin under it
     byte_unions stretches_;
     std::vector<stretch> cursors_;
-    std::uint64_t visits_ = 0;
+    std::uint64_t visits_ = 0, step_cost_ = 1;
 };
 
 } // namespace sublet

@@ -68,6 +68,7 @@ struct placement {
     byte_count cost = 0;                                 ///< of the pools chosen
     byte_count cost_bound = 0;                           ///< if all were in their cheapest pools
     byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
+    bool is_cut_short = false; ///< place_concurrently(): its visits were spent before its orders were tried
     bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
 };
 
