@@ -152,6 +152,16 @@ TEST_CASE("positions may be any, a gap of a billion costs nothing")
     CHECK(p.pools[0].peak_position == 3'999'999'999);
 }
 
+TEST_CASE("what no packing holds within 64 bits is refused, though its bytes are fewer")
+{
+    byte_count const unit = byte_count{1} << 60; // at 0, 4, 8, 12 and 16 units
+    placement_problem problem{std::vector<placement_buffer>(5, {{0, 3}, 3 * unit, 2 * unit})};
+    for (placement_objective objective : {placement_objective::fit, placement_objective::minimize})
+        CHECK_THROWS_AS((void)pack(problem, {.objective = objective}), precondition_error);
+    problem.buffers.pop_back();
+    CHECK(pack(problem).pools[0].height == 15 * unit);
+}
+
 TEST_CASE("a budget of nothing still places everything, once")
 {
     auto p = pack(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},

@@ -131,8 +131,10 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
     if (result.best.height == no_limit) {
         search_result any = decide(all, no_limit, options, driver);
         result.nodes = any.nodes;
-        result.best.origin = std::move(any.origin);
-        result.best.height = any.height;
+        if (any.outcome == search_outcome::found) {
+            result.best.origin = std::move(any.origin);
+            result.best.height = any.height;
+        }
         if (any.outcome == search_outcome::exhausted) result.raise(all, no_limit, std::move(any.blamed));
     }
     if (result.least_stacking < result.best.height && result.best.height != no_limit) {
