@@ -54,8 +54,7 @@ public:
     {
     }
 
-    /// Whether not all was tried: alignments of one group agree very rarely, or bytes beyond 2^62 are at
-    /// stake.
+    /// Whether not all was tried: alignments of a group agree very rarely, or something ends beyond 2^62.
     [[nodiscard]] bool is_too_long() const { return is_too_long_; }
 
     /// O(buffers and parts of all)

@@ -199,8 +199,7 @@ private:
         return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
     }
 
-    /// Whether no stacking of the named groups is lower than the proof says, and there is nothing but
-    /// stackings.
+    /// Whether no stacking of the named groups is lower than the proof says, and they can only be stacked.
     bool has_no_stacking()
     {
         std::vector<rigid_group> groups;
@@ -245,8 +244,7 @@ private:
 ///
 /// Requires:   `pool` is one of the placement's, in which check_placement() finds no fault.
 /// Ensures:    where the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by
-/// the
-///             top of a buffer is to be exact.
+///             the top of a buffer is to be exact.
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted
 ///             takes time that is factorial in the pieces of storage, of which there may be 8.
 /// Throws:     precondition_error if sums exceed 64 bits.

@@ -9,8 +9,8 @@
 ///     target        │      │ budget spent: a lower target is not tried in this lap
 ///     bound   ──────┴──────┴── tried first; if nothing fits there, the bound rises
 ///
-/// What a search exhausts are stackings. Where shapes may be threaded through each other that says nothing of
-/// other placements: then nothing is looked for there any more, and the bound stays.
+/// What a search exhausts are stackings. Where shapes may be threaded through each other (problem.hpp) that
+/// says nothing of other placements: no stacking is looked for there any more, and the bound stays.
 ///
 /// The bound is reached more often than not, so it is tried first, with a small budget. Then the gap is
 /// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
@@ -38,8 +38,8 @@ struct minimized {
     std::uint64_t nodes = 0;
     std::vector<std::uint32_t> blamed = {}; ///< shapes that alone are no lower, if search raised the bound
 
-    /// No stacking is lower than `height`; where `tried` are blamed for that, and can only be stacked,
-    /// nothing.
+    /// No stacking is lower than `height`, for which `tried` are to blame; if these can only be stacked, no
+    /// placement is.
     template <std::same_as<placement_shapes> Shapes>
     void raise(Shapes const& all, byte_count height, std::vector<std::uint32_t> tried)
     {
@@ -119,9 +119,8 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 /// Requires:   all.fault is none; nothing is lower than `bound`; the incumbent is a placement of the shapes,
 ///             or none, with a height of `no_limit`.
 /// Ensures:    the same answer with any driver, unless it stops the search. The bound is raised only as far
-/// as
-///             it holds for placements that are no stackings, too; an incumbent that is one of those may be
-///             lower than all stackings, and is returned then.
+///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
+///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 [[nodiscard]] minimized minimize(Shapes const& all, byte_count bound, packing incumbent,

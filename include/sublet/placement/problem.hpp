@@ -19,8 +19,8 @@
 /// alive with, as far above as their windows ask for. If each buffer has a byte that matters whenever any of
 /// its bytes do, every placement is one: of two, the one whose byte is higher is above the other at all
 /// positions. A buffer with windows that have no byte in common may also be *threaded* through others, above
-/// one of them now and below it later. Such placements are found by those who look for free gaps, but no
-/// search exhausts them: that nothing is lower is then said because of the bytes alive, a pin or a size only.
+/// one of them now and below it later. Such placements are found where a free gap is looked for, but none
+/// are ever exhausted: what is proved there is proved by the bytes alive, by pins and by sizes.
 ///
 /// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
 /// position are a lower bound, and often reached.

@@ -6,8 +6,9 @@
 ///
 ///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
 ///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
-///     limit        does not fit, and nothing was proved: a limit was reached, or the search knows only
-///     stackings infeasible   the proof needs more than the pool has: nothing fits
+///     limit        does not fit, and that nothing fits is not proved: a limit struck, or windows let buffers
+///                  be threaded through each other (problem.hpp)
+///     infeasible   the proof needs more than the pool has: nothing fits
 ///
 /// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
 /// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code

@@ -153,9 +153,8 @@ bool can_pass(Shapes const& all, std::uint32_t a, std::uint32_t b)
 /// are looked for that can pass each other, or several in a circle: a above b at one position, b above c at
 /// another, c above a at a third.
 ///
-/// Ensures:    true only if it is so, whatever their alignments and pins are; false only if it is not, but
-/// for
-///             these, or if there are more than 64 or they are very large.
+/// Ensures:    true only if it is so, whatever their alignments and pins are; false only if it is not, these
+///             left aside, or if there are more than 64 or they are very large.
 /// Complexity: O(pieces of these); if one has no such byte O(n^2 pieces of two + n^3), n = up to 64 shapes.
 template <std::same_as<placement_shapes> Shapes>
 [[nodiscard]] bool can_only_be_stacked(Shapes const& all, std::vector<std::uint32_t> const& some)
