@@ -102,7 +102,7 @@ measured run(network const& net, way how, std::size_t width, int runs)
 {
     measured result;
     plan_model::external_storage external(net, 1);
-    bench::with_executor<plan_model::version_kernel>(how, net, width, [&](auto& execute, auto const& ready) {
+    bench::with_executor<plan_model::network_kernel>(how, net, width, [&](auto& execute, auto const& ready) {
         result.plan.push_back(ready.plan_ms);
         external.bind(execute); // so that it is there, and no part of what the run grows by
         bench::forget_peak();   // what an arena is has been allocated, and not been touched

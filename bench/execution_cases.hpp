@@ -14,8 +14,8 @@
 ///
 /// B3 and B7, the driver's own planner and a captured graph, need a GPU.
 
+#include "../examples/plan_model/network_versions.hpp"
 #include "../examples/plan_model/run_network.hpp"
-#include "../examples/plan_model/run_versions.hpp"
 #include "measure.hpp"
 
 #include <sublet/concurrent_planner.hpp>
@@ -62,15 +62,15 @@ struct idle_kernel {
 namespace detail {
 
 template <class Kernel>
-Kernel kernel_for(std::vector<unsigned char> const& is_again)
+Kernel kernel_for(plan_model::network const& net, std::vector<sublet::value_id> const* value_of = nullptr)
 {
     if constexpr (std::same_as<Kernel, idle_kernel>) return {};
-    else return Kernel{&is_again};
+    else return Kernel{&net, value_of};
 }
 
 } // namespace detail
 
-/// Calls see(executor, prepared). `Kernel`: idle_kernel, or plan_model::version_kernel, which writes noise.
+/// Calls see(executor, prepared). `Kernel`: idle_kernel, or plan_model::network_kernel, which writes noise.
 /// `width`: workers or streams.
 template <class Kernel, class See>
 void with_executor(way how, plan_model::network const& net, std::size_t width, See see)
@@ -87,14 +87,13 @@ void with_executor(way how, plan_model::network const& net, std::size_t width, S
         });
         ready.last = versions.made.last;
         thread_executor execute(versions.made.program, versions.options, arena{planned.plan},
-                                detail::kernel_for<Kernel>(versions.is_again),
+                                detail::kernel_for<Kernel>(net, &versions.made.value_of),
                                 {.workers = width, .handoffs = versions.made.handoffs});
         return see(execute, ready);
     }
     snapshot const program = as_program(net);
     plan_options const options = as_options(net);
-    std::vector<unsigned char> const none_again(net.values.size());
-    Kernel const kernel = detail::kernel_for<Kernel>(none_again);
+    Kernel const kernel = detail::kernel_for<Kernel>(net);
     auto on_this_thread = [&](auto const& mode, memory_source upstream = {}) {
         cpu_executor execute(program, options, mode, kernel, {.upstream = upstream});
         see(execute, ready);

@@ -12,9 +12,9 @@
 // turn, and three numbers of streams, so that all of them are met. Exit status: 0 if all runs of each network
 // leave the same.
 
+#include "network_versions.hpp"
 #include "read_onnx.hpp"
 #include "run_network.hpp"
-#include "run_versions.hpp"
 #include "timed_plan.hpp"
 
 #include <sublet/concurrent_planner.hpp>
@@ -33,7 +33,6 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,30 +58,11 @@ byte_count shrink(network& net, byte_count most)
     return part;
 }
 
-/// Positions, each behind all that it waits for; of those that may come next always the last.
-std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits)
-{
-    std::vector<sublet::step_id> order;
-    std::vector<std::size_t> waits_for;
-    std::priority_queue<sublet::step_id> ready;
-    for (sublet::step_id at = 0; at != waits.before.rows(); ++at) {
-        waits_for.push_back(waits.before[at].size());
-        if (waits_for.back() == 0) ready.push(at);
-    }
-    while (!ready.empty()) {
-        order.push_back(ready.top());
-        ready.pop();
-        for (sublet::step_id next : waits.after[order.back()])
-            if (--waits_for[next] == 0) ready.push(next);
-    }
-    return order;
-}
-
 /// What is run: the network itself, or its values' versions.
 struct form {
     sublet::snapshot program;
     sublet::plan_options options;
-    std::vector<unsigned char> is_again;
+    std::vector<sublet::value_id> value_of = {};
     std::vector<sublet::value_id> last = {};
     std::vector<sublet::handoff> handoffs = {};
 };
@@ -109,7 +89,7 @@ struct network_runs {
     template <class Mode>
     void run_everywhere(form const& its, char const* name, Mode const& mode)
     {
-        version_kernel const kernel{&its.is_again};
+        network_kernel const kernel{&net, its.value_of.empty() ? nullptr : &its.value_of};
         sublet::executor_options const how{.check = sublet::check_level::plan};
         if (its.handoffs.empty() && its.last.empty()) {
             sublet::cpu_executor one(its.program, its.options, mode, kernel, how);
@@ -159,13 +139,11 @@ bool run_all(std::string const& file, network net, bool is_full)
 {
     auto const start = std::chrono::steady_clock::now();
     byte_count const part = shrink(net, is_full ? most_of_full : 200'000), naive = naive_bytes(net);
-    form const listed{.program = as_program(net),
-                      .options = as_options(net, {}),
-                      .is_again = std::vector<unsigned char>(net.values.size())};
+    form const listed{.program = as_program(net), .options = as_options(net, {})};
     network_versions versions(net);
     form const versioned{.program = versions.made.program,
                          .options = versions.options,
-                         .is_again = versions.is_again,
+                         .value_of = versions.made.value_of,
                          .last = versions.made.last,
                          .handoffs = versions.made.handoffs};
 

@@ -71,6 +71,25 @@ inline sublet::plan_options as_options(network const& net)
             .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
 }
 
+/// What is asked of a plan.
+struct wishes {
+    sublet::byte_count alignment = 1;
+    bool in_place = true;
+    std::vector<sublet::node_id> order = {};
+    bool concurrent = false, slots = false, handoffs = false;
+    std::size_t workers = 0;
+};
+
+/// The options refer to the network.
+inline sublet::plan_options as_options(network const& net, wishes const& asked)
+{
+    sublet::plan_options options = as_options(net);
+    options.alignment = asked.alignment;
+    options.in_place = asked.in_place;
+    options.order = asked.order;
+    return options;
+}
+
 /// For any batch up to a largest one.
 inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::byte_count max_batch)
 {

@@ -35,20 +35,28 @@
 namespace plan_model {
 namespace {
 
+/// By the value of a plan, what the model calls it.
+auto names_of(network const& net, timed_plan const& timed)
+{
+    return [&](sublet::value_id v) {
+        return timed.versions ? timed.versions->name_of(net, v) : net.values[v].name;
+    };
+}
+
 /// The witness in the words of the file that it is about.
-std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order)
+template <class Names>
+std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order,
+                    Names name_of)
 {
     if (w.what == sublet::fault::used_undefined && w.position < net.operations.size()) {
         auto const node = order.empty() ? w.position : order[w.position];
         return net.operations[node].label + ", at position " + std::to_string(w.position) + ", uses value " +
-               quoted(net.values[w.value].name) + " before it is defined";
+               quoted(name_of(w.value)) + " before it is defined";
     }
     std::ostringstream text;
     text << w;
-    if (w.value < net.values.size())
-        text << " (value " << w.value << " is " << quoted(net.values[w.value].name) << ')';
-    if (w.other < net.values.size())
-        text << " (value " << w.other << " is " << quoted(net.values[w.other].name) << ')';
+    for (auto v : {w.value, w.other})
+        if (v != sublet::no_value) text << " (value " << v << " is " << quoted(name_of(v)) << ')';
     return std::move(text).str();
 }
 
@@ -68,25 +76,22 @@ std::optional<mode_comparison> run_if_asked(arguments const& asked, network cons
 {
     if (!asked.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
-    sublet::memory_plan plan = timed.planned.plan;
-    if (asked.concurrent) { // what holds for every schedule holds for the one listed, too
-        plan.valid_for = sublet::program_reading::sequential;
-        plan.buffer_of.resize(net.values.size()); // further versions are the caller's
-    }
-    return compare_modes(net, wanted, plan, {.check = asked.check, .limit = asked.limit});
+    return compare_modes(net, wanted, timed.planned.plan, {.check = asked.check, .limit = asked.limit},
+                         timed.versions ? &*timed.versions : nullptr);
 }
 
 int run_any_batch(arguments const& asked, network const& net, std::vector<sublet::node_id> const& order,
                   std::ostream& out, std::ostream& err)
 {
     sublet::planned_symbolic const planned = plan_any_batch(net, asked, order);
+    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
     if (planned.refuted && (planned.refuted->found.what == sublet::fault::used_undefined ||
                             planned.refuted->found.what == sublet::fault::write_moved))
         throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
-                          explain(planned.refuted->found, net, order));
+                          explain(planned.refuted->found, net, order, name_of));
     if (planned.refuted)
-        err << "plan_model: " << asked.model << ": " << explain(planned.refuted->found, net, order)
-                  << '\n';
+        err << "plan_model: " << asked.model << ": " << explain(planned.refuted->found, net, order, name_of)
+            << '\n';
     if (!asked.quiet) print(out, asked.model, net, planned, asked.json);
     return planned.report.is_checked && planned.is_sound() ? 0 : 1;
 }
@@ -105,32 +110,30 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
         std::ostringstream advice;
         bool const fits = print_advice(advice, asked.model, net, wanted, asked.capacity);
         if (!asked.quiet) out << advice.str();
-            return fits ? 0 : 1;
+        return fits ? 0 : 1;
     }
 
     timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;
+    auto const name_of = names_of(net, timed);
 
     if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
                             planned.refuted->what == sublet::fault::write_moved))
         throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
-                          explain(*planned.refuted, net, order));
+                          explain(*planned.refuted, net, order, name_of));
     if (planned.report.naive_bytes == sublet::no_size - 1)
         throw input_error(asked.model + ": its values take more bytes together than 64 bits can count");
     std::optional<mode_comparison> const ran = run_if_asked(asked, net, wanted, timed);
     if (!asked.quiet)
         for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
-    auto say = [&](std::string const& what) {
-        err << "plan_model: " << asked.model << ": " << what << '\n';
-    };
-    if (planned.refuted) say(explain(*planned.refuted, net, order));
+    auto say = [&](std::string const& what) { err << "plan_model: " << asked.model << ": " << what << '\n'; };
+    if (planned.refuted) say(explain(*planned.refuted, net, order, name_of));
     if (ran && !asked.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
     if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
 
     std::string const title = std::filesystem::path(asked.model).filename().string();
-    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
     auto kind_of = [&](auto v) -> std::string {
-        auto const by = net.values[v].producer;
+        auto const by = net.values[timed.versions ? timed.versions->made.value_of[v] : v].producer;
         return by == sublet::no_node ? "input" : net.operations[by].type;
     };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
@@ -146,8 +149,8 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
     write_file(asked.dot, [&](auto& to) {
-        sublet::write_dot(to, as_program(net), slot_of, name_of, label_of,
-                          {.title = title, .given_without_slot = false});
+        sublet::write_dot(to, timed.versions ? timed.versions->made.program : as_program(net), slot_of,
+                          name_of, label_of, {.title = title, .given_without_slot = false});
     });
     write_file(asked.why_peak, [&](auto& to) {
         sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);

@@ -7,8 +7,12 @@
 ///     no_plan   every value has bytes of its own: the oracle ──► digest ─┐
 ///     recycle   freed after the last use ──────────────────────► digest ─┼─► identical or DIFFERENT
 ///     arena     where the plan says ───────────────────────────► digest ─┘
+///
+/// The first run is in the order of the file, or the one that is asked for. What a plan for every schedule is
+/// for runs in an order that keeps its waits, and in the arena once more, the last steps first.
 
 #include "network.hpp"
+#include "network_versions.hpp"
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
@@ -39,9 +43,12 @@ struct limit_exceeded : std::runtime_error {
 };
 
 /// What was clobbered, in the words of the model.
-inline std::string explain(sublet::clobbering const& what, network const& net)
+inline std::string explain(sublet::clobbering const& what, network const& net,
+                           network_versions const* versions)
 {
-    auto value = [&](auto v) { return "value " + quoted(net.values[v].name); };
+    auto value = [&](auto v) {
+        return "value " + quoted(versions == nullptr ? net.values[v].name : versions->name_of(net, v));
+    };
     std::string text = value(what.value);
     if (what.producer != sublet::no_step) text += ", made by " + net.operations[what.producer].label + ',';
     text += " is not what it was when ";
@@ -54,11 +61,12 @@ inline std::string explain(sublet::clobbering const& what, network const& net)
 /// The three modes one after the other, so that no two of them need memory at once. Without a plan the
 /// network is not run where that would take more than the limit.
 ///
-/// Requires: the plan is one of this network with these wishes. (It may be unsound if `how` says that it need
-///           not be proved.)
+/// Requires: the plan is one of this network with these wishes, or of `versions` of it. (It may be unsound if
+///           `how` says that it need not be proved.)
 /// Throws:   limit_exceeded if the plan needs more than the limit as well; allocation_error.
 inline mode_comparison compare_modes(network const& net, wishes const& asked, sublet::memory_plan const& plan,
-                                     sublet::executor_options how = {})
+                                     sublet::executor_options how = {},
+                                     network_versions const* versions = nullptr)
 {
     sublet::snapshot const program = as_program(net);
     sublet::plan_options const options = as_options(net, asked);
@@ -89,22 +97,32 @@ inline mode_comparison compare_modes(network const& net, wishes const& asked, su
     if (how.limit != sublet::no_limit) how.limit -= external.total_bytes();
     char const* oracle = nullptr; // the first mode that runs to its end
     std::uint64_t expected = 0;
-    auto attempt = [&](char const* name, auto const& mode) -> std::optional<mode_run> {
-        std::string const where = std::string("in mode ") + name;
+    auto attempt = [&](char const* name, auto run_it, char const* order = "") -> std::optional<mode_run> {
+        std::string const where = std::string("in mode ") + name + order;
         try {
-            mode_run const its = run(net, program, options, mode, external, how);
+            mode_run const its = run_it();
             if (oracle == nullptr) oracle = name, expected = its.outputs;
             if (its.outputs != expected)
                 result.faults.push_back(where + " other results are left than in mode " + oracle);
             return its;
         } catch (sublet::clobbered_value const& e) {
-            result.faults.push_back(where + ", " + explain(e.details(), net));
+            result.faults.push_back(where + ", " + explain(e.details(), net, versions));
             return std::nullopt;
         }
     };
-    if (fits) result.no_plan = attempt("no_plan", sublet::no_plan{});
-    result.recycle = attempt("recycle", sublet::recycle{});
-    result.arena = attempt("arena", sublet::arena{plan});
+    auto in_mode = [&](auto const& mode, bool last_first = false) {
+        return [&, last_first] {
+            return versions == nullptr ? run(net, program, options, mode, external, how)
+                                       : run(net, *versions, mode, last_first, external, how);
+        };
+    };
+    if (fits)
+        result.no_plan =
+            attempt("no_plan", [&] { return run(net, program, options, sublet::no_plan{}, external, how); });
+    result.recycle = attempt("recycle", in_mode(sublet::recycle{}));
+    result.arena = attempt("arena", in_mode(sublet::arena{plan}));
+    if (versions != nullptr && result.arena)
+        attempt("arena", in_mode(sublet::arena{plan}, true), ", the last steps first,");
     return result;
 }
 

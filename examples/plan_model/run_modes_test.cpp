@@ -179,6 +179,86 @@ TEST_CASE("external storage begins where the alignment asks for it")
     }
 }
 
+namespace {
+
+/// x -> a -> y and x -> c, of 12, 16 and 16 bytes.
+network two_branches()
+{
+    network net;
+    net.values = {{"x", 4, sublet::value_role::external, sublet::no_value, sublet::no_node},
+                  {"a", 12, sublet::value_role::intermediate, sublet::no_value, 0},
+                  {"y", 16, sublet::value_role::output, sublet::no_value, 1},
+                  {"c", 16, sublet::value_role::intermediate, sublet::no_value, 2}};
+    net.operations = {{"node 0 (F)", "F", {0}, {1}, {}, {}},
+                      {"node 1 (F)", "F", {1}, {2}, {}, {}},
+                      {"node 2 (F)", "F", {0}, {3}, {}, {}}};
+    net.results = 3;
+    return net;
+}
+
+mode_comparison run_concurrently(network const& net, timed_plan const& timed,
+                                 sublet::executor_options how = {})
+{
+    return compare_modes(net, {}, timed.planned.plan, how, &*timed.versions);
+}
+
+} // namespace
+
+TEST_CASE("a plan that waits is run in an order that keeps its waits")
+{
+    network const net = two_branches();
+    timed_plan const timed = plan(net, {.concurrent = true, .handoffs = true});
+    REQUIRE(timed.is_verified());
+    auto const& handoffs = timed.planned.plan.handoffs; // y takes the bytes of c, whose node is listed last
+    REQUIRE(handoffs.size() == 1);
+    REQUIRE(handoffs[0] == sublet::handoff{2, 1});
+    auto const all = run_concurrently(net, timed);
+    CHECK(all.is_identical());
+    CHECK(all.arena->peak_bytes == 28);
+    CHECK(all.no_plan->outputs == all.arena->outputs);
+}
+
+TEST_CASE("a plan for every schedule is also run with the last steps first")
+{
+    network net = two_branches();
+    net.values[3].role = sublet::value_role::output;
+    timed_plan timed = plan(net, {.concurrent = true});
+    sublet::memory_plan& plan = timed.planned.plan;
+    plan.buffers[2].offset = plan.buffers[0].offset; // listed first, a is over before c is written
+    plan.arena_bytes = {48};
+    auto const all = run_concurrently(net, timed, {.check = off, .prove = false});
+    REQUIRE(all.faults.size() == 1);
+    CHECK(all.faults[0] ==
+          "in mode arena, the last steps first, other results are left than in mode no_plan");
+}
+
+TEST_CASE("what writes an intermediate leaves the same for every schedule")
+{
+    network net = two_branches();
+    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}}; // writes a
+    net.operations.push_back({"node 3 (H)", "H", {1, 3}, {4}, {}, {}});
+    net.values.push_back({"z", 8, sublet::value_role::output, sublet::no_value, 3});
+    net.results = 4;
+    network view = net; // and through a view of it
+    view.values.insert(view.values.end(), {"part", 4, sublet::value_role::intermediate, 1, 0});
+    view.operations[0].outputs.push_back(5);
+    view.operations[2].inputs[1] = view.operations[2].mutated[0] = 5;
+    for (network const& its : {net, view})
+        for (bool waits : {false, true}) {
+            timed_plan const timed = plan(its, {.concurrent = true, .handoffs = waits});
+            REQUIRE(timed.is_verified());
+            CHECK(run_concurrently(its, timed).is_identical());
+            CHECK(run_concurrently(its, timed, {.check = sublet::check_level::digest}).is_identical());
+            CHECK(run_concurrently(its, timed).arena->outputs ==
+                  compare_modes(its, {}, plan_of(its)).arena->outputs);
+        }
+    CHECK(compare_modes(net, {}, plan_of(net)).arena->outputs !=
+          compare_modes(view, {}, plan_of(view)).arena->outputs);
+    timed_plan const timed = plan(net, {.concurrent = true});
+    CHECK(timed.versions->name_of(net, timed.versions->made.last[1]) == "a@1");
+    CHECK(timed.versions->name_of(net, 1) == "a");
+}
+
 TEST_CASE("only a verified plan is good, and if runs were asked for, they are identical")
 {
     network const net = diamond();

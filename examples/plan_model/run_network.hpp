@@ -6,8 +6,12 @@
 /// byte of the operands, so two runs that end with the same digest have lost nothing on the way.
 
 #include "network.hpp"
+#include "network_versions.hpp"
 
 #include <sublet/execution.hpp>
+#include <sublet/execution/digest.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/threads.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
@@ -16,10 +20,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <span>
 #include <vector>
 
 namespace plan_model {
+
+/// A kernel for every operation: each byte that it writes depends on each byte that it reads. It writes its
+/// results, but for views, and the operands that the file says it writes, be they views.
+struct network_kernel {
+    network const* net = nullptr;
+    std::vector<sublet::value_id> const* value_of = nullptr; ///< by version; none: values are run
+
+    /// Complexity: O(bytes of operands and results), no allocation.
+    template <class Call>
+    void operator()(Call const& call) const
+    {
+        auto named = [&](sublet::value_id v) { return value_of == nullptr ? v : (*value_of)[v]; };
+        std::uint64_t sum = call.step;
+        auto const uses = call.uses(), defs = call.defs();
+        for (std::size_t i = 0; i != uses.size(); ++i) // in whatever order they come
+            sum += sublet::fold_digest(named(uses[i]), sublet::digest(call.in(i)));
+        std::size_t at = 0;
+        auto write = [&](sublet::value_id v) {
+            while (named(defs[at]) != v) at = at + 1 == defs.size() ? 0 : at + 1;
+            sublet::fill_noise(call.out(at), sublet::fold_digest(sum, v));
+        };
+        operation const& op = net->operations[call.step];
+        for (sublet::value_id v : op.outputs)
+            if (v != sublet::no_value && net->values[v].alias_of == sublet::no_value) write(v);
+        for (sublet::value_id v : op.mutated) write(v);
+    }
+};
 
 /// The caller's side of a run: weights and other external storage, in one block. What no operation writes is
 /// a window of the same noise, as long as the largest of them; what is written (a weight that is trained) has
@@ -127,15 +159,58 @@ struct mode_run {
     std::uint64_t allocations = 0;     ///< of those, the arenas too
 };
 
+/// One step after the other, in the order of the options.
+///
 /// Throws: whatever the executor throws.
 template <class Mode>
 mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_options const& options,
              Mode const& mode, external_storage& external, sublet::executor_options const& how = {})
 {
-    sublet::cpu_executor execute{program, options, mode, sublet::synthetic_kernel{}, how};
+    sublet::cpu_executor execute{program, options, mode, network_kernel{&net}, how};
     give(execute, net, external);
     sublet::run_report const report = execute.run();
     return {.outputs = left_behind(execute, net, external),
+            .peak_bytes = report.run.bytes.peak,
+            .allocations = execute.memory().allocations.total};
+}
+
+/// Positions, each behind all that it waits for; of those that may come next always the last.
+inline std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits)
+{
+    std::vector<sublet::step_id> order;
+    std::vector<std::size_t> waits_for;
+    std::priority_queue<sublet::step_id> ready;
+    for (sublet::step_id at = 0; at != waits.before.rows(); ++at) {
+        waits_for.push_back(waits.before[at].size());
+        if (waits_for.back() == 0) ready.push(at);
+    }
+    while (!ready.empty()) {
+        order.push_back(ready.top());
+        ready.pop();
+        for (sublet::step_id next : waits.after[order.back()])
+            if (--waits_for[next] == 0) ready.push(next);
+    }
+    return order;
+}
+
+/// The same for a plan for every schedule: in the order that plan and data leave, or, of the steps that may
+/// come next, always the last first.
+template <class Mode>
+mode_run run(network const& net, network_versions const& versions, Mode const& mode, bool last_first,
+             external_storage& external, sublet::executor_options const& how = {})
+{
+    auto const& [made, options] = versions;
+    sublet::thread_options one{.workers = 1};
+    one.handoffs = made.handoffs;
+    if (last_first) {
+        one.policy = sublet::queue_policy::given;
+        one.order = latest_first(run_order_of(made.program, options, mode, how.scratch, made.handoffs).waits);
+    }
+    sublet::thread_executor execute{made.program, options, mode, network_kernel{&net, &made.value_of},
+                                    one,          how};
+    give(execute, net, external);
+    sublet::run_report const report = execute.run();
+    return {.outputs = left_behind(execute, net, external, made.last),
             .peak_bytes = report.run.bytes.peak,
             .allocations = execute.memory().allocations.total};
 }

@@ -3,8 +3,8 @@
 #define SUBLET_EXAMPLES_PLAN_MODEL_TIMED_PLAN_HPP
 
 #include "network.hpp"
+#include "network_versions.hpp"
 
-#include <sublet/analysis/versions.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/planner.hpp>
@@ -30,27 +30,10 @@ struct timed_plan {
     sublet::planned_memory planned;
     double milliseconds = 0; ///< from the network in memory to the checked plan
     std::optional<concurrent_facts> concurrent = {};
+    std::optional<network_versions> versions = {}; ///< whose plan it is, if it is one for every schedule
 
     bool is_verified() const { return planned.report.is_checked && planned.is_sound(); }
 };
-
-struct wishes {
-    sublet::byte_count alignment = 1;
-    bool in_place = true;
-    std::vector<sublet::node_id> order = {};
-    bool concurrent = false, slots = false, handoffs = false;
-    std::size_t workers = 0;
-};
-
-/// The options refer to the network.
-inline sublet::plan_options as_options(network const& net, wishes const& asked)
-{
-    sublet::plan_options options = as_options(net);
-    options.alignment = asked.alignment;
-    options.in_place = asked.in_place;
-    options.order = asked.order;
-    return options;
-}
 
 inline double milliseconds_since(std::chrono::steady_clock::time_point start)
 {
@@ -68,34 +51,31 @@ inline sublet::slot_plan fewest_slots(sublet::snapshot const& program, sublet::p
     return sublet::fewest_slots(lives, sublet::later_conflicts(graph, lives)).plan;
 }
 
-/// The plan is one of the network's values, too: further versions of a value are all its caller's.
 inline timed_plan plan_concurrently(network const& net, wishes const& asked)
 {
     auto const start = std::chrono::steady_clock::now();
-    sublet::plan_options const options = as_options(net, asked);
-    auto const versioned = sublet::versions(as_program(net), sublet::versions_for(options));
-    if (versioned.violation) throw input_error("its nodes are not listed in an order in which they can run");
-    sublet::plan_options const lifted = sublet::with_versions(options, versioned);
-    sublet::concurrent_options const how{.strategy = asked.slots ? sublet::concurrent_strategy::slots
-                                                                 : sublet::concurrent_strategy::offsets,
-                                         .handoffs = versioned.handoffs};
     timed_plan result;
+    auto const& [made, options] = result.versions.emplace(net, asked);
     concurrent_facts& facts = result.concurrent.emplace();
     if (asked.handoffs) {
-        auto planned = sublet::plan_with_handoffs(versioned.program, lifted,
-                                                  {.workers = asked.workers, .handoffs = versioned.handoffs});
+        auto planned = sublet::plan_with_handoffs(made.program, options,
+                                                  {.workers = asked.workers, .handoffs = made.handoffs});
         facts.bytes_without = planned.bytes_without;
         facts.critical_path = planned.critical_path;
         facts.critical_path_with = planned.critical_path_with;
         result.planned = std::move(planned);
     } else {
-        auto planned = sublet::plan_concurrent(versioned.program, lifted, how);
+        auto planned =
+            sublet::plan_concurrent(made.program, options,
+                                    {.strategy = asked.slots ? sublet::concurrent_strategy::slots
+                                                             : sublet::concurrent_strategy::offsets,
+                                     .handoffs = made.handoffs});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);
         result.planned = std::move(planned);
     }
     result.milliseconds = milliseconds_since(start);
-    if (!asked.slots) facts.slots = fewest_slots(versioned.program, lifted, result.planned.plan);
+    if (!asked.slots) facts.slots = fewest_slots(made.program, options, result.planned.plan);
     return result;
 }
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_VERSIONS_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_VERSIONS_HPP
+
+/// A network that may run in any order: its values, each written once.
+///
+///     sgd(w, dw)  writes w        w is read ... sgd(w, dw) makes w'      w and w' are the same bytes, so all
+///                                                                        steps that read w come first
+///
+/// A node may write a value again: a weight that is trained, or an intermediate. Plans for every schedule are
+/// of versions of values. A run of them leaves what a run in file order leaves.
+
+#include "network.hpp"
+
+#include <sublet/analysis/versions.hpp>
+#include <sublet/plan_options.hpp>
+#include <sublet/units.hpp>
+
+#include <string>
+
+namespace plan_model {
+
+/// The options refer to the network.
+struct network_versions {
+    sublet::versioned_program made;
+    sublet::plan_options options;
+
+    explicit network_versions(network const& net, wishes const& asked = {})
+        : made(sublet::versions(as_program(net), sublet::versions_for(as_options(net, asked)))),
+          options(sublet::with_versions(as_options(net, asked), made))
+    {
+        if (made.violation) throw input_error("its nodes are not listed in an order in which they can run");
+    }
+
+    /// h, and h@1, h@2 ... for what is written over h.
+    std::string name_of(network const& net, sublet::value_id version) const
+    {
+        std::string const& name = net.values[made.value_of[version]].name;
+        return made.number[version] == 0 ? name : name + '@' + std::to_string(made.number[version]);
+    }
+};
+
+} // namespace plan_model
+
+#endif
