@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <iostream>
 #include <stop_token>
 #if __has_include(<unistd.h>)
 #include <unistd.h>
@@ -27,13 +28,13 @@ inline void stop_at_interrupt()
     });
 }
 
-/// One line on stderr about a search that takes its time: renewed in place on a terminal, else line by line.
+/// One line about a search that takes its time: renewed in place on a terminal, else line by line.
 class progress_line {
 public:
-    explicit progress_line(bool quiet) : is_quiet(quiet) {}
+    progress_line(std::ostream& to, bool quiet) : err(to), is_quiet(quiet) {}
     ~progress_line()
     {
-        if (is_begun && is_terminal) std::fputs("\r\x1b[K", stderr);
+        if (is_begun && is_terminal) err << clear_line << std::flush;
     }
     progress_line(progress_line const&) = delete;
     progress_line& operator=(progress_line const&) = delete;
@@ -45,20 +46,24 @@ public:
         if (is_quiet || now < next) return;
         next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
         auto const seconds = std::chrono::duration<double>(now - start).count();
-        if (is_terminal) std::fputs("\r\x1b[K", stderr);
-        std::fprintf(stderr, "pack: %.1f s, ", seconds);
-        if (best == sublet::no_limit) std::fputs("nothing", stderr);
-        else std::fprintf(stderr, "%llu", static_cast<unsigned long long>(best));
-        std::fprintf(stderr, " found, nothing is below %llu%s", static_cast<unsigned long long>(bound),
-                     is_terminal ? "" : "\n");
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f", seconds);
+        if (is_terminal) err << clear_line;
+        err << "pack: " << text << " s, ";
+        if (best == sublet::no_limit) err << "nothing";
+        else err << best;
+        err << " found, nothing is below " << bound << (is_terminal ? "" : "\n") << std::flush;
         is_begun = true;
     }
 
     std::stop_source stop = {};
 
 private:
+    static constexpr char clear_line[] = "\r\x1b[K";
+
+    std::ostream& err;
 #if __has_include(<unistd.h>)
-    bool const is_terminal = isatty(2) != 0;
+    bool const is_terminal = &err == &std::cerr && isatty(2) != 0;
 #else
     bool const is_terminal = false;
 #endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// pack --capacity=BYTES|--minimize --input=FILE.csv: where do buffers with fixed lifetimes lie?
+// Reads the table, searches, prints how good the answer is and how that is known, and writes the table with
+// its offsets.
+
+#include "program.hpp"
+
+#include "arguments.hpp"
+#include "draw_placement.hpp"
+#include "explain.hpp"
+#include "progress_line.hpp"
+#include "read_lifetimes.hpp"
+
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
+#include <sublet/placement/place.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace pack {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string with_decimals(double number, int digits)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, number);
+    return text;
+}
+
+template <class Write>
+void write_file(std::string const& file, Write write)
+{
+    if (file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    if (out) write(out);
+    out.close();
+    if (!out) throw input_error(file + ": cannot be written");
+}
+
+/// What the library's opponent has to say against it.
+std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem,
+                       sublet::placement_objective objective)
+{
+    std::ostringstream text;
+    auto const proof = sublet::check_proof(problem, placed, 0);
+    if (auto const fault = sublet::check_placement(problem, placed, {.objective = objective})) text << *fault;
+    else if (proof.verdict == sublet::proof_verdict::refuted) text << proof;
+    return std::move(text).str();
+}
+
+int run(arguments const& asked, std::ostream& out, std::ostream& err)
+{
+    lifetimes table = read_lifetimes(asked.input);
+    auto say = [&](std::string const& what) {
+        if (!asked.quiet) err << "pack: " << asked.input << ": " << what << '\n';
+    };
+    for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
+    table.problem.pools = {{.capacity = asked.capacity}};
+
+    auto const objective =
+        asked.minimize ? sublet::placement_objective::minimize : sublet::placement_objective::fit;
+    auto const start = std::chrono::steady_clock::now();
+    sublet::placement const placed = [&] {
+        progress_line line(err, asked.quiet);
+        return sublet::place(table.problem,
+                             {.time_limit = asked.time_limit,
+                              .threads = asked.threads,
+                              .seed = asked.seed,
+                              .objective = objective,
+                              .nodes = asked.nodes(),
+                              .stop = line.stop.get_token(),
+                              .progress = [&](auto best, auto bound, auto) { line.show(best, bound); }});
+    }();
+    double const seconds = seconds_since(start);
+    if (std::string const mistake = mistake_in(placed, table.problem, objective); !mistake.empty())
+        throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
+
+    using enum sublet::placement_status;
+    sublet::placed_pool const& pool = placed.pools[0];
+    bool const is_infeasible = placed.status == infeasible;
+    bool const is_solved = placed.status == optimal || (placed.status == feasible && !asked.minimize);
+    bool const is_lowest = pool.height == pool.lower_bound; // `optimal` says of a capacity that it suffices
+    if (is_infeasible) {
+        say("nothing fits: " + explain(pool.proof, table));
+    } else {
+        write_file(asked.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
+        std::string const title = std::filesystem::path(asked.input).filename().string();
+        write_file(asked.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
+    }
+    if (!asked.quiet)
+        out << "buffers: " << table.rows.size() << "\nlower_bound: " << pool.lower_bound
+            << "\nheight: " << pool.height
+            << "\nstatus: " << word_of(placed.status == optimal && !is_lowest ? feasible : placed.status)
+            << "\nseconds: " << with_decimals(seconds, 6) << "\nnodes: " << pool.nodes << '\n';
+    return is_solved ? 0 : is_infeasible ? 1 : 3;
+}
+
+} // namespace
+
+int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
+{
+    std::string about;
+    try {
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) {
+            out << usage;
+            return 0;
+        }
+        about = asked.input + ": ";
+        return run(asked, out, err);
+    } catch (input_error const& e) {
+        err << "pack: " << e.what() << '\n';
+    } catch (std::exception const& e) { // sizes beyond 64 bits together, too little memory
+        err << "pack: " << about << e.what() << '\n';
+    }
+    return 2;
+}
+
+} // namespace pack
