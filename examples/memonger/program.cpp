@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+// Caffe2's memonger on sublet: reads a net, a text or (where ONNX is found) a model, writes a plan into it by
+// the call that is asked for, and prints the log line. What replaced what, and the net, are printed if asked.
+
+#include "program.hpp"
+
+#include "memonger.hpp"
+
+#ifdef MEMONGER_READS_ONNX
+#include "../plan_model/read_onnx.hpp"
+#endif
+
+#include <exception>
+#include <fstream>
+#include <iomanip>
+#include <ostream>
+#include <string>
+
+namespace memonger {
+namespace {
+
+constexpr char const* usage =
+    "usage: memonger CALL FILE [--log] [--print]\n"
+    "  CALL  optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
+    "        share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
+    "  FILE  a net as text, or an ONNX model\n";
+
+bool ends_with(std::string const& name, std::string const& end)
+{
+    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+}
+
+/// What a file is: the net, and which blobs are gradients.
+struct input {
+    net_def net;
+    names gradients;
+};
+
+#ifdef MEMONGER_READS_ONNX
+/// Operators up to the one that makes the first output are the forward part; behind it, results are
+/// gradients.
+input read_model(std::string const& file)
+{
+    plan_model::network const model = plan_model::read_onnx(file);
+    input in;
+    in.net.name = file.substr(file.find_last_of('/') + 1);
+    bool is_backward = false;
+    auto name_of = [&](sublet::value_id v) -> auto& { return model.values[v].name; };
+    for (auto const& operation : model.operations) {
+        operator_def op;
+        op.type = operation.type;
+        for (auto v : operation.inputs)
+            if (v != sublet::no_value) op.inputs.push_back(name_of(v));
+        bool makes_output = false;
+        for (auto const& row : {operation.outputs, operation.mutated})
+            for (auto v : row) {
+                if (v == sublet::no_value) continue;
+                op.outputs.push_back(name_of(v));
+                makes_output |= has_role(model.values[v].role, sublet::value_role::output);
+                if (is_backward) in.gradients.insert(name_of(v));
+            }
+        in.net.operators.push_back(op);
+        is_backward |= makes_output;
+    }
+    for (auto const& value : model.values) {
+        if (has_role(value.role, sublet::value_role::external)) in.net.external_inputs.push_back(value.name);
+        if (has_role(value.role, sublet::value_role::output)) in.net.external_outputs.push_back(value.name);
+        blob_def& blob = in.net.blobs[value.name];
+        blob.bytes = value.bytes == sublet::no_size ? 0 : value.bytes;
+        if (value.alias_of != sublet::no_value) blob.view_of = name_of(value.alias_of);
+    }
+    return in;
+}
+#endif
+
+input read(std::string const& file)
+{
+#ifdef MEMONGER_READS_ONNX
+    if (ends_with(file, ".onnx")) return read_model(file);
+#endif
+    std::ifstream text(file);
+    if (!text) throw net_error("cannot be read");
+    input in{read_net(text), {}};
+    for (operator_def const& op : in.net.operators)
+        for (auto const& blob : op.outputs)
+            if (ends_with(blob, "_grad")) in.gradients.insert(blob);
+    return in;
+}
+
+/// The log line; before a net it is a remark.
+void print_line(std::ostream& out, net_def const& net, savings const& s, char const* mark)
+{
+    out << mark << net.name;
+    if (s.was_planned) return void(out << ": was planned already\n");
+    out << ": " << s.shared_blobs << " shared blobs";
+    auto const mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1048576; };
+    if (s.has_sizes && s.before != 0)
+        out << std::fixed << std::setprecision(2) << ", " << mebibytes(s.before) << " MiB before, "
+            << mebibytes(s.after) << " MiB after, saved "
+            << 100 * static_cast<double>(s.before - s.after) / static_cast<double>(s.before) << " %";
+    out << '\n';
+}
+
+int run(std::string const& call, std::string const& file, bool log, bool print, std::ostream& out,
+        std::ostream& err)
+{
+    input in = read(file);
+    net_def& net = in.net;
+    auto const is_gradient = [&](std::string const& blob) { return in.gradients.count(blob) != 0; };
+    savings result;
+    char const* const mark = print ? "# " : "";
+    if (call == "optimize_inference_fast") result = optimize_inference_fast(net, {});
+    else if (call == "optimize_inference_for_dag") result = optimize_inference_for_dag(net, {});
+    else if (call == "compute_assignments") result = compute_assignments(net, {});
+    else if (call == "share_grad_blobs") result = share_grad_blobs(net, is_gradient, {});
+    else if (call == "share_grad_and_activation_blobs") result = share_grad_blobs(net, is_gradient, {}, true);
+    else if (call == "release_blobs_when_used")
+        out << mark << net.name << ": " << release_blobs_when_used(net, {}) << " blobs freed\n";
+    else return err << usage, 2;
+    if (call != "release_blobs_when_used") print_line(out, net, result, mark);
+    if (log)
+        for (auto const& line : result.log) out << mark << "  " << line;
+    if (print) print_net(out, net);
+    return 0;
+}
+
+} // namespace
+
+int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
+{
+    std::string call, file;
+    bool log = false, print = false;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        if (word == "--log") log = true;
+        else if (word == "--print") print = true;
+        else (call.empty() ? call : file) = word;
+    }
+    if (file.empty()) return err << usage, 2;
+    try {
+        return run(call, file, log, print, out, err);
+    } catch (std::exception const& e) {
+        err << "memonger: " << file << ": " << e.what() << '\n';
+        return 2;
+    }
+}
+
+} // namespace memonger
