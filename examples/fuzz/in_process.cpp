@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "in_process.hpp"
 
+#include "../memonger/program.hpp"
+#include "../pack/program.hpp"
 #include "../plan_model/program.hpp"
+#include "../run_network/program.hpp"
+#include "../transpiler/program.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -11,6 +15,10 @@ namespace {
 
 constexpr program programs[] = {
     {"plan_model", plan_model::run_program, "012"},
+    {"run_network", run_network::run_program, "0123"},
+    {"pack", pack::run_program, "0123"},
+    {"memonger", memonger::run_program, "02"},
+    {"transpiler", transpiler::run_program, "02"},
 };
 
 /// A sentence of the program about the file, and nothing else on the line.

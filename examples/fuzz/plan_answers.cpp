@@ -197,7 +197,15 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
         auto const at = std::find(words.begin(), words.end(), option);
         return at == words.end() ? std::string() : *(at + 1);
     };
-    if (asked("--capacity")) return {}; // advice in words
+    if (auto const capacity = operand_of("--capacity"); !capacity.empty()) {
+        bool const is_denied = came.out.find("\nno suggestions help: ") != came.out.npos;
+        std::size_t const needs = came.out.rfind(" needs ");
+        bool const is_more =
+            is_denied && number_in(came.out.substr(needs + 7, came.out.find(' ', needs + 7) - needs - 7)) >
+                             number_in(capacity);
+        return is_denied == (came.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
+    }
+    if (came.status != 0) return "is neither right nor refused";
     auto const read = asked("--json") ? read_json(came.out) : std::optional(read_lines(came.out));
     if (!read) return "prints no JSON object";
     figures said = *read;
@@ -213,7 +221,8 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     if (figure("arena_bytes") < figure("lower_bound_bytes")) return "an arena below the lower bound";
     if (operand_of("--align").empty() && figure("arena_bytes") > figure("naive_bytes"))
         return "an arena larger than all buffers together";
-    if (!said["peak_bytes"].empty() && figure("peak_bytes") > figure("given_peak_bytes"))
+    auto const order = operand_of("--order");
+    if ((order == "exact" || order == "best") && figure("peak_bytes") > figure("given_peak_bytes"))
         return "an order that needs more than the given one";
     if (known && is_sequential && operand_of("--in-place") == "off") {
         if (figure("buffers") != known->buffers) return "another number of buffers than the model has";
