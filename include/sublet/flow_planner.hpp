@@ -123,9 +123,10 @@ live_range_lists spread_lives(live_range_lists const& of_values, Plan& plan, pla
 ///             counted; none: one that keeps loops together.
 /// Ensures:    the plan is valid for the control-flow reading, and proved to be unless `options.check` is
 ///             off. `refuted` says, with a witness, what stands against a plan: a value that is read before
-///             it is written on some path, pins that clash or are misaligned, a capacity that the plan
-///             exceeds. (`flow.allows_undefined`: such reads find anything, and only a value that nothing
-///             ever writes is refused.) The lower bound is the most bytes needed at one position, or more.
+///             it is written on some path, pins that clash or are misaligned, a view of more bytes than its
+///             root, a capacity that the plan exceeds. (`flow.allows_undefined`: such reads find anything, and
+///             only a value that nothing ever writes is refused.) The lower bound is the most bytes needed at
+///             one position, or more.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>

@@ -26,7 +26,7 @@ struct plan_options {
     per_value<byte_count> bytes;                     ///< no default; `no_size` where it is not known
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v]: the same bytes, sized by it
+    per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v], not larger than its root
     per_value<pool_id> pool = pool_id{0};
     per_value<byte_count> pinned = no_offset; ///< an offset that is prescribed
     per_value<bool> eligible = true;          ///< false: keeps storage of its own, not planned, not counted

@@ -26,14 +26,28 @@ namespace sublet {
 
 namespace detail {
 
+/// A view of more bytes than its root has, if there is one.
+template <std::same_as<buffer_table> Table>
+std::optional<witness> oversized_view(Table const& table)
+{
+    if (table.oversized_view == no_value) return std::nullopt;
+    buffer const& its = table.buffers[table.buffer_of[table.oversized_view]];
+    return witness{.what = fault::oversized_view,
+                   .value = table.oversized_view,
+                   .other = its.root,
+                   .end = table.oversized_bytes,
+                   .needed = its.size};
+}
+
 /// List in the plan and in the problem, under the same numbers, the buffers that need storage. Returns what
-/// already speaks against any plan: a buffer that is pinned in two places.
+/// already stands against any plan: a view of more bytes than its root, a buffer that is pinned in two
+/// places.
 ///
 /// Complexity: O(values).
 template <std::same_as<buffer_table> Table>
 std::optional<witness> list_planned(Table const& table, memory_plan& plan, placement_problem& problem)
 {
-    std::optional<witness> refuted;
+    std::optional<witness> refuted = oversized_view(table);
     std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
     for (std::size_t i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];

@@ -24,6 +24,7 @@
 #include <sublet/placement/pack_symbolic.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/reporting/text.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/symbolic_options.hpp>
@@ -121,12 +122,18 @@ struct equally_paired {
 
 /// The buffers that need storage. Their sizes are compared and joined as those of the largest batch, which
 /// are known, and not 0, if and only if those of all others are.
+/// Returns what already stands against any plan: a view that is larger than its root, for the largest batch
+/// or for the smallest. If it is for neither, it is for none.
 template <std::same_as<snapshot> S>
-void list_symbolic(S const& p, symbolic_options const& options, live_ranges const& lives, symbolic_plan& plan)
+std::optional<symbolic_witness> list_symbolic(S const& p, symbolic_options const& options,
+                                              live_ranges const& lives, symbolic_plan& plan)
 {
     auto const bytes = options.bytes.tabulate(p.values());
-    plan_options const largest = options_at(options, options.max_batch);
-    buffer_table table = gather_buffers(lives, largest);
+    buffer_table table = gather_buffers(lives, options_at(options, options.max_batch));
+    std::optional<symbolic_witness> refuted;
+    for (byte_count batch : {options.max_batch, byte_count{1}})
+        if (auto const fact = oversized_view(gather_buffers(lives, options_at(options, batch))))
+            refuted = symbolic_witness{*fact, batch};
     if (options.in_place && !p.overwrites().empty()) {
         std::vector<affine_bytes> size;
         for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
@@ -146,6 +153,7 @@ void list_symbolic(S const& p, symbolic_options const& options, live_ranges cons
         plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
     }
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    return refuted;
 }
 
 /// The largest batch whose arenas are within capacities: they never sink as the batch grows.
@@ -192,8 +200,9 @@ void account(Report& report, symbolic_plan const& plan, symbolic_packing const& 
 ///
 /// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
 /// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved to be unless `options.check`
-///             is off. `refuted` says what stands against it: an order as in plan_memory(), or a capacity
-///             that the largest batch exceeds (`report.fits_up_to` then says which does not).
+///             is off. `refuted` says what stands against it: an order as in plan_memory(), a view that is
+///             larger than its root for some batch, or a capacity that the largest batch exceeds
+///             (`report.fits_up_to` then says which does not).
 /// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_symbolic_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
 ///             largest batch exceed 64 bits together.
@@ -226,7 +235,7 @@ template <std::same_as<snapshot> S>
         return result;
     }
     plan.buffer_of.clear();
-    detail::list_symbolic(p, options, lives, plan);
+    result.refuted = detail::list_symbolic(p, options, lives, plan);
     symbolic_packing packed = pack_symbolic(plan.buffers, options.max_batch, options.mixing);
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
@@ -234,6 +243,7 @@ template <std::same_as<snapshot> S>
     detail::account(result.report, plan, packed);
     result.report.fits_up_to = detail::largest_that_fits(plan, options.pools);
 
+    if (result.refuted) return result;
     if (result.report.fits_up_to != options.max_batch) {
         memory_plan const largest = plan.at(options.max_batch);
         for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)

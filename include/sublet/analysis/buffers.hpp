@@ -10,7 +10,7 @@
 ///
 /// Size, pool and pin are the root's (a pin on a view pins the buffer as well); alignments combine by lcm,
 /// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
-/// where the root begins, and holds all of its storage.
+/// where the root begins, and holds all of its storage. There is no plan with a view of more bytes than that.
 
 #include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -58,6 +58,8 @@ struct buffer_table {
     std::vector<buffer> buffers;              ///< by ascending root
     std::vector<buffer_id> buffer_of;         ///< by value
     std::vector<in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
+    value_id oversized_view = no_value;       ///< the first view that has more bytes than its root, if any
+    byte_count oversized_bytes = 0;           ///< and how many
 };
 
 /// Requires:   `lives` are the live ranges of the values that `options` speaks of.
@@ -95,6 +97,11 @@ template <std::same_as<plan_options> Options>
         b.eligible = b.eligible && eligible[v];
         if (b.pinned == no_offset) b.pinned = pinned[v];
         else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.pinned_too = pinned[v];
+        bool const is_sized = b.size != no_size && bytes[v] != no_size;
+        if (is_sized && bytes[v] > b.size && table.oversized_view == no_value) {
+            table.oversized_view = static_cast<value_id>(v);
+            table.oversized_bytes = bytes[v];
+        }
     }
     table.buffer_of = std::move(classes.buffer_of);
     return table;

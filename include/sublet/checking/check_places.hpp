@@ -65,6 +65,19 @@ bool is_complete(Plan const& plan, std::size_t values)
 }
 
 template <std::same_as<plan_demands> Demands>
+std::optional<witness> larger_than_root(Demands const& asked)
+{
+    for (value_id v = 0; v != asked.root.size(); ++v) {
+        value_id const r = asked.root[v];
+        byte_count const view = asked.bytes[v], root = asked.bytes[r];
+        if (view != no_size && root != no_size && view > root)
+            return witness{
+                .what = fault::oversized_view, .value = v, .other = r, .end = view, .needed = root};
+    }
+    return std::nullopt;
+}
+
+template <std::same_as<plan_demands> Demands>
 std::optional<witness> wrongly_kept(Demands const& asked, memory_plan const& plan)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
@@ -118,18 +131,19 @@ std::optional<witness> misplaced(Demands const& asked, memory_plan const& plan, 
 
 } // namespace detail
 
-/// Look for a class that has no place and needs one, or the converse; for a place that is not allowed; and
-/// for an arena larger than its memory.
+/// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
+/// for a place that is not allowed; and for an arena larger than its memory.
 ///
 /// Requires:   the plan has an entry a value, and a buffer behind each.
-/// Ensures:    the first fault in this order: by value, storage that is missing or needless; by value, a torn
-///             view, a wrong pool, a bad alignment, a missed pin, the end of the arena; by pool, its
-///             capacity.
+/// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
+///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
+///             end of the arena; by pool, its capacity.
 /// Complexity: O(values + pools).
 template <std::same_as<plan_demands> Demands>
 [[nodiscard]] std::optional<witness> check_places(Demands const& asked, memory_plan const& plan,
                                                   plan_options const& options)
 {
+    if (auto fact = detail::larger_than_root(asked)) return fact;
     if (auto fact = detail::wrongly_kept(asked, plan)) return fact;
     if (auto fact = detail::misplaced(asked, plan, options)) return fact;
     for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {

@@ -268,11 +268,11 @@ private:
 ///             `options.order` empty or every node once.
 /// Ensures:    the first fault in this order: a plan of another program, order or reading; the first use
 ///             before a def (by position, then value); a write that changed sides with another touch of its
-///             value; the first edge that leads back in the order; by value, storage that is missing or
-///             needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the end of the
-///             arena; by pool, its capacity; the first position at which two classes clash. There classes are
-///             born by ascending root, those that take over in place last, and a newborn meets its neighbour
-///             below before the one above.
+///             value; the first edge that leads back in the order; by value, a view of more bytes than its
+///             root; by value, storage that is missing or needless; by value, a torn view, a wrong pool, a
+///             bad alignment, a missed pin, the end of the arena; by pool, its capacity; the first position
+///             at which two classes clash. There classes are born by ascending root, those that take over in
+///             place last, and a newborn meets its neighbour below before the one above.
 /// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
 ///             Where an order is given, its check takes another O(touches log touches) time, O(defs) memory.
 /// Throws:     precondition_error where a requirement is broken.

@@ -18,6 +18,7 @@ enum class fault : std::uint8_t {
     outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
     wrong_pool,     ///< value lies in a pool that is not its own (`pool` is its own)
+    oversized_view, ///< value is a view of other and has end bytes, more than `needed`, which other has
     torn_alias,     ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
     unplaced,       ///< value needs storage and has none
     needless,       ///< value lies in an arena though its storage is not the plan's business
@@ -69,6 +70,10 @@ Stream& operator<<(Stream& out, witness const& w)
         break;
     case fault::wrong_pool:
         out << "value " << w.value << " belongs to pool " << w.pool << " and does not lie there";
+        break;
+    case fault::oversized_view:
+        out << "value " << w.value << " has " << w.end << " bytes and is a view of value " << w.other
+            << ", which has only " << w.needed;
         break;
     case fault::torn_alias:
         out << "value " << w.value << " is a view of value " << w.other

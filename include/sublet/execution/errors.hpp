@@ -47,7 +47,9 @@ public:
     explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
     {
         bool const is_order = why.what == fault::used_undefined || why.what == fault::write_moved;
-        text_ << (is_order ? "sublet: a program cannot run in this order" : precondition_error::what())
+        text_ << (is_order                             ? "sublet: a program cannot run in this order"
+                  : why.what == fault::oversized_view ? "sublet: a program cannot run"
+                                                      : precondition_error::what())
               << ": " << why;
     }
     char const* what() const noexcept override { return text_.text(); }

@@ -196,6 +196,14 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
     run_tape tape;
     tape.step_at = std::move(steps);
     tape.table = gather_buffers(lives, options);
+    if (value_id const v = tape.table.oversized_view; v != no_value) {
+        buffer const& its = tape.table.buffers[tape.table.buffer_of[v]];
+        throw unsound_plan({.what = fault::oversized_view,
+                            .value = v,
+                            .other = its.root,
+                            .end = tape.table.oversized_bytes,
+                            .needed = its.size});
+    }
     tape.pools = options.pools.size();
     for (buffer& b : tape.table.buffers) {
         if (b.pool < options.pools.size())
@@ -220,7 +228,8 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
 /// Requires:   `scratch` is defined by one step and used by none.
 /// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, without the
 ///             logarithm in memory; k uses at the ends of predecessors and inputs that nobody needs.
-/// Throws:     unsound_plan if a value is needed before it is defined, or the order moves a write;
+/// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
+///             more bytes than its root;
 ///             precondition_error where a requirement is broken.
 template <std::same_as<snapshot> S>
 [[nodiscard]] run_tape tape_of(S const& program, plan_options const& options, per_value<bool> const& scratch)

@@ -53,7 +53,9 @@ struct program_token_plan : token_plan {
 
 /// Give the values of a program slots that are safe under every schedule, in one call.
 ///
-/// Requires:   of `values` neither `order` nor `pinned` is looked at: slots have no addresses.
+/// Requires:   no view has more bytes than its root. Of `values` neither `order` nor `pinned` is looked at:
+/// slots
+///             have no addresses.
 /// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
 ///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
 /// Throws:     precondition_error where a precondition of a stage is broken.
@@ -78,6 +80,7 @@ template <std::same_as<snapshot> S>
     for (value_id v = 0; v != p.values(); ++v)
         if (role[v] != value_role::intermediate) touched.of[v] = {0, 1};
     buffer_table table = gather_buffers(touched, values);
+    SUBLET_EXPECTS(table.oversized_view == no_value, "sublet: a view has more bytes than its root");
     if (values.in_place) table = take_in_place_concurrently(p, g, std::move(table));
 
     std::size_t const buffers = table.buffers.size();
@@ -101,8 +104,8 @@ template <std::same_as<snapshot> S>
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] program_token_plan share_by_tokens(P const& p, plan_options const& values,
-                                                 program_token_options const& options = {})
+[[nodiscard]] program_token_plan
+    share_by_tokens(P const& p, plan_options const& values, program_token_options const& options = {})
 {
     return share_by_tokens(as_snapshot(p), values, options);
 }

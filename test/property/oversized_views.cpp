@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// A view of more bytes than its root would be read or written beyond it: nothing plans, proves or runs it.
+
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/concurrent_planner.hpp>
+#include <sublet/execution.hpp>
+#include <sublet/flow_planner.hpp>
+#include <sublet/graph/program_tree.hpp>
+#include <sublet/handoff_planner.hpp>
+#include <sublet/memory_advisor.hpp>
+#include <sublet/nested_planner.hpp>
+#include <sublet/planner.hpp>
+#include <sublet/sharing/program_tokens.hpp>
+#include <sublet/symbolic_planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace sublet;
+
+/// 0: a   1: b = view(a)   2: c = view(b)   3: d = f(c)
+snapshot const views_of_views = flow(
+    4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
+    [](node_id n, effect_sink& sink) {
+        if (n != 0) sink.use(n - 1);
+        sink.def(n);
+    });
+
+plan_options options_with(byte_count root, byte_count view, byte_count view_of_view, bool check = true)
+{
+    return {.bytes = std::vector<byte_count>{root, view, view_of_view, 16},
+            .role = std::vector{value_role::intermediate, value_role::intermediate, value_role::intermediate,
+                                value_role::output},
+            .alias_of = std::vector<value_id>{no_value, 0, 1, no_value},
+            .check = check};
+}
+
+witness const too_large{.what = fault::oversized_view, .value = 2, .other = 0, .end = 128, .needed = 64};
+
+void expect_refused(std::optional<witness> const& found)
+{
+    REQUIRE(found);
+    CHECK(*found == too_large);
+}
+
+} // namespace
+
+TEST_CASE("a view of more bytes than its root is refused by every planner, proved or not")
+{
+    for (bool check : {true, false}) {
+        plan_options const options = options_with(64, 32, 128, check);
+        expect_refused(plan_memory(views_of_views, options).refuted);
+        expect_refused(plan_concurrent(views_of_views, options).refuted);
+        expect_refused(plan_with_handoffs(views_of_views, options).refuted);
+        expect_refused(plan_flow(views_of_views, options).refuted);
+        expect_refused(plan_nested(program_tree(views_of_views), std::vector{options}).refuted);
+        expect_refused(advise_memory(views_of_views, options).planned.refuted);
+    }
+    CHECK_THROWS_AS((void)share_by_tokens(views_of_views, options_with(64, 32, 128)), precondition_error);
+}
+
+TEST_CASE("a plan for every batch has no view that is larger for one of them")
+{
+    auto refuted_with = [](affine_bytes root, affine_bytes view) {
+        symbolic_options options{.bytes = std::vector<affine_bytes>{root, view, view, {16, 0}},
+                                 .max_batch = 9};
+        options.alias_of = std::vector<value_id>{no_value, 0, 1, no_value};
+        return plan_symbolic(views_of_views, options).refuted;
+    };
+    CHECK(!refuted_with({8, 8}, {8, 8}));
+    CHECK(!refuted_with({8, 8}, {0, 8}));
+    auto const last = refuted_with({8, 8}, {0, 9}), first = refuted_with({0, 8}, {1, 7});
+    REQUIRE(last);
+    CHECK(last->batch == 9);
+    CHECK(last->found.what == fault::oversized_view);
+    CHECK(!refuted_with({0, 9}, {1, 8}));
+    CHECK(!first);
+    auto const only_first = refuted_with({0, 8}, {2, 7});
+    REQUIRE(only_first);
+    CHECK(only_first->batch == 1);
+    CHECK(only_first->found.needed == 8);
+}
+
+TEST_CASE("a view of more bytes than its root is refused by every checker")
+{
+    plan_options const right = options_with(128, 32, 128), wrong = options_with(64, 32, 128);
+    CHECK(!check_plan(views_of_views, plan_memory(views_of_views, right).plan, right));
+    expect_refused(check_plan(views_of_views, plan_memory(views_of_views, right).plan, wrong));
+    expect_refused(check_concurrent_plan(views_of_views, plan_concurrent(views_of_views, right).plan, wrong));
+    expect_refused(check_flow_plan(views_of_views, plan_flow(views_of_views, right).plan, wrong));
+}
+
+TEST_CASE("a view of more bytes than its root is run by no executor, with a plan or without")
+{
+    auto expect_thrown = [](auto make) {
+        try {
+            make();
+            FAIL("it is run");
+        } catch (unsound_plan const& e) {
+            CHECK(e.why() == too_large);
+            CHECK(std::string(e.what()).find("sublet: a program cannot run: value 2 has 128 bytes") == 0);
+        }
+    };
+    plan_options const wrong = options_with(64, 32, 128);
+    executor_options const trusting{.check = check_level::off};
+    auto const plan = plan_memory(views_of_views, options_with(128, 32, 128)).plan;
+    expect_thrown([&] { cpu_executor(views_of_views, wrong, no_plan{}, synthetic_kernel{}, trusting); });
+    expect_thrown([&] { cpu_executor(views_of_views, wrong, recycle{}, synthetic_kernel{}); });
+    expect_thrown([&] { cpu_executor(views_of_views, wrong, arena{plan}, synthetic_kernel{}); });
+}
+
+TEST_CASE("views that are smaller, as large, or of unknown size are planned")
+{
+    for (byte_count view : {byte_count{0}, byte_count{63}, byte_count{64}, no_size}) {
+        auto const planned = plan_memory(views_of_views, options_with(64, view, view));
+        CHECK(planned.is_sound());
+        CHECK(planned.report.arena_bytes == 80);
+    }
+    CHECK(plan_memory(views_of_views, options_with(no_size, 8, 8)).is_sound());
+}
+
+TEST_CASE("the sentence about a large view names both values and their bytes")
+{
+    std::ostringstream out;
+    out << too_large;
+    CHECK(out.str() == "value 2 has 128 bytes and is a view of value 0, which has only 64");
+}
