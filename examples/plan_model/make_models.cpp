@@ -192,6 +192,69 @@ void write_wrong_attributes()
     draft uneven = chain(false);
     add_ints(*uneven.graph().mutable_node(1), "alias_of_input", {0, -1});
     save("uneven_views.onnx", uneven.bytes());
+
+    draft twice = chain(false);
+    for (int i = 0; i != 2; ++i) add_ints(*twice.graph().mutable_node(1), "may_inplace", {0});
+    save("two_attributes.onnx", twice.bytes());
+}
+
+onnx::TensorProto& store(draft& d, char const* name, dims shape, int type, std::string const& raw = {})
+{
+    auto& t = *d.graph().add_initializer();
+    t.set_name(name);
+    for (auto n : shape) t.add_dims(n);
+    t.set_data_type(type);
+    t.set_raw_data(raw);
+    return t;
+}
+
+/// What is said of a value in several places: it need not be all, but it must be the same.
+void write_declarations()
+{
+    int const number = onnx::TensorProto::FLOAT, wide = onnx::TensorProto::DOUBLE;
+    draft same = one_node().shape("y").shape("y", {-1}).shape("x", {4}, 0).output("y");
+    same.graph().add_value_info()->set_name("y");
+    same.shape("y").last_shape().mutable_type()->mutable_tensor_type()->clear_shape();
+    same.shape("y")
+        .last_shape()
+        .mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(0)
+        ->set_dim_param("batch");
+    store(same, "x", {4}, number, std::string(16, '\0'));
+    save("declared_alike.onnx", same.bytes());
+
+    save("declared_sizes.onnx", one_node().shape("y", {1}).shape("y", {400}).bytes());
+    save("declared_ranks.onnx", one_node().shape("y", {4}).output("y", {4, 1}).bytes());
+    save("declared_types.onnx", one_node().shape("x", {4}, wide).output("y").bytes());
+    draft list = one_node().shape("y").output("y");
+    list.last_shape().mutable_type()->mutable_sequence_type();
+    save("declared_list.onnx", list.bytes());
+
+    auto save_with = [&](char const* file, dims shape, int type, std::size_t bytes) {
+        draft d = one_node().output("y");
+        store(d, "x", shape, type, std::string(bytes, '\0'));
+        save(file, d.bytes());
+    };
+    save_with("left_out.onnx", {4}, number, 0);
+    save_with("stored_sizes.onnx", {5}, number, 20);
+    save_with("stored_types.onnx", {4}, wide, 32);
+    save_with("stored_short.onnx", {4}, number, 12);
+    draft odd = one_node().output("y");
+    auto& t = store(odd, "x", {4}, number);
+    for (int i = 0; i != 2; ++i) t.add_int64_data(0); // as many bytes
+    save("stored_oddly.onnx", odd.bytes());
+    draft twice = one_node().output("y");
+    for (int i = 0; i != 2; ++i) store(twice, "x", {4}, number);
+    save("stored_twice.onnx", twice.bytes());
+    draft constant;
+    constant.output("y", {400});
+    auto& value = *constant.node("Constant", {}, {"y"}).add_attribute();
+    value.set_name("value");
+    value.mutable_t()->set_data_type(number);
+    value.mutable_t()->add_dims(4);
+    save("stored_constant.onnx", constant.bytes());
 }
 
 /// What needs no storage, more than fits, or some odd amount of it.
@@ -277,6 +340,19 @@ void write_views()
     grown.node("Relu", {"b"}, {"y"});
     save("reshape_that_grows.onnx", grown.bytes());
 
+    // x -> a (16 bytes) -> b (64), a view that repeats a, -> c (32), a part of it, -> y
+    for (bool repeats : {false, true}) {
+        draft d;
+        d.input("x").shape("a").shape("b", {4, 4}).shape("c", {2, 4}).output("y");
+        d.node("Relu", {"x"}, {"a"});
+        auto& expand = d.node("expand", {"a"}, {"b"});
+        if (repeats) expand.set_domain("aten");
+        add_ints(expand, "alias_of_input", {0});
+        add_ints(d.node("slice", {"b"}, {"c"}), "alias_of_input", {0});
+        d.node("Reduce", {"c"}, {"y"});
+        save(repeats ? "repeated.onnx" : "big_view.onnx", d.bytes());
+    }
+
     draft outside;
     outside.input("x").output("y").node("Flatten", {"x"}, {"y"});
     save("view_of_input.onnx", outside.bytes());
@@ -336,6 +412,21 @@ draft branch(char const* captured)
     return d;
 }
 
+/// A branch in a branch in a branch, as many as `depth`.
+draft nested(int depth)
+{
+    draft d;
+    d.input("condition", {}, onnx::TensorProto::BOOL).output("y");
+    auto* node = &d.node("If", {"condition"}, {"y"});
+    for (int i = 0; i != depth; ++i) {
+        auto& attribute = *node->add_attribute();
+        attribute.set_name("then_branch");
+        attribute.set_type(onnx::AttributeProto::GRAPH);
+        node = &add_node(*attribute.mutable_g(), "If", {"condition"}, {"y"});
+    }
+    return d;
+}
+
 /// Two branches that need much and yield little: better one after the other. Each order is a file of node
 /// indexes.
 void write_orders()
@@ -371,11 +462,14 @@ int main(int count, char** words)
     save("chain.onnx", chain(false).bytes());
     save("a\"b.onnx", chain(false).bytes());
     save("in_place.onnx", chain(true).bytes());
+    write_declarations();
     write_odd_sizes();
     write_views();
     write_state();
     save("captured.onnx", branch("a").bytes());
     save("captured_ghost.onnx", branch("ghost").bytes());
+    save("nested.onnx", nested(99).bytes()); // and the graph around them
+    save("nested_too_deep.onnx", nested(100).bytes());
     write_orders();
     return 0;
 }

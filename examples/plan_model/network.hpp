@@ -13,6 +13,7 @@
 #include <sublet/value_role.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,9 +44,18 @@ struct network_value {
     sublet::affine_bytes of_any_batch = sublet::unknown_bytes; ///< its bytes, or a bound for them
 };
 
+/// What the declarations of a value say together.
+struct value_type {
+    enum kind : std::uint8_t { unknown, tensor, other } what = unknown;
+    int element = 0;                ///< of a tensor, as ONNX numbers them; 0: not said
+    bool has_rank = false;          ///< of a tensor: the number of its dimensions is said
+    std::vector<std::int64_t> size; ///< its dimensions; -1: left open
+};
+
 struct network {
     std::vector<operation> operations;
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
+    std::vector<value_type> types;     ///< by value
     std::size_t results = 0;           ///< how many values operations produce
     sublet::byte_count batch = 1;      ///< that the sizes are for
     std::vector<std::string> remarks;  ///< what a plan of this network leaves out

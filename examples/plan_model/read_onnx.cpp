@@ -7,6 +7,7 @@
 
 #include <sublet/contract.hpp>
 
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/common.h>
 #include <onnx/onnx_pb.h>
 
@@ -77,30 +78,119 @@ unsigned element_bits(int type)
     }
 }
 
-storage storage_of(onnx::TypeProto const& type)
+value_type type_of(onnx::TypeProto const& type)
 {
     if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
-    if (!type.has_tensor_type()) return {sublet::no_size, "is no tensor, and so has no static size"};
-    unsigned const bits = element_bits(type.tensor_type().elem_type());
+    if (!type.has_tensor_type()) return {value_type::other, 0, false, {}};
+    auto const& tensor = type.tensor_type();
+    value_type found{value_type::tensor, tensor.elem_type(), tensor.has_shape(), {}};
+    for (auto const& d : tensor.shape().dim())
+        found.size.push_back(d.has_dim_value() ? std::max<std::int64_t>(d.dim_value(), -1) : -1);
+    return found;
+}
+
+/// Of a tensor or of a sparse one.
+template <class Dims>
+value_type type_of(int element, Dims const& dims)
+{
+    value_type found{value_type::tensor, element, true, {}};
+    for (std::int64_t d : dims) found.size.push_back(std::max<std::int64_t>(d, -1));
+    return found;
+}
+
+/// Adds what a second declaration says. False: it says something else.
+bool merge(value_type& known, value_type const& said)
+{
+    if (said.what == value_type::unknown) return true;
+    if (known.what == value_type::unknown) return known = said, true;
+    if (known.what != said.what) return false;
+    if (known.element != 0 && said.element != 0 && known.element != said.element) return false;
+    if (known.element == 0) known.element = said.element;
+    if (!said.has_rank) return true;
+    if (!known.has_rank) return known.has_rank = true, known.size = said.size, true;
+    if (known.size.size() != said.size.size()) return false;
+    for (std::size_t i = 0; i != said.size.size(); ++i) {
+        if (known.size[i] >= 0 && said.size[i] >= 0 && known.size[i] != said.size[i]) return false;
+        known.size[i] = std::max(known.size[i], said.size[i]);
+    }
+    return true;
+}
+
+/// For people: "FLOAT[1, ?]".
+std::string text_of(value_type const& type)
+{
+    if (type.what != value_type::tensor) return "no tensor";
+    std::string text = onnx::TensorProto::DataType_IsValid(type.element)
+                           ? onnx::TensorProto::DataType_Name(type.element)
+                           : "type " + std::to_string(type.element);
+    if (!type.has_rank) return text;
+    text += '[';
+    for (std::size_t i = 0; i != type.size.size(); ++i) {
+        if (i != 0) text += ", ";
+        text += type.size[i] < 0 ? "?" : std::to_string(type.size[i]);
+    }
+    return text + ']';
+}
+
+storage storage_of(value_type const& type)
+{
+    if (type.what == value_type::unknown) return {};
+    if (type.what == value_type::other) return {sublet::no_size, "is no tensor, and so has no static size"};
+    unsigned const bits = element_bits(type.element);
     if (bits == 0) return {sublet::no_size, "has no element type of a fixed size"};
-    if (!type.tensor_type().has_shape()) return {};
+    if (!type.has_rank) return {};
 
     bool is_empty = false;
-    for (auto const& d : type.tensor_type().shape().dim()) {
-        if (!d.has_dim_value() || d.dim_value() < 0) return {sublet::no_size, "has no static shape"};
-        is_empty = is_empty || d.dim_value() == 0;
+    for (auto d : type.size) {
+        if (d < 0) return {sublet::no_size, "has no static shape"};
+        is_empty = is_empty || d == 0;
     }
     if (is_empty) return {0, nullptr}; // before its other dimensions can overflow
     try {
         byte_count elements = 1;
-        for (auto const& d : type.tensor_type().shape().dim())
-            elements = sublet::checked_multiply(elements, static_cast<byte_count>(d.dim_value()));
+        for (auto d : type.size) elements = sublet::checked_multiply(elements, static_cast<byte_count>(d));
         if (bits >= 8) return {sublet::checked_multiply(elements, bits / 8), nullptr};
         byte_count const per_byte = 8 / bits;
         return {elements / per_byte + (elements % per_byte != 0), nullptr};
     } catch (sublet::precondition_error const&) {
         return {sublet::no_size, "is larger than 64 bits can count"};
     }
+}
+
+/// What a tensor holds of its elements: no bytes where they are in another file, or left out.
+struct stored_elements {
+    byte_count bytes = 0;
+    bool is_in_one_field = true; ///< which is raw_data, or the one that is for its type
+};
+
+stored_elements elements_in(onnx::TensorProto const& t)
+{
+    using tensor = onnx::TensorProto;
+    if (t.data_location() == tensor::EXTERNAL) return {};
+    int const type = t.data_type();
+    unsigned const width = std::max(element_bits(type) / 8, 1u);
+    bool const is_float = type == tensor::FLOAT || type == tensor::COMPLEX64;
+    bool const is_double = type == tensor::DOUBLE || type == tensor::COMPLEX128;
+    bool const is_long = type == tensor::INT64,
+               is_unsigned = type == tensor::UINT32 || type == tensor::UINT64;
+    bool const is_int = !is_float && !is_double && !is_long && !is_unsigned;
+    struct {
+        int items;
+        unsigned width; // what an item is of an element, in bytes
+        bool is_mine;
+    } const fields[] = {{t.float_data_size(), 4, is_float},
+                        {t.int32_data_size(), std::min(width, 4u), is_int},
+                        {t.int64_data_size(), 8, is_long},
+                        {t.double_data_size(), 8, is_double},
+                        {t.uint64_data_size(), width, is_unsigned}};
+    stored_elements found{t.raw_data().size()};
+    for (auto const& f : fields) {
+        if (f.items == 0) continue;
+        found.is_in_one_field = f.is_mine && t.raw_data().empty();
+        found.bytes = static_cast<byte_count>(f.items) * f.width;
+        if (!found.is_in_one_field) break;
+    }
+    return found;
 }
 
 /// The names that the graphs inside a node (the branches of If, the body of Loop) use and do not define.
@@ -150,6 +240,7 @@ public:
 
     network read()
     {
+        declare_all();
         add_given_values();
         add_results();
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
@@ -171,23 +262,72 @@ private:
         return label + " (" + type.substr(1, type.size() - 2) + ')';
     }
 
+    void declare(std::string const& name, value_type const& said)
+    {
+        if (name.empty()) return;
+        auto const [known, is_first] = types_.try_emplace(name, said);
+        value_type before = known->second;
+        if (!is_first && !merge(known->second, said))
+            refuse("value " + quoted(name) + " is declared as " + text_of(before) + " and as " +
+                   text_of(said));
+    }
+
+    /// What is stored is a declaration, too.
+    void declare_stored(std::string const& name, onnx::TensorProto const& t)
+    {
+        value_type const type = type_of(t.data_type(), t.dims());
+        declare(name, type);
+        stored_elements const held = elements_in(t);
+        byte_count const needed = storage_of(type).bytes;
+        if (!held.is_in_one_field)
+            refuse("value " + quoted(name) + ", " + text_of(type) +
+                   ", is stored as elements of another type");
+        if (held.bytes != 0 && element_bits(type.element) != 0 && held.bytes != needed)
+            refuse("value " + quoted(name) + ", " + text_of(type) + ", is stored in " +
+                   std::to_string(held.bytes) + " bytes");
+    }
+
+    void declare_all()
+    {
+        for (auto const& v : graph_.input()) declare(v.name(), type_of(v.type()));
+        for (auto const& v : graph_.value_info()) declare(v.name(), type_of(v.type()));
+        for (auto const& v : graph_.output()) declare(v.name(), type_of(v.type()));
+        for (auto const& t : graph_.initializer()) declare_stored(t.name(), t);
+        for (auto const& t : graph_.sparse_initializer())
+            declare(t.values().name(), type_of(t.values().data_type(), t.dims()));
+        for (auto const& node : graph_.node())
+            if (auto const* const value = constant_of(node)) declare_stored(node.output(0), *value);
+    }
+
     void add_value(network_value value)
     {
         auto const id = static_cast<value_id>(net_.values.size());
         if (!ids_.emplace(value.name, id).second) refuse("value " + quoted(value.name) + " is defined twice");
+        net_.types.push_back(type_of_value(value.name));
         net_.values.push_back(std::move(value));
+    }
+
+    value_type type_of_value(std::string const& name) const
+    {
+        auto const found = types_.find(name);
+        return found == types_.end() ? value_type{} : found->second;
+    }
+
+    void add_given_value(std::string const& name)
+    {
+        add_value({name, storage_of(type_of_value(name)).bytes, value_role::external});
     }
 
     void add_given_values()
     {
-        for (auto const& v : graph_.input())
-            add_value({v.name(), storage_of(v.type()).bytes, value_role::external});
+        for (auto const& v : graph_.input()) add_given_value(v.name());
         // An initializer may be a graph input as well, its default; up to IR 3 it had to be.
         std::size_t const inputs = net_.values.size();
+        std::unordered_set<std::string_view> stored;
         auto add_initializer = [&](std::string const& name) {
+            if (!stored.insert(name).second) refuse("value " + quoted(name) + " is stored twice");
             auto const known = ids_.find(name);
-            if (known == ids_.end() || known->second >= inputs)
-                add_value({name, sublet::no_size, value_role::external});
+            if (known == ids_.end() || known->second >= inputs) add_given_value(name);
         };
         for (auto const& t : graph_.initializer()) {
             add_initializer(t.name());
@@ -198,20 +338,10 @@ private:
 
     void add_results()
     {
-        std::unordered_map<std::string_view, storage> declared;
-        auto declare = [&](onnx::ValueInfoProto const& v) {
-            storage& known = declared[v.name()];
-            if (known.bytes == sublet::no_size) known = storage_of(v.type());
-            if (v.type().has_tensor_type()) shapes_.emplace(v.name(), &v.type().tensor_type().shape());
-        };
-        for (auto const& v : graph_.value_info()) declare(v);
-        for (auto const& v : graph_.output()) declare(v);
-
         for (int n = 0; n != graph_.node_size(); ++n)
             for (auto const& name : graph_.node(n).output()) {
                 if (name.empty()) continue;
-                auto const found = declared.find(name);
-                storage const size = found == declared.end() ? storage{} : found->second;
+                storage const size = storage_of(type_of_value(name));
                 if (size.bytes == sublet::no_size) refuse("value " + quoted(name) + ' ' + size.lacks);
                 add_value(
                     {name, size.bytes, value_role::intermediate, sublet::no_value, static_cast<node_id>(n)});
@@ -225,6 +355,7 @@ private:
         operation op;
         op.label = label_of(n);
         op.type = node.op_type();
+        expect_single_attributes(n);
         for (auto const& name : node.input()) op.inputs.push_back(used_value(name, n));
         for (auto const& name : node.output())
             op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));
@@ -271,6 +402,14 @@ private:
         return nullptr;
     }
 
+    void expect_single_attributes(int n) const
+    {
+        std::unordered_set<std::string_view> names;
+        for (auto const& a : graph_.node(n).attribute())
+            if (!names.insert(a.name()).second)
+                refuse(label_of(n) + " has two attributes " + quoted(a.name()));
+    }
+
     /// An attribute that lists inputs by index, checked.
     std::vector<std::size_t> input_indexes(int n, char const* name) const
     {
@@ -300,7 +439,7 @@ private:
                 if (i < 0 || i >= node.input_size() || node.input(static_cast<int>(i)).empty())
                     refuse(label_of(n) + " has no input " + std::to_string(i) + ", of which value " +
                            quoted(node.output(o)) + " is to be a view");
-                net_.values[op.outputs[out]].alias_of = op.inputs[static_cast<std::size_t>(i)];
+                add_view(n, op.outputs[out], op.inputs[static_cast<std::size_t>(i)]);
             }
         } else if (is_standard_view(node) && op.inputs.front() != sublet::no_value &&
                    op.outputs.front() != sublet::no_value) {
@@ -309,6 +448,21 @@ private:
             // A shape that does not fit is the file's mistake; a copy is safe all the same.
             if (from == sublet::no_size || from == to.bytes) to.alias_of = op.inputs.front();
         }
+    }
+
+    /// What the file says is a view: no larger than what it is a view of, unless it repeats that without a
+    /// copy (with a stride of 0, as `expand` of aten does). Then it occupies as much as is there.
+    void add_view(int n, value_id view, value_id of)
+    {
+        auto const& node = graph_.node(n);
+        byte_count const mine = storage_of(net_.types[view]).bytes, there = storage_of(net_.types[of]).bytes;
+        bool const repeats = node.domain() == "aten" && node.op_type() == "expand";
+        if (mine > there && !repeats)
+            refuse("value " + quoted(net_.values[view].name) + " has " + std::to_string(mine) +
+                   " bytes and is to be a view of value " + quoted(net_.values[of].name) + ", which has " +
+                   std::to_string(there));
+        net_.values[view].alias_of = of;
+        net_.values[view].bytes = std::min(mine, net_.values[of].bytes);
     }
 
     bool is_standard(onnx::NodeProto const& node) const
@@ -337,18 +491,24 @@ private:
         return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
     }
 
+    /// The tensor that a node holds and yields.
+    onnx::TensorProto const* constant_of(onnx::NodeProto const& node) const
+    {
+        if (!is_standard(node) || node.op_type() != "Constant" || node.output_size() == 0) return nullptr;
+        auto const* const value = attribute(node, "value");
+        return value != nullptr && value->has_t() ? &value->t() : nullptr;
+    }
+
     /// A truth value that the file holds, and that is false.
     bool is_false(std::string const& name) const
     {
         onnx::TensorProto const* tensor = nullptr;
         if (auto const found = constants_.find(name); found != constants_.end()) tensor = found->second;
         auto const id = ids_.find(name);
-        if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node) {
-            auto const& node = graph_.node(static_cast<int>(net_.values[id->second].producer));
-            auto const* const value = attribute(node, "value");
-            if (is_standard(node) && node.op_type() == "Constant" && value != nullptr && value->has_t())
-                tensor = &value->t();
-        }
+        if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node)
+            if (auto const* const value =
+                    constant_of(graph_.node(static_cast<int>(net_.values[id->second].producer))))
+                tensor = value;
         if (tensor == nullptr) return false;
         if (tensor->int32_data_size() == 1) return tensor->int32_data(0) == 0;
         return tensor->raw_data().size() == 1 && tensor->raw_data().front() == 0;
@@ -399,20 +559,23 @@ private:
         for (std::size_t v = 0; v != net_.values.size(); ++v) {
             network_value& value = net_.values[v];
             if (value.bytes == sublet::no_size) continue;
-            value.of_any_batch = depends[v] ? grown(value) : sublet::affine_bytes{value.bytes, 0};
+            if (value.alias_of != sublet::no_value)
+                value.of_any_batch = net_.values[value.alias_of].of_any_batch;
+            else value.of_any_batch = depends[v] ? grown(v) : sublet::affine_bytes{value.bytes, 0};
         }
     }
 
     /// What depends on the batch is a part of it for each, if the batch is one of its dimensions; and if it
     /// is 1: no larger batch needs more. If a multiple of it is one (reshapes do that, but also weights have
     /// such gradients) it may or may not grow: then it has room for both. Otherwise it is fixed.
-    sublet::affine_bytes grown(network_value const& value) const
+    sublet::affine_bytes grown(std::size_t v) const
     {
+        network_value const& value = net_.values[v];
         byte_count const each = value.bytes / net_.batch + (value.bytes % net_.batch != 0);
         bool is_batch = net_.batch == 1, is_multiple = false;
-        if (auto const found = shapes_.find(value.name); found != shapes_.end())
-            for (auto const& d : found->second->dim()) {
-                auto const size = static_cast<byte_count>(d.dim_value());
+        if (value.producer != sublet::no_node)
+            for (auto d : net_.types[v].size) {
+                auto const size = static_cast<byte_count>(d);
                 is_batch = is_batch || size == net_.batch;
                 is_multiple = is_multiple || size % net_.batch == 0;
             }
@@ -425,7 +588,7 @@ private:
     onnx::GraphProto const& graph_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
-    std::unordered_map<std::string_view, onnx::TensorShapeProto const*> shapes_; // of results
+    std::unordered_map<std::string_view, value_type> types_; // what is declared, also of what is no value
     network net_;
 };
 
@@ -442,22 +605,92 @@ std::string contents_of(std::string const& file)
     return std::move(text).str();
 }
 
+/// How deep graphs lie in graphs: nodes hold some in their attributes.
+///
+/// Protobuf refuses what is nested too deep, and does not say that this is why. So the bytes are walked, past
+/// all that holds no graph.
+int graph_depth(std::string const& bytes)
+{
+    enum kind { model, training, function, graph, node, attribute };
+    struct {
+        kind outer;
+        std::uint32_t field;
+        kind inner;
+    } constexpr fields[] = {{model, 7, graph},     {model, 20, training}, {model, 25, function},
+                            {training, 1, graph},  {training, 2, graph},  {function, 7, node},
+                            {graph, 1, node},      {node, 5, attribute},  {attribute, 6, graph},
+                            {attribute, 11, graph}};
+    struct message {
+        kind what;
+        int end, depth;
+    };
+    google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
+                                              static_cast<int>(bytes.size()));
+    std::vector<message> open{{model, static_cast<int>(bytes.size()), 0}};
+    int deepest = 0;
+    while (!open.empty()) {
+        message const outer = open.back();
+        if (in.CurrentPosition() >= outer.end) {
+            open.pop_back();
+            continue;
+        }
+        std::uint32_t const tag = in.ReadTag();
+        std::uint32_t length = 0;
+        std::uint64_t number = 0;
+        bool is_read = tag != 0;
+        switch (tag & 7) { // the wire type
+        case 0: is_read = is_read && in.ReadVarint64(&number); break;
+        case 1: is_read = in.Skip(8); break;
+        case 5: is_read = in.Skip(4); break;
+        case 2: is_read = in.ReadVarint32(&length) && length <= INT_MAX; break;
+        default: is_read = false;
+        }
+        if (!is_read) break; // the parser will say so
+        if ((tag & 7) != 2) continue;
+        auto const* const known = std::find_if(std::begin(fields), std::end(fields), [&](auto const& f) {
+            return f.outer == outer.what && f.field == tag >> 3;
+        });
+        if (known == std::end(fields)) {
+            if (!in.Skip(static_cast<int>(length))) break;
+            continue;
+        }
+        int const end =
+            in.CurrentPosition() + std::min(static_cast<int>(length), outer.end - in.CurrentPosition());
+        open.push_back({known->inner, end, outer.depth + (known->inner == graph)});
+        deepest = std::max(deepest, open.back().depth);
+    }
+    return deepest;
+}
+
 } // namespace
 
-network read_onnx(std::string const& file)
+onnx::ModelProto parse_onnx(std::string const& file)
 {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
     google::protobuf::SetLogHandler(nullptr); // what is wrong with a file is said once, and by us
 #endif
+    constexpr int deepest = 100;
     std::string const bytes = contents_of(file);
     if (bytes.empty()) throw input_error(file + ": is empty");
     if (bytes.size() > INT_MAX)
         throw input_error(file + ": is larger than 2 GiB, which is all that protobuf reads");
+    if (graph_depth(bytes) > deepest)
+        throw input_error(file + ": its graphs are nested more than " + std::to_string(deepest) + " deep");
+    google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
+                                              static_cast<int>(bytes.size()));
+    in.SetRecursionLimit(4 * deepest); // three messages a graph, and what else is nested
     onnx::ModelProto model;
-    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
         throw input_error(file + ": is truncated, or no ONNX file");
     if (!model.has_graph()) throw input_error(file + ": holds no ONNX graph");
+    return model;
+}
+
+network read_onnx(std::string const& file, onnx::ModelProto const& model)
+{
     return reader(file, model).read();
 }
+
+network read_onnx(std::string const& file) { return read_onnx(file, parse_onnx(file)); }
 
 } // namespace plan_model
