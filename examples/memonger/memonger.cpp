@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "memonger.hpp"
 
+#include "../statements.hpp"
+
 #include <sublet/sublet.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace memonger {
 namespace {
 
 using namespace sublet;
+using statements::in_quotes;
+
+/// An output of an operator.
+struct net_output {
+    node_id op = no_node;
+    std::size_t place = 0;
+};
 
 /// A net as the library sees it. What the nets inside an operator know from outside is read by it, behind its
 /// own inputs; what they write there keeps its name.
@@ -20,9 +33,12 @@ struct numbered_net {
     std::vector<std::vector<value_id>> reads, writes; // by operator
     std::vector<std::vector<std::string>> captured;   // by operator: read behind its own inputs
     std::vector<std::vector<node_id>> next;           // by operator: who waits for it by a control input
+    std::vector<std::vector<net_output>> awaited;     // by operator: what its control inputs stand for
     std::vector<value_role> role;
-    std::vector<node_id> producer; // by value: the last
-    std::vector<bool> is_written_inside;
+    std::vector<net_output> producer; // by value: the last
+    std::vector<bool> keeps_storage;  // by value: a net inside writes it, or it is a view of several
+    std::vector<value_id> view_of;
+    buffer_classes storage; // of views, that of another blob
     std::map<std::string, value_id> ids;
 
     /// The number of a blob; one that is read before an operator writes it is the caller's.
@@ -32,8 +48,8 @@ struct numbered_net {
         if (is_new) {
             name.push_back(of);
             role.push_back(if_new);
-            producer.push_back(no_node);
-            is_written_inside.push_back(false);
+            producer.emplace_back();
+            keeps_storage.push_back(false);
         }
         return at->second;
     }
@@ -41,6 +57,7 @@ struct numbered_net {
     explicit numbered_net(net_def const& net)
     {
         next.resize(net.operators.size());
+        awaited.resize(net.operators.size());
         for (operator_def const& op : net.operators) {
             auto const self = static_cast<node_id>(reads.size());
             reads.emplace_back(), writes.emplace_back(), captured.emplace_back();
@@ -56,18 +73,22 @@ struct numbered_net {
                     }
                 for (operator_def const& deep : inner.operators)
                     for (auto const& blob : deep.outputs)
-                        if (outside.count(blob) != 0) is_written_inside[id(blob)] = true;
+                        if (outside.count(blob) != 0) keeps_storage[id(blob)] = true;
             }
-            for (auto const& blob : op.controls)
-                if (ids.count(blob) != 0 && producer[id(blob)] != no_node)
-                    next[producer[id(blob)]].push_back(self);
-            for (auto const& blob : op.outputs) {
-                writes.back().push_back(id(blob, value_role::intermediate));
-                producer[id(blob)] = self;
+            for (auto const& blob : op.controls) {
+                auto const known = ids.find(blob);
+                awaited[self].push_back(known == ids.end() ? net_output() : producer[known->second]);
+                if (awaited[self].back().op != no_node) next[awaited[self].back().op].push_back(self);
+            }
+            for (std::size_t i = 0; i != op.outputs.size(); ++i) {
+                value_id const made = id(op.outputs[i], value_role::intermediate);
+                writes.back().push_back(made);
+                producer[made] = {self, i};
             }
         }
         for (auto const& blob : net.external_inputs)
             if (ids.count(blob) != 0) role[ids.at(blob)] = value_role::external;
+        join_views(net);
     }
 
     snapshot program() const
@@ -77,32 +98,105 @@ struct numbered_net {
             [this](node_id op) -> auto& { return reads[op]; },
             [this](node_id op) -> auto& { return writes[op]; });
     }
+
+private:
+    /// A blob that only views name, and that is no view, is the caller's.
+    void join_views(net_def const& net)
+    {
+        for (auto const& [view, blob] : net.blobs) {
+            if (blob.view_of.empty()) continue;
+            auto const base = net.blobs.find(blob.view_of);
+            bool const is_view = base != net.blobs.end() && !base->second.view_of.empty();
+            (void)id(view, value_role::intermediate);
+            (void)id(blob.view_of, is_view ? value_role::intermediate : value_role::external);
+        }
+        std::vector<std::uint64_t> bytes;
+        for (auto const& blob : name) {
+            auto const known = net.blobs.find(blob);
+            bool const is_view = known != net.blobs.end() && !known->second.view_of.empty();
+            view_of.push_back(is_view ? ids.at(known->second.view_of) : no_value);
+            bytes.push_back(known == net.blobs.end() ? 0 : known->second.bytes);
+        }
+        std::vector<value_id> seen_from(name.size(), no_value);
+        for (value_id v = 0; v != name.size(); ++v) {
+            value_id at = v;
+            while (at != no_value && seen_from[at] == no_value) seen_from[at] = v, at = view_of[at];
+            if (at != no_value && seen_from[at] == v)
+                throw net_error("blob " + in_quotes(name[at]) + " is a view of itself");
+        }
+        storage = aliases(name.size(), [this](value_id v) { return view_of[v]; });
+        std::vector<bool> is_made(name.size());
+        for (auto const& made : writes)
+            for (value_id v : made) {
+                if (is_made[v] && view_of[v] != no_value)
+                    keeps_storage[v] = true; // a text has one `view` of it
+                is_made[v] = true;
+            }
+        for (value_id v = 0; v != name.size(); ++v) {
+            value_id const root = storage.root[storage.buffer_of[v]];
+            if (bytes[v] > bytes[root] && bytes[root] != 0)
+                throw net_error("blob " + in_quotes(name[v]) + " is a view of " + in_quotes(name[root]) +
+                                " and is larger: " + std::to_string(bytes[v]) + " bytes, not at most " +
+                                std::to_string(bytes[root]));
+        }
+        expect_bases_first();
+    }
+
+    /// What a view lies in is there when the view is.
+    void expect_bases_first() const
+    {
+        std::vector<bool> is_there; // by value
+        for (value_role its : role) is_there.push_back(has_role(its, value_role::external));
+        auto expect_root = [&](value_id v) {
+            value_id const root = storage.root[storage.buffer_of[v]];
+            if (!is_there[root])
+                throw net_error("blob " + in_quotes(name[v]) + " is a view of " + in_quotes(name[root]) +
+                                ", which is not there yet");
+        };
+        for (value_id v = 0; v != name.size(); ++v)
+            if (is_there[v]) expect_root(v);
+        for (auto const& made : writes) {
+            for (value_id v : made) is_there[v] = true;
+            for (value_id v : made) expect_root(v);
+        }
+    }
 };
 
 /// In the nets of an operator, and in theirs, blobs that come from outside get their new names; and each
 /// operator that holds such a net is told.
-void rename_inside(operator_def& root, std::string const& old, std::string const& fresh)
+void rename_inside(operator_def& root, std::map<std::string, std::string> const& fresh)
 {
-    std::vector<operator_def*> open{&root};
+    using renames = std::map<std::string, std::string>;
+    auto replace = [](std::vector<std::string>& all, renames const& by, auto found) {
+        for (std::string& name : all)
+            if (auto const at = by.find(name); at != by.end()) {
+                found(*at);
+                name = at->second;
+            }
+    };
+    std::deque<renames> known{fresh}; // by net: what it knows from outside; the same name may be its own
+    struct unrenamed {
+        operator_def* op;
+        renames const* known;
+    };
+    std::vector<unrenamed> open{{&root, &known.back()}};
     while (!open.empty()) {
-        operator_def& op = *open.back();
+        unrenamed const now = open.back();
         open.pop_back();
-        bool knows = false;
-        for (net_def& inner : op.step_nets) {
-            auto replace = [&](std::vector<std::string>& all) {
-                bool const found = std::find(all.begin(), all.end(), old) != all.end();
-                std::replace(all.begin(), all.end(), old, fresh);
-                return found;
-            };
-            bool const reads = replace(inner.external_inputs), writes = replace(inner.external_outputs);
-            if (!reads && !writes) continue; // a blob of the same name, but of its own
-            knows = true;
+        for (net_def& inner : now.op->step_nets) {
+            renames outside;
+            auto note = [&outside](auto const& renamed) { outside.insert(renamed); };
+            replace(inner.external_inputs, *now.known, note);
+            replace(inner.external_outputs, *now.known, note);
+            if (outside.empty()) continue;
+            renames const& its = known.emplace_back(std::move(outside));
+            for (auto const& [old, name] : its) now.op->arguments[old + ".rename"] = name;
             for (operator_def& deep : inner.operators) {
-                replace(deep.inputs), replace(deep.outputs), replace(deep.controls);
-                if (!deep.step_nets.empty()) open.push_back(&deep);
+                for (auto* names : {&deep.inputs, &deep.outputs, &deep.controls})
+                    replace(*names, its, [](auto const&) {});
+                if (!deep.step_nets.empty()) open.push_back({&deep, &its});
             }
         }
-        if (knows) op.arguments[old + ".rename"] = fresh;
     }
 }
 
@@ -125,6 +219,31 @@ std::vector<std::string> names_within(net_def const& root)
     return found;
 }
 
+/// Where the blobs lie. A copy to the host runs on a device, and its result does not lie there.
+struct blob_devices {
+    std::vector<pool_id> pool;  // by value
+    std::vector<bool> is_moved; // by value: operators on several devices write it
+
+    blob_devices(net_def const& net, numbered_net const& all)
+        : pool(all.name.size()), is_moved(all.name.size())
+    {
+        std::map<std::string, pool_id> numbers{{"", 0}};
+        std::vector<bool> is_known(all.name.size());
+        for (std::size_t op = 0; op != net.operators.size(); ++op) {
+            bool const to_host = net.operators[op].type == "CopyGPUToCPU";
+            auto const number = numbers.emplace(to_host ? "" : net.operators[op].device,
+                                                static_cast<pool_id>(numbers.size()));
+            for (value_id v : all.writes[op]) {
+                is_moved[v] = is_moved[v] || (is_known[v] && pool[v] != number.first->second);
+                is_known[v] = true;
+                pool[v] = number.first->second;
+            }
+        }
+        for (value_id v = 0; v != pool.size(); ++v)
+            pool[v] = pool[all.storage.root[all.storage.buffer_of[v]]];
+    }
+};
+
 /// Plans slots of versions: a value's slot by value.
 using planner = std::function<sized_slot_plan(versioned_program const&, plan_options const&)>;
 
@@ -135,36 +254,39 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     if (net.is_planned) return result;
     if (net.type != "simple" && net.type != "dag" && net.type != "async_dag" &&
         net.type != "async_scheduling")
-        throw net_error("'" + net.type + "' is no type of net that can be planned");
+        throw net_error(in_quotes(net.type) + " is no type of net that can be planned");
 
     numbered_net const all(net);
-    std::vector<byte_count> bytes;
-    std::vector<value_id> view_of;
-    std::map<std::string, pool_id> devices{{"", 0}};
-    std::vector<pool_id> device(all.name.size());
+    auto root_of = [&all](value_id v) { return all.storage.root[all.storage.buffer_of[v]]; };
     result.has_sizes =
         std::any_of(net.blobs.begin(), net.blobs.end(), [](auto& b) { return b.second.bytes != 0; });
-    for (auto const& name : all.name) {
-        auto const known = net.blobs.find(name);
-        bool const has_root = known != net.blobs.end() && all.ids.count(known->second.view_of) != 0;
-        bytes.push_back(!result.has_sizes ? 1 : known == net.blobs.end() ? no_size : known->second.bytes);
-        view_of.push_back(has_root ? all.ids.at(known->second.view_of) : no_value);
+    std::vector<byte_count> bytes; // those of a view are its root's
+    for (value_id v = 0; v != all.name.size(); ++v) {
+        auto const known = net.blobs.find(all.name[v]);
+        byte_count const its =
+            known == net.blobs.end() || known->second.bytes == 0 ? no_size : known->second.bytes;
+        bytes.push_back(all.view_of[v] != no_value ? 0 : result.has_sizes ? its : 1);
     }
-    for (std::size_t op = 0; op != net.operators.size(); ++op) {
-        std::string const& on = net.operators[op].device;
-        bool const to_host = net.operators[op].type == "CopyGPUToCPU"; // runs there, its result is here
-        auto const number =
-            devices.emplace(to_host ? "" : on, static_cast<pool_id>(devices.size())).first->second;
-        for (value_id v : all.writes[op]) device[v] = number;
-    }
+    blob_devices const devices(net, all);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
-    plan_options const by_name{
-        .bytes = bytes, .role = all.role, .alias_of = view_of, .pool = device, .eligible = [&](value_id v) {
-            return !kept.count(all.name[v]) && !all.is_written_inside[v] && is_eligible(all.name[v]);
-        }};
+    plan_options const by_name{.bytes = bytes,
+                               .role = all.role,
+                               .alias_of = all.view_of,
+                               .pool = devices.pool,
+                               .eligible = [&](value_id v) {
+                                   return bytes[root_of(v)] != no_size && !devices.is_moved[v] &&
+                                          !kept.count(all.name[v]) && !all.keeps_storage[v] &&
+                                          is_eligible(all.name[v]);
+                               }};
     versioned_program const made = versions(all.program(), versions_for(by_name));
     if (made.violation)
-        throw net_error("blob '" + all.name[made.violation->value] + "' is used before it is there");
+        throw net_error("blob " + in_quotes(all.name[made.violation->value]) + " is used before it is there");
+    byte_count sum = 0;
+    for (value_id v : made.value_of) {
+        if (bytes[v] == no_size) continue;
+        if (!sum_fits(sum, bytes[v])) throw net_error("its blobs take more bytes than 64 bits can count");
+        sum += bytes[v];
+    }
     plan_options const options = with_versions(by_name, made);
     sized_slot_plan const plan = plan_slots(made, options);
     slot_renaming const given = name_slots(made, plan, options);
@@ -177,24 +299,31 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     if (fault) throw net_error("the plan is wrong, and the net unchanged");
 
     auto const in_use = names_within(net);
-    auto const numbers = unused_names("__m_shared_", given.made.size(), in_use.size(),
-                                      [&](value_id i) -> auto& { return in_use[i]; });
+    auto const numbers = unused_names(
+        "__m_shared_", given.made.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     auto new_name = [&](std::size_t k) { return "__m_shared_" + std::to_string(numbers[k]); };
+    std::map<step_id, std::map<std::string, std::string>>
+        inside; // by operator: new names of what is captured
     rename(
         made, given,
         [&](step_id s, std::size_t i, std::size_t k) {
             operator_def& op = net.operators[s];
             if (i < op.inputs.size()) op.inputs[i] = new_name(k);
-            else rename_inside(op, all.captured[s][i - op.inputs.size()], new_name(k));
+            else inside[s][all.captured[s][i - op.inputs.size()]] = new_name(k);
         },
         [&](step_id s, std::size_t i, std::size_t k) { net.operators[s].outputs[i] = new_name(k); });
+    for (auto const& [s, fresh] : inside) rename_inside(net.operators[s], fresh);
+    for (std::size_t s = 0; s != all.awaited.size(); ++s) // a control input stands for an operator
+        for (std::size_t i = 0; i != all.awaited[s].size(); ++i)
+            if (auto const [op, place] = all.awaited[s][i]; op != no_node)
+                net.operators[s].controls[i] = net.operators[op].outputs[place];
     names still_there(net.external_inputs.begin(), net.external_inputs.end());
     for (operator_def const& op : net.operators) {
         still_there.insert(op.inputs.begin(), op.inputs.end());
         still_there.insert(op.outputs.begin(), op.outputs.end());
     }
     for (value_id v = 0; v != all.name.size(); ++v) {
-        if (has_role(all.role[v], value_role::external) || view_of[v] != no_value || bytes[v] == no_size)
+        if (has_role(all.role[v], value_role::external) || all.view_of[v] != no_value || bytes[v] == no_size)
             continue;
         result.before += bytes[v];
         if (still_there.count(all.name[v]) != 0) result.after += bytes[v];
@@ -205,14 +334,8 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
         if (result.has_sizes) net.blobs[new_name(k)].bytes = given.made[k].bytes;
     }
     for (value_id v = 0; v != made.value_of.size(); ++v) // a view of what has a new name
-        if (view_of[made.value_of[v]] != no_value && given.storage_of[v] >= given.values)
+        if (all.view_of[made.value_of[v]] != no_value && given.storage_of[v] >= given.values)
             net.blobs[all.name[made.value_of[v]]].view_of = new_name(given.storage_of[v] - given.values);
-    for (operator_def& op : net.operators) // a control input stands for an operator: its first output will do
-        for (auto& blob : op.controls)
-            if (still_there.count(blob) == 0)
-                for (std::size_t s = 0; s != all.next.size(); ++s)
-                    for (std::size_t i = 0; i != all.writes[s].size(); ++i)
-                        if (all.name[all.writes[s][i]] == blob) blob = net.operators[s].outputs[i];
     result.shared_blobs = given.made.size();
     net.is_planned = true;
 
@@ -220,7 +343,8 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     for (sharing_entry const& e : log.entries) {
         if (e.from == no_value) continue;
         std::ostringstream line;
-        write_entry(line, e, [&](value_id v) -> auto& { return all.name[made.value_of[v]]; });
+        write_entry(
+            line, e, [&](value_id v) -> auto& { return all.name[made.value_of[v]]; });
         result.log.push_back(line.str());
     }
     return result;
@@ -249,6 +373,22 @@ sized_slot_plan under_every_schedule(versioned_program const& made, plan_options
     auto const plan = share_by_tokens(made.program, options, {.handoffs = made.handoffs});
     if (plan.violation) throw net_error("the net has no order to run in");
     return plan;
+}
+
+/// How many pairs of buffers are there at once.
+std::uint64_t overlaps(std::vector<buffer> const& buffers)
+{
+    std::vector<step_id> first, last;
+    for (buffer const& b : buffers)
+        if (b.is_planned()) first.push_back(b.life.first), last.push_back(b.life.last);
+    std::sort(first.begin(), first.end());
+    std::sort(last.begin(), last.end());
+    std::uint64_t pairs = 0;
+    for (std::size_t i = 0, ended = 0; i != first.size(); ++i) {
+        while (last[ended] <= first[i]) ++ended;
+        pairs += i - ended;
+    }
+    return pairs;
 }
 
 predicate none_of(names const& excluded)
@@ -289,6 +429,11 @@ savings compute_assignments(net_def& net, names const& static_blobs)
     return optimize(net, none_of(static_blobs), [](auto const& made, auto const& options) {
         return in_listed_order(made, options, [](buffer_table const& table) {
             auto const& buffers = table.buffers;
+            constexpr std::uint64_t most = 20'000'000; // edges of the graph
+            if (auto const pairs = overlaps(buffers); pairs > most)
+                throw net_error(std::to_string(pairs) +
+                                " pairs of its blobs are there at once, and no more than " +
+                                std::to_string(most) + " can be coloured");
             auto const graph = interference(buffers.size(), [&](buffer_id b) {
                 return buffers[b].is_planned() ? buffers[b].life : live_range{};
             });
@@ -315,11 +460,7 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
 {
     numbered_net const all(net);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
-    auto const storage = aliases(all.name.size(), [&](value_id v) { // of a view, that of another blob
-        auto const known = net.blobs.find(all.name[v]);
-        bool const has_root = known != net.blobs.end() && all.ids.count(known->second.view_of) != 0;
-        return has_root ? all.ids.at(known->second.view_of) : no_value;
-    });
+    buffer_classes const& storage = all.storage;
     std::vector<bool> stays(storage.root.size());
     for (value_id v = 0; v != all.name.size(); ++v)
         if (dont_free.count(all.name[v]) != 0 || kept.count(all.name[v]) != 0)
@@ -327,14 +468,24 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
     std::vector<buffer_id> buffer_of;
     for (buffer_id b : storage.buffer_of) buffer_of.push_back(stays[b] ? no_buffer : storage.root[b]);
     std::size_t freed = 0;
+    std::vector<operator_def> backwards;      // the new list
+    auto take_from = [&](std::size_t first) { // what is left of the old one
+        while (net.operators.size() != first) {
+            backwards.push_back(std::move(net.operators.back()));
+            net.operators.pop_back();
+        }
+    };
     auto const points = releases(all.program(), all.name.size(), buffer_of, {.role = all.role});
     insert_releases(points, {}, [&](step_id i, auto blobs) {
-        operator_def op;
+        take_from(i);
+        operator_def& op = backwards.emplace_back();
         op.type = "Free";
         for (buffer_id b : blobs) op.inputs.push_back(all.name[b]);
         freed += blobs.size();
-        net.operators.insert(net.operators.begin() + i, op);
     });
+    take_from(0);
+    net.operators.assign(std::make_move_iterator(backwards.rbegin()),
+                         std::make_move_iterator(backwards.rend()));
     return freed;
 }
 

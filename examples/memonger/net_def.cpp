@@ -1,71 +1,144 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "net_def.hpp"
 
+#include "../statements.hpp"
+
+#include <algorithm>
+#include <cstddef>
 #include <istream>
 #include <ostream>
-#include <sstream>
 
 namespace memonger {
+namespace {
+
+using statements::in_quotes;
+using words = std::vector<std::string>;
+
+constexpr std::size_t most_nested = 1000; // destructors of nets are recursive, and margins add up
+
+void expect(bool holds, std::string const& what)
+{
+    if (!holds) throw net_error(what);
+}
+
+/// What can stand for a blob, or for the type of an operator, in a line of the text.
+bool is_name(std::string const& word)
+{
+    auto const has_meaning = [](char c) {
+        return c == ' ' || c == '#' || c == '=' || statements::is_control(c);
+    };
+    return !word.empty() && word != "->" && word != "{" && word != "}" && word[0] != '@' && word[0] != '^' &&
+           std::none_of(word.begin(), word.end(), has_meaning);
+}
+
+std::string name_in(std::string const& word)
+{
+    expect(is_name(word), in_quotes(word) + " is no name");
+    return word;
+}
+
+/// `op TYPE INPUT ... -> OUTPUT ... @DEVICE ^CONTROL KEY=VALUE ...`, without the brace.
+operator_def read_operator(words const& line)
+{
+    expect(line.size() > 1, "an operator has a type");
+    operator_def op;
+    op.type = name_in(line[1]);
+    bool reads = true;
+    for (std::size_t i = 2; i != line.size(); ++i) {
+        std::string const& word = line[i];
+        std::size_t const equals = word.find('=');
+        if (word == "->") {
+            expect(reads, "an operator has one '->'");
+            reads = false;
+        } else if (word[0] == '@') {
+            expect(op.device.empty(), "an operator has one device");
+            op.device = name_in(word.substr(1));
+        } else if (word[0] == '^') {
+            op.controls.push_back(name_in(word.substr(1)));
+        } else if (equals != std::string::npos) {
+            bool const is_new = op.arguments.emplace(word.substr(0, equals), word.substr(equals + 1)).second;
+            expect(is_new, "argument " + in_quotes(word.substr(0, equals)) + " is given twice");
+        } else {
+            (reads ? op.inputs : op.outputs).push_back(name_in(word));
+        }
+    }
+    return op;
+}
+
+/// A statement about the net itself.
+void read_statement(net_def& net, words const& line)
+{
+    std::string const& what = line[0];
+    if (what == "net") {
+        expect(line.size() == 2 || line.size() == 3, "a net has a name, and may have a type");
+        expect(net.name.empty(), "the net has a name already: " + in_quotes(net.name));
+        net.name = name_in(line[1]);
+        if (line.size() == 3) net.type = name_in(line[2]);
+    } else if (what == "input" || what == "output") {
+        for (std::size_t i = 1; i != line.size(); ++i)
+            (what == "input" ? net.external_inputs : net.external_outputs).push_back(name_in(line[i]));
+    } else if (what == "size") {
+        expect(line.size() == 3, "a size is a blob and a number of bytes");
+        auto const bytes = statements::number_in<std::uint64_t>(line[2]);
+        expect(bytes.has_value(), in_quotes(line[2]) + " is no number of bytes");
+        std::uint64_t& known = net.blobs[name_in(line[1])].bytes;
+        expect(known == 0 || known == *bytes, "blob " + in_quotes(line[1]) + " has two sizes");
+        known = *bytes;
+    } else if (what == "view") {
+        expect(line.size() == 3, "a view is a blob and another");
+        std::string& known = net.blobs[name_in(line[1])].view_of;
+        expect(known.empty() || known == line[2], "blob " + in_quotes(line[1]) + " is a view of two others");
+        known = name_in(line[2]);
+    } else if (what == "planned") {
+        expect(line.size() == 1, "nothing follows 'planned'");
+        net.is_planned = true;
+    } else {
+        throw net_error(in_quotes(what) + " is no statement");
+    }
+}
+
+} // namespace
 
 net_def read_net(std::istream& in)
 {
     net_def root;
-    std::vector<net_def*> open{&root}; // the innermost is last
-    std::size_t number = 0;
-    auto refuse = [&number](std::string const& what) {
-        throw net_error("line " + std::to_string(number) + ": " + what);
+    struct open_net {
+        net_def* net;
+        std::size_t line; // in which it was opened
     };
-    for (std::string line; std::getline(in, line);) {
-        ++number;
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::string what, word;
-        if (!(words >> what)) continue;
-        net_def& net = *open.back();
-        if (what == "net") {
-            if (!(words >> net.name)) refuse("a net has a name");
-            words >> net.type;
-        } else if (what == "input" || what == "output") {
-            while (words >> word)
-                (what == "input" ? net.external_inputs : net.external_outputs).push_back(word);
-        } else if (what == "size") {
-            std::uint64_t bytes = 0;
-            if (!(words >> word >> bytes)) refuse("a size is a blob and a number of bytes");
-            net.blobs[word].bytes = bytes;
-        } else if (what == "view") {
-            std::string of;
-            if (!(words >> word >> of)) refuse("a view is a blob and another");
-            net.blobs[word].view_of = of;
-        } else if (what == "planned") {
-            net.is_planned = true;
-        } else if (what == "op") {
-            operator_def op;
-            if (!(words >> op.type)) refuse("an operator has a type");
-            bool reads = true, nests = false;
-            while (words >> word) {
-                if (word == "->") reads = false;
-                else if (word == "{") nests = true;
-                else if (word[0] == '@') op.device = word.substr(1);
-                else if (word[0] == '^') op.controls.push_back(word.substr(1));
-                else if (word.find('=') != std::string::npos)
-                    op.arguments[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
-                else (reads ? op.inputs : op.outputs).push_back(word);
-            }
-            net.operators.push_back(op);
-            if (nests) open.push_back(&net.operators.back().step_nets.emplace_back());
-        } else if (what == "}") {
-            if (open.size() == 1) refuse("no net is open");
+    std::vector<open_net> open{{&root, 0}}; // the innermost is last
+    statements::read_each<net_error>(in, [&](words line, std::size_t number) {
+        auto open_step_net = [&] {
+            expect(open.size() <= most_nested,
+                   "nets are nested more than " + std::to_string(most_nested) + " deep");
+            open.push_back({&open.back().net->operators.back().step_nets.emplace_back(), number});
+        };
+        if (line[0] == "op") {
+            bool const nests = line.back() == "{";
+            if (nests) line.pop_back();
+            open.back().net->operators.push_back(read_operator(line));
+            if (nests) open_step_net();
+        } else if (line[0] == "}") {
+            expect(open.size() != 1, "no net is open");
+            expect(line.size() == 1 || (line.size() == 2 && line[1] == "{"), "only '{' follows '}'");
             open.pop_back();
-            if (words >> word && word == "{") // another one of the same operator
-                open.push_back(&open.back()->operators.back().step_nets.emplace_back());
+            if (line.size() == 2) open_step_net(); // another one of the same operator
         } else {
-            refuse("'" + what + "' is no statement");
+            read_statement(*open.back().net, line);
         }
-    }
-    if (open.size() != 1) refuse("a net is not closed");
+    });
+    if (open.size() != 1)
+        throw net_error("line " + std::to_string(open.back().line) + ": this net is not closed");
     return root;
 }
 
 namespace {
+
+std::string const& printable(std::string const& name)
+{
+    expect(is_name(name), "name " + in_quotes(name) + " cannot stand in a text");
+    return name;
+}
 
 /// A net with what stands around it, still to be printed.
 struct unprinted {
@@ -75,30 +148,32 @@ struct unprinted {
 
 void print_head(std::ostream& out, net_def const& net, std::string const& margin)
 {
-    out << margin << "net " << net.name << ' ' << net.type << '\n';
+    if (!net.name.empty())
+        out << margin << "net " << printable(net.name) << ' ' << printable(net.type) << '\n';
     auto list = [&](char const* what, std::vector<std::string> const& names) {
         if (names.empty()) return;
         out << margin << what;
-        for (auto const& name : names) out << ' ' << name;
+        for (auto const& name : names) out << ' ' << printable(name);
         out << '\n';
     };
     list("input", net.external_inputs);
     list("output", net.external_outputs);
     for (auto const& [name, blob] : net.blobs) {
-        if (blob.bytes != 0) out << margin << "size " << name << ' ' << blob.bytes << '\n';
-        if (!blob.view_of.empty()) out << margin << "view " << name << ' ' << blob.view_of << '\n';
+        if (blob.bytes != 0) out << margin << "size " << printable(name) << ' ' << blob.bytes << '\n';
+        if (!blob.view_of.empty())
+            out << margin << "view " << printable(name) << ' ' << printable(blob.view_of) << '\n';
     }
     if (net.is_planned) out << margin << "planned\n";
 }
 
 void print_operator(std::ostream& out, operator_def const& op, std::string const& margin)
 {
-    out << margin << "op " << op.type;
-    for (auto const& name : op.inputs) out << ' ' << name;
+    out << margin << "op " << printable(op.type);
+    for (auto const& name : op.inputs) out << ' ' << printable(name);
     out << " ->";
-    for (auto const& name : op.outputs) out << ' ' << name;
+    for (auto const& name : op.outputs) out << ' ' << printable(name);
     if (!op.device.empty()) out << " @" << op.device;
-    for (auto const& name : op.controls) out << " ^" << name;
+    for (auto const& name : op.controls) out << " ^" << printable(name);
     for (auto const& [key, value] : op.arguments) out << ' ' << key << '=' << value;
     out << (op.step_nets.empty() ? "\n" : " {\n");
 }

@@ -30,8 +30,8 @@ struct operator_def {
 };
 
 struct blob_def {
-    std::uint64_t bytes = 0;
-    std::string view_of; ///< the blob whose storage it has; empty: its own
+    std::uint64_t bytes = 0; ///< 0: not known
+    std::string view_of;     ///< the blob whose storage it has; empty: its own
 };
 
 struct net_def {
@@ -56,10 +56,13 @@ struct net_def {
 ///       op Tanh h -> s
 ///     }
 ///
+/// A name does not begin with `@` or `^` and has no `=`. Nets are nested at most 1000 deep.
+///
 /// Throws: net_error with the line.
 net_def read_net(std::istream& in);
 
 /// The same text.
+/// Throws: net_error for a name that cannot stand in a text.
 void print_net(std::ostream& out, net_def const& net);
 
 } // namespace memonger

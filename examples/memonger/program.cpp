@@ -4,26 +4,70 @@
 
 #include "program.hpp"
 
+#include "../statements.hpp"
 #include "memonger.hpp"
 
 #ifdef MEMONGER_READS_ONNX
 #include "../plan_model/read_onnx.hpp"
 #endif
 
+#include <algorithm>
 #include <exception>
 #include <fstream>
 #include <iomanip>
+#include <iterator>
 #include <ostream>
 #include <string>
 
 namespace memonger {
 namespace {
 
+using statements::in_quotes;
+
 constexpr char const* usage =
     "usage: memonger CALL FILE [--log] [--print]\n"
-    "  CALL  optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
-    "        share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
-    "  FILE  a net as text, or an ONNX model\n";
+    "\n"
+    "Lets the blobs of a net share storage, or frees them, and prints what that saves.\n"
+    "\n"
+    "  CALL     optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
+    "           share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
+    "  FILE     a net as text, or an ONNX model\n"
+    "  --log    print what replaced what\n"
+    "  --print  print the net that comes of it\n"
+    "\n"
+    "Exit status: 0; 2 for bad input or usage.\n";
+
+constexpr char const* calls[] = {
+    "optimize_inference_fast", "optimize_inference_for_dag",      "compute_assignments",
+    "share_grad_blobs",        "share_grad_and_activation_blobs", "release_blobs_when_used"};
+
+struct arguments {
+    std::string call, file;
+    bool log = false, print = false, help = false;
+};
+
+/// Throws: net_error.
+arguments read_arguments(int count, char const* const* words)
+{
+    arguments asked;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        if (word == "--help" || word == "-h") asked.help = true;
+        else if (word == "--log") asked.log = true;
+        else if (word == "--print") asked.print = true;
+        else if (word.size() > 1 && word[0] == '-')
+            throw net_error("unknown option " + in_quotes(word) + " (see --help)");
+        else if (asked.call.empty()) asked.call = word;
+        else if (asked.file.empty()) asked.file = word;
+        else throw net_error("more than one file: " + in_quotes(asked.file) + " and " + in_quotes(word));
+    }
+    if (asked.help) return asked;
+    if (asked.call.empty()) throw net_error("no call is given (see --help)");
+    if (std::find(std::begin(calls), std::end(calls), asked.call) == std::end(calls))
+        throw net_error("there is no call " + in_quotes(asked.call) + " (see --help)");
+    if (asked.file.empty()) throw net_error("no file is given (see --help)");
+    return asked;
+}
 
 bool ends_with(std::string const& name, std::string const& end)
 {
@@ -78,8 +122,7 @@ input read(std::string const& file)
 #ifdef MEMONGER_READS_ONNX
     if (ends_with(file, ".onnx")) return read_model(file);
 #endif
-    std::ifstream text(file);
-    if (!text) throw net_error("cannot be read");
+    std::ifstream text = statements::open_text<net_error>(file);
     input in{read_net(text), {}};
     for (operator_def const& op : in.net.operators)
         for (auto const& blob : op.outputs)
@@ -97,50 +140,46 @@ void print_line(std::ostream& out, net_def const& net, savings const& s, char co
     if (s.has_sizes && s.before != 0)
         out << std::fixed << std::setprecision(2) << ", " << mebibytes(s.before) << " MiB before, "
             << mebibytes(s.after) << " MiB after, saved "
-            << 100 * static_cast<double>(s.before - s.after) / static_cast<double>(s.before) << " %";
+            << 100 * (1 - static_cast<double>(s.after) / static_cast<double>(s.before)) << " %";
     out << '\n';
 }
 
-int run(std::string const& call, std::string const& file, bool log, bool print, std::ostream& out,
-        std::ostream& err)
+void run(arguments const& asked, std::ostream& out)
 {
-    input in = read(file);
+    input in = read(asked.file);
     net_def& net = in.net;
     auto const is_gradient = [&](std::string const& blob) { return in.gradients.count(blob) != 0; };
-    savings result;
-    char const* const mark = print ? "# " : "";
-    if (call == "optimize_inference_fast") result = optimize_inference_fast(net, {});
-    else if (call == "optimize_inference_for_dag") result = optimize_inference_for_dag(net, {});
-    else if (call == "compute_assignments") result = compute_assignments(net, {});
-    else if (call == "share_grad_blobs") result = share_grad_blobs(net, is_gradient, {});
-    else if (call == "share_grad_and_activation_blobs") result = share_grad_blobs(net, is_gradient, {}, true);
-    else if (call == "release_blobs_when_used")
-        out << mark << net.name << ": " << release_blobs_when_used(net, {}) << " blobs freed\n";
-    else return err << usage, 2;
-    if (call != "release_blobs_when_used") print_line(out, net, result, mark);
-    if (log)
-        for (auto const& line : result.log) out << mark << "  " << line;
-    if (print) print_net(out, net);
-    return 0;
+    char const* const mark = asked.print ? "# " : "";
+    std::string const& call = asked.call;
+    if (call == "release_blobs_when_used") {
+        std::size_t const freed = release_blobs_when_used(net, {});
+        out << mark << net.name << ": " << freed << " blobs freed\n";
+    } else {
+        savings const result = call == "optimize_inference_fast"      ? optimize_inference_fast(net, {})
+                               : call == "optimize_inference_for_dag" ? optimize_inference_for_dag(net, {})
+                               : call == "compute_assignments"
+                                   ? compute_assignments(net, {})
+                                   : share_grad_blobs(net, is_gradient, {}, call != "share_grad_blobs");
+        print_line(out, net, result, mark);
+        if (asked.log)
+            for (auto const& line : result.log) out << mark << "  " << line;
+    }
+    if (asked.print) print_net(out, net);
 }
 
 } // namespace
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
 {
-    std::string call, file;
-    bool log = false, print = false;
-    for (int i = 1; i != count; ++i) {
-        std::string const word = words[i];
-        if (word == "--log") log = true;
-        else if (word == "--print") print = true;
-        else (call.empty() ? call : file) = word;
-    }
-    if (file.empty()) return err << usage, 2;
+    std::string about;
     try {
-        return run(call, file, log, print, out, err);
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) return out << usage, 0;
+        about = asked.file + ": ";
+        run(asked, out);
+        return 0;
     } catch (std::exception const& e) {
-        err << "memonger: " << file << ": " << e.what() << '\n';
+        err << "memonger: " << about << e.what() << '\n';
         return 2;
     }
 }
