@@ -277,7 +277,7 @@ void mutate_words(std::string& text, dice& d)
 
 void mutate_model(onnx::ModelProto& model, dice& d)
 {
-    if (d.percent(3)) return nest(*model.mutable_graph(), d.between(1, 60));
+    if (d.percent(3)) return nest(*model.mutable_graph(), d.between(1, 150));
     for (int times = d.between(1, 3); times != 0; --times) {
         auto places = places_in(model, d);
         if (places.empty()) return;
