@@ -506,12 +506,12 @@ private:
         }
         for (int views = d_.percent(50) ? d_.between(1, 2) : 0; views != 0; --views) {
             auto& node = *graph().add_node();
-            bool const is_flat = d_.percent(50);
+            bool const is_flat = !of.empty() && d_.percent(50);
             node.set_op_type(is_flat ? "Flatten" : "Identity");
             node.add_input(indices);
             indices = new_name();
             node.add_output(indices);
-            if (is_flat) of = {of.empty() ? 1 : of[0], of.empty() ? 1 : count_of(of) / of[0]};
+            if (is_flat) of = {of[0], count_of(of) / of[0]};
             declare(*graph().add_value_info(), indices, of, type);
         }
         shape size(x.size.begin(), x.size.begin() + static_cast<std::ptrdiff_t>(axis));

@@ -139,17 +139,33 @@ private:
     /// The standard operators whose result is their first operand under another shape.
     void add_view(onnx::NodeProto& node)
     {
-        char const* const types[] = {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Dropout"};
-        node.set_op_type(d_.one_of(types));
+        char const* const types[] = {"Identity", "Dropout", "Squeeze", "Flatten", "Reshape", "Unsqueeze"};
+        std::string type = d_.one_of(types);
         std::size_t const of = any_value();
         read(node, of);
-        if (node.op_type() == "Reshape") read(node, any_value());
-        drawn_value v{.name = new_name(), .of = values_[of].of, .root = values_[of].root};
-        v.shape = node.op_type() == "Identity" || node.op_type() == "Dropout"
-                      ? values_[of].shape
-                      : std::vector{static_cast<std::int64_t>(values_[of].count())};
+        if (type == "Reshape" ||
+            type == "Unsqueeze") { // the shape, or the axes: numbers that some node makes
+            auto const numbers = std::find_if(values_.rbegin(), values_.rend(), [](drawn_value const& v) {
+                return v.of.type == onnx::TensorProto::INT64 && v.shape.size() == 1;
+            });
+            if (numbers == values_.rend()) type = "Identity";
+            else read(node, static_cast<std::size_t>(values_.rend() - numbers) - 1);
+        }
+        node.set_op_type(type);
+        drawn_value v{.name = new_name(), .shape = values_[of].shape, .of = values_[of].of};
+        v.root = values_[of].root;
+        if (type == "Squeeze") std::erase(v.shape, 1);
+        if (type == "Unsqueeze") v.shape.insert(v.shape.begin(), 1);
+        if (type == "Reshape") v.shape = {static_cast<std::int64_t>(values_[of].count())};
+        if (type == "Flatten") {
+            v.shape = {1, static_cast<std::int64_t>(values_[of].count())};
+            auto& axis = *node.add_attribute();
+            axis.set_name("axis");
+            axis.set_type(onnx::AttributeProto::INT);
+            axis.set_i(0);
+        }
         make(node, std::move(v));
-        if (node.op_type() == "Dropout" && d_.percent(30)) {
+        if (type == "Dropout" && d_.percent(30)) {
             drawn_value mask{.name = new_name(), .shape = values_[of].shape, .of = elements[2]};
             mask.root = values_.size();
             make(node, std::move(mask));
