@@ -205,6 +205,53 @@ struct placement_oracle {
             if (g == groups.size()) return found;
         }
     }
+    /// The height of the lowest placement below `limit`, or `never`: each at each offset, whatever comes to
+    /// lie above what.
+    bytes lowest_placement(bytes limit) const
+    {
+        offsets all{*this, std::vector<bytes>(groups.size(), 0), limit};
+        all.extend(0, 0);
+        return all.best == limit ? never : all.best;
+    }
+    /// Whether a group of `of` has no byte that is solid whenever any of it is. Where none is such, of any
+    /// two the one is above the other at all positions: the one whose byte is higher.
+    bool can_be_threaded(std::vector<bool> const& of) const
+    {
+        for (std::size_t g = 0; g != groups.size(); ++g) {
+            bytes highest_begin = 0, lowest_end = groups[g].size;
+            for (extent const& e : groups[g].solid)
+                if (e.is_solid()) {
+                    highest_begin = std::max(highest_begin, e.begin);
+                    lowest_end = std::min(lowest_end, e.end);
+                }
+            if (of[g] && highest_begin >= lowest_end) return true;
+        }
+        return false;
+    }
+    bool can_be_threaded() const { return can_be_threaded(std::vector<bool>(groups.size(), true)); }
+    /// Whether there is a placement that is no stacking, with each offset below `limit`, whatever alignments
+    /// and pins say.
+    bool has_other_than_stackings(bytes limit) const
+    {
+        std::vector<bytes> origin(groups.size(), 0);
+        for (;;) {
+            bool holds = true;
+            for (std::size_t a = 0; a != groups.size(); ++a)
+                for (std::size_t b = 0; b != a; ++b) holds = holds && is_apart(a, origin[a], b, origin[b]);
+            if (holds && !is_stacking(origin)) return true;
+            std::size_t g = 0;
+            while (g != groups.size() && ++origin[g] == limit) origin[g++] = 0;
+            if (g == groups.size()) return false;
+        }
+    }
+    /// How many sets of offsets there are.
+    double tries(bytes limit) const
+    {
+        double result = 1;
+        for (std::size_t g = 0; g != groups.size(); ++g) result *= static_cast<double>(limit);
+        return result;
+    }
+
     bool is_stacking(std::vector<bytes> const& origin) const
     {
         std::vector<std::size_t> order;
@@ -278,6 +325,25 @@ private:
             if (is_complete) best = height;
         }
         std::vector<std::size_t> order = {};
+    };
+
+    struct offsets {
+        placement_oracle const& oracle;
+        std::vector<bytes> origin;
+        bytes best;
+
+        /// All offsets for the groups from `g` on that end below `best`.
+        void extend(std::size_t g, bytes height)
+        {
+            if (g == origin.size()) best = height;
+            for (bytes at = 0; g != origin.size() && at + oracle.groups[g].size < best; ++at) {
+                bool holds = height < best && oracle.is_allowed(g, at);
+                for (std::size_t p = 0; p != g && holds; ++p) holds = oracle.is_apart(g, at, p, origin[p]);
+                if (!holds) continue;
+                origin[g] = at;
+                extend(g + 1, std::max(height, at + oracle.groups[g].size));
+            }
+        }
     };
 
     static bool needs_bytes(sublet::placement_buffer const& b) { return b.size != 0 && !is_empty(b.life); }

@@ -115,6 +115,35 @@ sublet::placement_problem draw_placement(Dice& dice, random_placement_shape cons
     return problem;
 }
 
+/// Buffers of which another few bytes matter at each position: many can be threaded through each other.
+template <class Dice>
+sublet::placement_problem draw_interlocking(Dice& dice, unsigned buffers)
+{
+    sublet::placement_problem problem{{}, {{}}};
+    problem.buffers.assign(buffers, {{0, 3}, 4});
+    for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b)
+        for (sublet::step_id at = 0; at != 3; ++at) {
+            sublet::byte_count const begin = dice.below(4);
+            problem.gaps.push_back(
+                {b, {at, at + 1}, begin, begin + 1 + dice.below(4 - static_cast<unsigned>(begin))});
+        }
+    return problem;
+}
+
+/// Three buffers, of which one is away at each position, and of the others a byte or two matters.
+template <class Dice>
+sublet::placement_problem draw_circle(Dice& dice)
+{
+    sublet::placement_problem problem{{}, {{}}};
+    problem.buffers.assign(3, {{0, 3}, 4});
+    for (sublet::buffer_id b = 0; b != 3; ++b)
+        for (sublet::step_id at = 0; at != 3; ++at) {
+            sublet::byte_count const begin = dice.below(3);
+            problem.gaps.push_back({b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + dice.below(2))});
+        }
+    return problem;
+}
+
 /// As a literal of the language.
 inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem const& p)
 {

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -39,9 +40,17 @@ inline constexpr char usage[] =
     "  --quiet            print nothing but errors\n"
     "  --validate         says nothing here: what is found is always checked\n"
     "\n"
-    "Exit status: 0 solved: it fits, or nothing lower is possible; 1 proved that nothing fits; 2 bad input "
-    "or\n"
-    "usage; 3 a limit was reached: the best that was found is written.\n";
+    "Printed are the number of buffers, lower_bound (proved: nothing is lower), the height found, and the\n"
+    "status: optimal (the height is the bound), feasible (higher, and within the capacity), limit (above\n"
+    "the capacity, and nothing is proved), or infeasible (proved: nothing fits).\n"
+    "\n"
+    "What proves a bound: the bytes alive at a position, a pin, a size, or a few buffers that need as much\n"
+    "in whatever order they are stacked. The last says nothing of buffers that need not be stacked: if\n"
+    "windows of a buffer have no byte in common it may pass others, above one now and below it later. Such\n"
+    "placements are looked for, but not all of them are tried: then height and bound may stay apart.\n"
+    "\n"
+    "Exit status: 0 solved: it fits, or nothing lower is possible; 1 proved that nothing fits; 2 bad input\n"
+    "or usage; 3 neither: a limit was reached, or not all was tried; the best that was found is written.\n";
 
 struct arguments {
     std::string input, output, svg; ///< files; empty: not asked for
@@ -79,6 +88,16 @@ inline double read_time(std::string const& option, std::string const& text)
         throw input_error("option " + option + " is a time, like 0.5, 500ms, 10s or 5m, not " +
                           in_quotes(text));
     return number * scale;
+}
+
+/// Whether both name one file, which need not exist.
+inline bool is_same_file(std::string const& one, std::string const& other)
+{
+    std::error_code error; // of a path that leads nowhere: it is not read or written either
+    auto path = [&](std::string const& of) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(of, error), error);
+    };
+    return path(one) == path(other) && !error;
 }
 
 /// Throws: input_error.
@@ -121,6 +140,9 @@ inline arguments read_arguments(int count, char const* const* words)
     if (has_capacity == asked.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
     if (asked.input.empty()) throw input_error("no --input is given (see --help)");
+    for (std::string const* other : {&asked.input, &asked.output})
+        if (!asked.svg.empty() && !other->empty() && is_same_file(asked.svg, *other))
+            throw input_error("the picture would overwrite the table " + in_quotes(*other));
     return asked;
 }
 

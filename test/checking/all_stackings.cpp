@@ -93,3 +93,27 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
         CHECK(!stackings.is_too_long());
     }
 }
+
+TEST_CASE("what can be threaded is told from what can only be stacked")
+{
+    unsigned counts[2] = {};
+    for (unsigned seed = 0; seed != 1000; ++seed) {
+        dice roll{std::mt19937{seed}};
+        placement_problem const problem =
+            roll.below(2) == 0 ? draw_circle(roll) : draw_interlocking(roll, 2 + roll.below(2));
+        std::ostringstream out;
+        out << problem;
+        std::string const literal = out.str();
+        CAPTURE(seed);
+        CAPTURE(literal);
+        placement_oracle const oracle(problem);
+        solid_parts const solid = solid_parts_of(problem);
+        pool_limits const limits;
+        all_stackings stackings(problem, solid, limits);
+        bool const expected = oracle.has_other_than_stackings(9);
+        CHECK(stackings.can_be_threaded(groups_of(stackings, solid)) == expected);
+        ++counts[expected];
+    }
+    CHECK(counts[0] > 100);
+    CHECK(counts[1] > 100);
+}

@@ -115,6 +115,42 @@ TEST_CASE("all stackings of a few are tried, and not those of many")
     CHECK(verdict(problem, {proof_kind::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) == not_checkable);
 }
 
+TEST_CASE("that stackings were exhausted proves nothing of buffers that can be threaded through each other")
+{
+    // At offset 0 each is above the other at half of the positions: 2 bytes are enough, stacked they need 4.
+    placement_problem two{{{{0, 4}, 2}, {{0, 4}, 2}, {{0, 4}, 3}},
+                          {},
+                          {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
+    REQUIRE(placement_oracle(two).lowest_placement(20) == 5);
+    auto const found = finding(two, {proof_kind::exhausted, 4, 0, {0, 1}});
+    CHECK(found.verdict == refuted);
+    CHECK(found.found == no_limit);
+    CHECK(finding(two, {proof_kind::exhausted, 7, 0, {0, 1, 2}}).found == no_limit);
+    CHECK(finding(two, {proof_kind::exhausted, 8, 0, {0, 1, 2}}).found == 7); // not even stacked
+    CHECK(verdict(two, {proof_kind::exhausted, 5, 0, {0, 2}}) == proved);
+    // A third buffer in common positions does not help, nor do alignments that happen to forbid it.
+    two.buffers[0].alignment = two.buffers[1].alignment = 2;
+    CHECK(verdict(two, {proof_kind::exhausted, 4, 0, {0, 1}}) == refuted);
+
+    // No two of these can pass each other; but a may be above b, b above c and c above a.
+    placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
+                                   {},
+                                   {{0, {0, 1}, 9, 10},
+                                    {0, {1, 2}, 0, 0},
+                                    {0, {2, 3}, 0, 1},
+                                    {1, {0, 1}, 0, 1},
+                                    {1, {1, 2}, 9, 10},
+                                    {1, {2, 3}, 0, 0},
+                                    {2, {0, 1}, 0, 0},
+                                    {2, {1, 2}, 0, 1},
+                                    {2, {2, 3}, 9, 10}}};
+    placement_oracle const oracle(circle);
+    CHECK(oracle.lowest_stacking() == 20);
+    CHECK(oracle.lowest_placement(20) == 10);
+    CHECK(verdict(circle, {proof_kind::exhausted, 20, 0, {0, 1, 2}}) == refuted);
+    CHECK(verdict(circle, {proof_kind::exhausted, 10, 0, {0, 1}}) == proved);
+}
+
 TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without bytes is none")
 {
     placement_problem problem{{{{0, 4}, 8}, {{0, 4}, 0}, {{0, 4}, 8, 1, 1}}};
@@ -131,12 +167,13 @@ TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without by
 
 TEST_CASE("on random problems each proof is judged as by definition")
 {
-    unsigned contradictions = 0, stacked = 0, impossible = 0;
+    unsigned contradictions = 0, stacked = 0, impossible = 0, threaded = 0;
     for (unsigned seed = 0; seed != 3000; ++seed) {
         dice roll{std::mt19937{seed}};
         auto shape = draw_placement_shape(roll);
         shape.buffers = smaller(shape.buffers, 6u);
-        placement_problem const problem = draw_placement(roll, shape);
+        placement_problem problem = draw_placement(roll, shape);
+        if (roll.below(16) == 0) problem = draw_interlocking(roll, 2 + roll.below(3));
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();
@@ -155,15 +192,20 @@ TEST_CASE("on random problems each proof is judged as by definition")
             CHECK(verdict(problem, {proof_kind::live_bytes, alive + 1, at}) == refuted);
         }
         auto const lowest = oracle.lowest_stacking();
-        if (lowest == oracle.never) {
-            ++impossible;
-            CHECK(verdict(problem, {proof_kind::exhausted, no_limit, 0, everybody}) == proved);
+        byte_count const height = lowest == oracle.never ? no_limit : static_cast<byte_count>(lowest);
+        impossible += height == no_limit;
+        stacked += height != no_limit;
+        proof_verdict const found = verdict(problem, {proof_kind::exhausted, height, 0, everybody});
+        if (oracle.can_be_threaded()) {
+            auto const limit = lowest == oracle.never ? 30 : lowest;
+            bool const is_threaded = oracle.tries(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
+            if (is_threaded) CHECK(found == refuted);
+            threaded += is_threaded;
         } else {
-            ++stacked;
-            auto const height = static_cast<byte_count>(lowest);
-            CHECK(verdict(problem, {proof_kind::exhausted, height, 0, everybody}) == proved);
-            CHECK(verdict(problem, {proof_kind::exhausted, height + 1, 0, everybody}) == refuted);
+            CHECK(found == proved);
         }
+        if (height != no_limit)
+            CHECK(verdict(problem, {proof_kind::exhausted, height + 1, 0, everybody}) == refuted);
         for (buffer_id b : everybody) {
             std::size_t const g = oracle.group_of[b];
             auto const origin = oracle.least_origin(g, 0);
@@ -207,5 +249,6 @@ TEST_CASE("on random problems each proof is judged as by definition")
     }
     CHECK(stacked > 2000);
     CHECK(impossible > 100);
+    CHECK(threaded > 10);
     CHECK(contradictions > 100);
 }

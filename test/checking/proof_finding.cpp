@@ -31,6 +31,11 @@ TEST_CASE("each finding has a sentence")
     CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffer may end at 80");
     f.kind = proof_kind::exhausted;
     CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
+    f.found = no_limit;
+    CHECK(sentence(f) ==
+          "the proof of pool 2, of 96 bytes, is wrong: its buffers can be threaded through each "
+          "other, and that was not tried");
+    f.found = 80;
     f.kind = proof_kind::pins_clash;
     CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");
     f.verdict = wrong_peak;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 using namespace sublet;
@@ -69,15 +70,20 @@ TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
         if (all.fault != shape_fault::none) continue;
         auto const lowest = lowest_stacking(all);
         auto const result = minimize_steadily(all, 0, none);
-        REQUIRE(result.is_proved);
         REQUIRE(result.best.height == lowest.value_or(no_limit));
+        REQUIRE(result.least_stacking == result.best.height);
+        std::vector<std::uint32_t> shapes(all.size());
+        std::iota(shapes.begin(), shapes.end(), 0u);
+        if (can_only_be_stacked(all, shapes)) REQUIRE(result.is_proved);
+        REQUIRE(result.is_proved == (result.bound == result.best.height));
+        if (result.bound != 0) REQUIRE(can_only_be_stacked(all, result.blamed));
         if (!lowest) continue;
         REQUIRE(is_placed(all, result.best.origin, *lowest));
         packing worse = result.best;
         worse.height += random.below(40);
         auto const again =
             minimize_steadily(all, random.below(static_cast<std::uint32_t>(*lowest) + 1), worse);
-        REQUIRE(again.is_proved);
+        REQUIRE(again.least_stacking == *lowest);
         REQUIRE(again.best.height == *lowest);
     }
 }
@@ -97,13 +103,24 @@ TEST_CASE("nodes are a limit, and what is returned then is still true")
     }
 }
 
-TEST_CASE("an incumbent that is lower than all stackings stays, and the bound comes down to it")
+TEST_CASE("where shapes can be threaded stackings are exhausted, and the bound stays")
 {
-    auto const all = shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 4}}});
-    auto const result = minimize_steadily(all, 0, {{0, 2}, 6, 0});
-    CHECK(result.best.height == 6);
-    CHECK(result.bound == 6);
-    CHECK(result.is_proved);
+    auto const all =
+        shapes_of_all({{{{0, 4}, 2}, {{0, 4}, 2}},
+                       {},
+                       {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}});
+    auto const stacked = minimize_steadily(all, 2, none);
+    CHECK(stacked.best.height == 4);
+    CHECK(stacked.least_stacking == 4);
+    CHECK(stacked.bound == 2);
+    CHECK(!stacked.is_proved);
+    CHECK(stacked.blamed.empty());
+
+    // One that is lower than all stackings is kept; that none is below 2 is proved by one shape alone.
+    auto const threaded = minimize_steadily(all, 1, {{0, 0}, 2, 0});
+    CHECK(threaded.best.height == 2);
+    CHECK(threaded.is_proved);
+    CHECK(threaded.blamed.size() == 1);
 }
 
 TEST_CASE("what no height between can change is not tried at each height")

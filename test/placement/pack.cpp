@@ -242,17 +242,92 @@ TEST_CASE("thousands of short lives are placed apart, the same way each time")
     CHECK(height >= a.pools[0].lower_bound);
 }
 
-TEST_CASE("whoever finds a placement below what is said of stackings lowers the bound to it")
+namespace {
+
+/// Two that need 4 bytes stacked, and 2 if each lies above the other half of the time.
+placement_problem threaded(std::vector<pool_limits> pools)
 {
-    placement_problem const problem{{{{0, 2}, 8}}};
-    std::vector<byte_count> offset(1, no_offset);
-    auto const out = detail::pack_pool(problem, {0}, {}, placement_objective::minimize, offset,
-                                       [](auto const&, auto const&, placed_pool& raised) {
-                                           raised.lower_bound = 12;
-                                           raised.proof = {proof_kind::exhausted, 12, 0, {0}};
-                                           return packing{{0}, 8, 0};
-                                       });
-    CHECK(out.lower_bound == 8);
-    CHECK(out.proof.bytes == 8);
-    CHECK(out.status == placement_status::optimal);
+    return {{{{0, 4}, 2}, {{0, 4}, 2}},
+            std::move(pools),
+            {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
+}
+
+/// Remembers what it is told.
+struct curious : steady {
+    byte_count highest_bound = 0, lowest_best = no_limit;
+    bool stop(byte_count best, byte_count bound, std::uint64_t)
+    {
+        highest_bound = larger(highest_bound, bound);
+        lowest_best = smaller(lowest_best, best);
+        return false;
+    }
+};
+
+} // namespace
+
+TEST_CASE("buffers that can be threaded through each other are, where a gap is found")
+{
+    auto const lowest = pack(threaded({}));
+    CHECK(lowest.status == placement_status::optimal);
+    CHECK(lowest.pools[0].height == 2);
+    CHECK(lowest.pools[0].proof.kind == proof_kind::live_bytes);
+    for (byte_count capacity : {byte_count{2}, byte_count{3}}) {
+        auto const fitted = pack(threaded({{capacity}}), {.objective = placement_objective::fit});
+        CHECK(fitted.status == placement_status::optimal);
+        CHECK(fitted.pools[0].height == 2);
+    }
+    auto const none = pack(threaded({{1}}));
+    CHECK(none.status == placement_status::infeasible);
+    CHECK(none.pools[0].proof.kind == proof_kind::live_bytes);
+}
+
+TEST_CASE("where they can be, that all stackings were tried proves nothing")
+{
+    // Without visits no gap is looked for.
+    auto const searched = pack(threaded({{3}}), {.visits = 0, .improve_visits = 0});
+    CHECK(searched.status == placement_status::limit);
+    CHECK(searched.pools[0].height == 4);
+    CHECK(searched.pools[0].lower_bound == 2);
+    CHECK(searched.pools[0].proof.kind == proof_kind::live_bytes);
+    auto const lowest = pack(threaded({}), {.visits = 0, .improve_visits = 0});
+    CHECK(lowest.status == placement_status::feasible);
+    CHECK(lowest.pools[0].lower_bound == 2);
+
+    // A third that cannot be threaded is no part of that: nothing but its own stackings with another like it.
+    auto more = threaded({{12}});
+    more.buffers.push_back({{6, 8}, 5, 4});
+    more.buffers.push_back({{6, 8}, 5, 4});
+    auto const proved = pack(more, {.visits = 0, .improve_visits = 0});
+    CHECK(proved.status == placement_status::infeasible);
+    CHECK(proved.pools[0].proof.kind == proof_kind::exhausted);
+    CHECK(proved.pools[0].proof.buffers == std::vector<buffer_id>{2, 3});
+}
+
+TEST_CASE("who listens is told no bound that does not hold, and no height that was not found")
+{
+    std::size_t asked = 0;
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        placement_problem problem{{}, {{}}};
+        for (std::size_t i = 0; i != 30; ++i) {
+            auto const first = static_cast<step_id>(pick() % 20);
+            problem.buffers.push_back(
+                {{first, first + 1 + static_cast<step_id>(pick() % 8)}, 1 + pick() % 9});
+        }
+        pack_options options{.visits = 0, .improve_visits = 0, .nodes = 0};
+        placed_pool const first = pack(problem, options).pools[0];
+        if (first.height < first.lower_bound + 2) continue;
+        ++asked;
+        problem.pools[0].capacity = first.height - 1; // low enough is what is higher than the bound
+        options.improve_visits = 10'000;
+        for (placement_objective objective : {placement_objective::fit, placement_objective::minimize}) {
+            options.objective = objective;
+            curious driver;
+            auto const placed = pack(problem, options, driver);
+            CHECK(driver.highest_bound <= placed.pools[0].lower_bound);
+            CHECK(driver.lowest_best >= placed.pools[0].height);
+        }
+    }
+    CHECK(asked > 20);
 }

@@ -218,3 +218,65 @@ TEST_CASE("on random problems the shapes are what the definitions say")
     CHECK(shapes_seen > 10'000);
     CHECK(faults_seen > 100);
 }
+
+TEST_CASE("two with windows can pass each other, and three can lie in a circle in which no two can")
+{
+    placement_problem const two{{{{0, 4}, 2}, {{0, 4}, 2}},
+                                {},
+                                {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
+    CHECK(!can_only_be_stacked(shapes_of_all(two), {0, 1}));
+    CHECK(can_only_be_stacked(shapes_of_all(two), {0}));
+    CHECK(can_only_be_stacked(shapes_of_all(two), {}));
+
+    // At 0 a is above b, at 1 b above c, at 2 c above a, all at offset 0.
+    placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
+                                   {},
+                                   {{0, {0, 1}, 9, 10},
+                                    {0, {1, 2}, 0, 0},
+                                    {0, {2, 3}, 0, 1},
+                                    {1, {0, 1}, 0, 1},
+                                    {1, {1, 2}, 9, 10},
+                                    {1, {2, 3}, 0, 0},
+                                    {2, {0, 1}, 0, 0},
+                                    {2, {1, 2}, 0, 1},
+                                    {2, {2, 3}, 9, 10}}};
+    placement_shapes const all = shapes_of_all(circle);
+    CHECK(!can_only_be_stacked(all, {0, 1, 2}));
+    for (std::vector<std::uint32_t> const& pair : {std::vector<std::uint32_t>{0, 1}, {0, 2}, {1, 2}})
+        CHECK(can_only_be_stacked(all, pair));
+}
+
+TEST_CASE("gaps without windows, and windows that have a byte in common, leave stackings only")
+{
+    placement_problem const gaps{{{{0, 9}, 8}, {{2, 4}, 8}, {{0, 9}, 8, 4}}, {}, {{0, {2, 4}, 0, 0}}};
+    CHECK(can_only_be_stacked(shapes_of_all(gaps), {0, 1, 2}));
+    placement_problem const windows{{{{0, 9}, 8}, {{2, 4}, 2}}, {}, {{0, {0, 3}, 0, 5}, {0, {3, 9}, 4, 8}}};
+    CHECK(can_only_be_stacked(shapes_of_all(windows), {0, 1}));
+}
+
+TEST_CASE("on random windows it is known exactly whether there are only stackings")
+{
+    unsigned counts[2] = {}, without_byte = 0, circles = 0;
+    for (unsigned seed = 0; seed != 3000; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        placement_problem const problem =
+            roll.below(2) == 0 ? draw_circle(roll) : draw_interlocking(roll, 2 + roll.below(2));
+        placement_oracle const oracle(problem);
+        placement_shapes const all = shapes_of_all(problem);
+        std::vector<std::uint32_t> shapes;
+        for (std::uint32_t s = 0; s != all.size(); ++s) shapes.push_back(s);
+        bool const expected = !oracle.has_other_than_stackings(9);
+        CHECK(can_only_be_stacked(all, shapes) == expected);
+        ++counts[expected];
+        bool can_pass = false;
+        for (std::uint32_t s : shapes)
+            for (std::uint32_t t = 0; t != s; ++t) can_pass = can_pass || !can_only_be_stacked(all, {t, s});
+        circles += !expected && !can_pass;
+        without_byte += expected && oracle.can_be_threaded();
+    }
+    CHECK(counts[0] > 100);
+    CHECK(counts[1] > 100);
+    CHECK(circles > 20);
+    CHECK(without_byte > 50); // pieces have no byte in common, and yet they cannot pass
+}

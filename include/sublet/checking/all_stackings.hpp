@@ -2,7 +2,7 @@
 #ifndef SUBLET_CHECKING_ALL_STACKINGS_HPP
 #define SUBLET_CHECKING_ALL_STACKINGS_HPP
 
-/// Can a few pieces of storage be stacked lower? Tries all orders of them.
+/// Can a few pieces of storage be stacked lower, and need they be stacked? Tries all orders of them.
 ///
 ///     first a, then b, then c:  +---+        each as low as its pin, its alignment and those
 ///                           +---+ c |        before it allow
@@ -108,8 +108,77 @@ public:
         return extend(groups, origin, 0);
     }
 
+    /// Whether the groups can be placed so that they are no stacking, alignments and pins left aside: two
+    /// pass each other, or several lie in a circle, each above the next.
+    [[nodiscard]] bool can_be_threaded(std::vector<rigid_group> const& groups)
+    {
+        std::size_t const n = groups.size();
+        above_.assign(n * n, rigid_group::nowhere);
+        for (std::size_t a = 0; a != n; ++a)
+            for (std::size_t b = 0; b != n; ++b) {
+                if (a == b) continue;
+                if (groups[a].size >= std::int64_t{1} << 58) is_too_long_ = true; // sums are 62 bits
+                if (a < b && can_pass(groups[a], groups[b])) return true;
+                std::int64_t& least = above_[a * n + b];
+                for_common_parts(groups[a], groups[b], [&](solid_part const& x, solid_part const& y) {
+                    std::int64_t const up = difference(x.end, y.begin);
+                    least = least == rigid_group::nowhere ? up : larger(least, up);
+                });
+            }
+        if (is_too_long_) return false;
+        std::vector<unsigned char> is_passed(n, 0);
+        for (std::size_t first = 0; first != n; ++first)
+            if (comes_back(first, first, 0, is_passed)) return true;
+        return false;
+    }
+
 private:
     static constexpr std::uint64_t most_tries = 100'000;
+
+    static std::int64_t difference(byte_count a, byte_count b)
+    {
+        return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
+    }
+
+    /// Whether b can be above a part of a, on which it lies then, and below another.
+    static bool can_pass(rigid_group const& a, rigid_group const& b)
+    {
+        std::int64_t highest_from = -rigid_group::nowhere, lowest_to = rigid_group::nowhere;
+        for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+            highest_from = larger(highest_from, difference(x.begin, y.end));
+            lowest_to = smaller(lowest_to, difference(x.end, y.begin));
+        });
+        if (highest_from < lowest_to) return false; // what is between them overlaps everywhere
+        bool found = false;
+        for_common_parts(a, b, [&](solid_part const& under, solid_part const& over) {
+            std::int64_t const up = difference(under.end, over.begin);
+            bool is_apart = true, is_below = false;
+            for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+                bool const y_is_below = up <= difference(x.begin, y.end);
+                is_apart = is_apart && (y_is_below || up >= difference(x.end, y.begin));
+                is_below = is_below || y_is_below;
+            });
+            found = found || (is_apart && is_below);
+        });
+        return found;
+    }
+
+    /// Whether a walk upwards, each group above the one before it, leads from `at` back to `first` and is
+    /// then no higher than where it began. Calls itself as often as there are groups.
+    bool comes_back(std::size_t first, std::size_t at, std::int64_t up, std::vector<unsigned char>& is_passed)
+    {
+        std::size_t const n = is_passed.size();
+        is_passed[at] = 1;
+        bool found = false;
+        for (std::size_t next = first; next != n && !found; ++next) {
+            std::int64_t const step = above_[at * n + next];
+            if (step == rigid_group::nowhere) continue;
+            if (next == first) found = up + step <= 0;
+            else found = is_passed[next] == 0 && comes_back(first, next, up + step, is_passed);
+        }
+        is_passed[at] = 0;
+        return found;
+    }
 
     bool is_allowed(rigid_group const& g, std::int64_t origin) const
     {
@@ -151,6 +220,7 @@ private:
     Problem const& problem_;
     solid_parts const& solid_;
     pool_limits const& limits_;
+    std::vector<std::int64_t> above_; // by two groups: how far the second is above the first, if it is above
     std::int64_t claimed_ = 0;
     bool is_too_long_ = false;
 };

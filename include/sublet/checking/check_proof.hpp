@@ -6,7 +6,8 @@
 ///
 ///     "96 bytes are alive at position 4"      add up what is solid there
 ///     "buffer 3 ends at 128"                  put it as low as its pin, its alignment and its ties allow
-///     "these five have no stacking below 80"  try all orders of them, each as low as those before it allow
+///     "these five have no stacking below 80"  try all orders of them, each as low as those before it allow;
+///                                             and see that they cannot be placed but in such an order
 ///
 /// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
 /// that they cannot be checked.
@@ -198,7 +199,8 @@ private:
         return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
     }
 
-    /// Whether no stacking of the named groups is lower than the proof says.
+    /// Whether no stacking of the named groups is lower than the proof says, and there is nothing but
+    /// stackings.
     bool has_no_stacking()
     {
         std::vector<rigid_group> groups;
@@ -212,6 +214,10 @@ private:
             groups.size() > most_groups ? rigid_group::nowhere : stackings_.lower_than(proof_.bytes, groups);
         result_.found = static_cast<byte_count>(lower);
         if (lower != rigid_group::nowhere) return false;
+        if (groups.size() <= most_groups && stackings_.can_be_threaded(groups)) {
+            result_.found = no_limit;
+            return false;
+        }
         if (groups.size() > most_groups || stackings_.is_too_long())
             result_.verdict = proof_verdict::not_checkable;
         return true;
@@ -238,8 +244,9 @@ private:
 /// Where buffers choose their pools the bound of one that cannot be filled is about those that have no other.
 ///
 /// Requires:   `pool` is one of the placement's, in which check_placement() finds no fault.
-/// Ensures:    where the verdict is `proved`, no stacking of the pool is lower. A bound by live bytes or by
-///             the top of a buffer holds for any placement at all; and both are to be exact.
+/// Ensures:    where the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by
+/// the
+///             top of a buffer is to be exact.
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted
 ///             takes time that is factorial in the pieces of storage, of which there may be 8.
 /// Throws:     precondition_error if sums exceed 64 bits.

@@ -25,7 +25,8 @@ struct proof_finding {
     proof_kind kind = proof_kind::nothing;
     pool_id pool = 0;
     byte_count bytes = 0; ///< below which nothing is, as the proof says
-    byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack
+    byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack;
+                          ///< `no_limit`: they need not be stacked
     friend bool operator==(proof_finding const&, proof_finding const&) = default;
 };
 
@@ -40,6 +41,8 @@ Stream& operator<<(Stream& out, proof_finding const& f)
     else if (f.verdict == proof_verdict::wrong_peak) out << "gives another peak than position " << f.found;
     else if (f.kind == proof_kind::live_bytes) out << "is wrong: " << f.found << " are alive there";
     else if (f.kind == proof_kind::top_of_pin) out << "is wrong: its buffer may end at " << f.found;
+    else if (f.kind == proof_kind::exhausted && f.found == no_limit)
+        out << "is wrong: its buffers can be threaded through each other, and that was not tried";
     else if (f.kind == proof_kind::exhausted)
         out << "is wrong: its buffers can be stacked within " << f.found;
     else out << "is wrong: there is no such contradiction";

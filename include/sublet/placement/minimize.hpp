@@ -9,6 +9,9 @@
 ///     target        │      │ budget spent: a lower target is not tried in this lap
 ///     bound   ──────┴──────┴── tried first; if nothing fits there, the bound rises
 ///
+/// What a search exhausts are stackings. Where shapes may be threaded through each other that says nothing of
+/// other placements: then nothing is looked for there any more, and the bound stays.
+///
 /// The bound is reached more often than not, so it is tried first, with a small budget. Then the gap is
 /// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
 /// twice the budget.
@@ -29,11 +32,22 @@ namespace sublet {
 
 struct minimized {
     packing best;
-    byte_count bound = 0;   ///< no stacking is lower; `no_limit`: there is none
-    bool is_proved = false; ///< best is as high as the bound
+    byte_count bound = 0;          ///< no placement is lower; `no_limit`: there is none
+    byte_count least_stacking = 0; ///< no stacking is lower: the bound, or above it
+    bool is_proved = false;        ///< best is as high as the bound
     std::uint64_t nodes = 0;
-    std::vector<std::uint32_t>
-        blamed; ///< shapes that alone have no lower stacking, if search raised the bound
+    std::vector<std::uint32_t> blamed = {}; ///< shapes that alone are no lower, if search raised the bound
+
+    /// No stacking is lower than `height`; where `tried` are blamed for that, and can only be stacked,
+    /// nothing.
+    template <std::same_as<placement_shapes> Shapes>
+    void raise(Shapes const& all, byte_count height, std::vector<std::uint32_t> tried)
+    {
+        least_stacking = height;
+        if (!can_only_be_stacked(all, tried)) return;
+        bound = height;
+        blamed = std::move(tried);
+    }
 };
 
 namespace detail {
@@ -66,25 +80,24 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
             result.best.origin = std::move(tried.origin);
             result.best.height = tried.height;
         }
-        if (tried.outcome == search_outcome::exhausted) {
-            result.bound =
-                smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height);
-            result.blamed = std::move(tried.blamed);
-        }
+        if (tried.outcome == search_outcome::exhausted)
+            result.raise(
+                all, smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height),
+                std::move(tried.blamed));
         is_over =
             result.nodes >= options.nodes || driver.stop(result.best.height, result.bound, result.nodes);
         return tried.outcome;
     };
-    while (result.bound < result.best.height && !is_over) {
-        byte_count const goal = result.bound;
+    while (result.least_stacking < result.best.height && !is_over) {
+        byte_count const goal = result.least_stacking;
         portfolio.aim_at(goal);
-        while (result.bound == goal && goal < result.best.height && !is_over) {
+        while (result.least_stacking == goal && goal < result.best.height && !is_over) {
             if (try_it(goal) != search_outcome::limit) break;
             portfolio.turn_aside(goal);
             // Closer than an eighth is left to the next lap, which begins at the bound again.
             byte_count low = next_height(all, scaled.unit, goal);
             byte_count share = 4;
-            while (result.bound == goal && !is_over && low < result.best.height &&
+            while (result.least_stacking == goal && !is_over && low < result.best.height &&
                    result.best.height - low >= (result.best.height - goal) / 8) {
                 byte_count const target = low + (result.best.height - low) / share;
                 portfolio.aim_at(target);
@@ -105,25 +118,24 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 ///
 /// Requires:   all.fault is none; nothing is lower than `bound`; the incumbent is a placement of the shapes,
 ///             or none, with a height of `no_limit`.
-/// Ensures:    the same answer with any driver, unless it stops the search. An incumbent that is no stacking
-///             may be lower than all of them; then it is returned, and the bound does not exceed it.
+/// Ensures:    the same answer with any driver, unless it stops the search. The bound is raised only as far
+/// as
+///             it holds for placements that are no stackings, too; an incumbent that is one of those may be
+///             lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 [[nodiscard]] minimized minimize(Shapes const& all, byte_count bound, packing incumbent,
                                  search_options const& options, Driver& driver)
 {
-    minimized result{std::move(incumbent), bound, false, 0, {}};
+    minimized result{std::move(incumbent), bound, bound, false, 0, {}};
     if (result.best.height == no_limit) {
         search_result any = decide(all, no_limit, options, driver);
         result.nodes = any.nodes;
         result.best.origin = std::move(any.origin);
         result.best.height = any.height;
-        if (any.outcome == search_outcome::exhausted) {
-            result.bound = no_limit;
-            result.blamed = std::move(any.blamed);
-        }
+        if (any.outcome == search_outcome::exhausted) result.raise(all, no_limit, std::move(any.blamed));
     }
-    if (result.bound < result.best.height && result.best.height != no_limit) {
+    if (result.least_stacking < result.best.height && result.best.height != no_limit) {
         scaled_shapes const scaled = scale_down(all);
         byte_count const units = result.best.height / scaled.unit + 1;
         if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))

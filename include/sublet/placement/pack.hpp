@@ -9,10 +9,11 @@
 ///                      many shapes:                        ─► more orders ─► eject who is too high
 ///                      and out of it as soon as the height is the bound: nothing can be lower
 ///
-/// A search may raise the bound, too, if it finds that nothing is as low.
+/// A search may raise the bound, too, if it finds that nothing is as low. It knows stackings only: where
+/// windows allow others (problem.hpp), a bound is raised only by shapes that have no others.
 ///
 /// Orders and reordering have no guaranteed factor. The search has, if its nodes last: it ends with a
-/// placement and the proof that none is lower. All limits are counts and not times, so that the same problem
+/// stacking and the proof that none is lower. All limits are counts and not times, so that the same problem
 /// has the same answer everywhere; place.hpp has clocks.
 
 #include <sublet/placement/best_packing.hpp>
@@ -145,7 +146,7 @@ inline constexpr std::size_t many_shapes = 200'000;
 /// What solves it soon solves it with so many nodes, or with 64 a shape; else orders have their turn first.
 inline constexpr std::size_t some_nodes = 16'000;
 
-/// Tells whoever listens to a driver what is known of the pool, not of the question that a search is at.
+/// Tells whoever listens to a driver what is known of the pool, not of the question that is being asked.
 template <search_driver Driver>
 struct told_driver {
     using lowest = typename Driver::lowest;
@@ -153,7 +154,10 @@ struct told_driver {
     byte_count best, bound;
     std::uint64_t nodes;
 
-    bool stop(byte_count, byte_count, std::uint64_t more) { return driver.stop(best, bound, nodes + more); }
+    bool stop(byte_count found, byte_count, std::uint64_t more)
+    {
+        return driver.stop(smaller(best, found), bound, nodes + more);
+    }
     template <class Task>
     void run(std::size_t tasks, Task&& task)
     {
@@ -162,10 +166,11 @@ struct told_driver {
 };
 
 /// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
-/// raise the bound.
+/// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
 template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 packing search_few(Shapes const& shapes, byte_count capacity, pack_options const& options,
-                   std::uint64_t nodes, packing best, Driver& driver, placed_pool& out)
+                   std::uint64_t nodes, packing best, Driver& driver, placed_pool& out,
+                   byte_count& least_stacking)
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
         out.lower_bound = least;
@@ -175,7 +180,10 @@ packing search_few(Shapes const& shapes, byte_count capacity, pack_options const
         told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
         search_result found = decide(shapes, capacity, {.nodes = nodes, .seed = options.seed}, told);
         out.nodes += found.nodes;
-        if (found.outcome == search_outcome::exhausted) raise_bound(capacity + 1, found.blamed);
+        if (found.outcome == search_outcome::exhausted) {
+            least_stacking = capacity + 1;
+            if (can_only_be_stacked(shapes, found.blamed)) raise_bound(capacity + 1, found.blamed);
+        }
         if (found.outcome != search_outcome::found) return best;
         best.origin = std::move(found.origin);
         best.height = found.height;
@@ -185,6 +193,7 @@ packing search_few(Shapes const& shapes, byte_count capacity, pack_options const
         minimize(shapes, out.lower_bound, std::move(best), {.nodes = nodes, .seed = options.seed}, driver);
     out.nodes += found.nodes;
     if (found.bound > out.lower_bound) raise_bound(found.bound, found.blamed);
+    least_stacking = larger(least_stacking, found.least_stacking);
     return std::move(found.best);
 }
 
@@ -208,19 +217,23 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
     std::uint64_t const visits =
         n <= many_shapes || options.visits > no_limit / n ? options.visits : options.visits / many_shapes * n;
     bool const is_small = n <= few_shapes;
-    if (is_small && !is_done())
-        best = search_few(shapes, capacity, options,
-                          smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}), std::move(best),
-                          driver, out);
+    byte_count least_stacking = 0;
+    auto search = [&](std::uint64_t nodes) {
+        best = search_few(shapes, capacity, options, nodes, std::move(best), driver, out, least_stacking);
+    };
+    if (is_small && !is_done()) search(smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}));
     if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
-    if (!is_done())
+    if (!is_done()) {
+        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
         best = improve(shapes, goal, std::move(best),
                        {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
                                            : options.improve_visits,
                         .seed = options.seed},
-                       driver, out.packings);
-    if (is_small && !is_done() && out.nodes < options.nodes)
-        best = search_few(shapes, capacity, options, options.nodes - out.nodes, std::move(best), driver, out);
+                       told, out.packings);
+    }
+    bool const may_be_lower = least_stacking <= capacity && least_stacking < best.height;
+    if (is_small && !is_done() && may_be_lower && out.nodes < options.nodes)
+        search(options.nodes - out.nodes);
     return best;
 }
 
@@ -245,8 +258,6 @@ placed_pool pack_pool(Problem const& problem, std::vector<buffer_id> const& memb
     packing const best = pack(shapes, bound, out);
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
     out.height = best.height;
-    // What is threaded through windows may be lower than all stackings.
-    if (best.height < out.lower_bound) out.lower_bound = out.proof.bytes = best.height;
     out.status = status_of(out.height, out.lower_bound, limits.capacity);
     if (objective == placement_objective::fit && out.status == placement_status::feasible)
         out.status = placement_status::optimal;

@@ -89,8 +89,10 @@ placement place_fixed(Problem const& problem, std::vector<byte_count> const& pre
     placement result =
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
-        if (result.pools[pool].proof.kind == proof_kind::exhausted)
-            shorten(problem, pool, counts, driver, result.pools[pool].proof);
+        if (placed_pool& out = result.pools[pool]; out.proof.kind == proof_kind::exhausted) {
+            told_driver<Driver> told{driver, out.height, out.lower_bound, out.nodes};
+            shorten(problem, pool, counts, told, out.proof);
+        }
     result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
     return result;
 }

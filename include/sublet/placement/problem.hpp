@@ -13,12 +13,14 @@
 ///          |    b    |_| |
 ///        0 +---------+---+--> position
 ///
-/// Not all of a rectangle need be solid. For part of its life nothing of a buffer may matter, or only a window
-/// of its bytes (below d: what it leaves free at first), and others may lie there. A search looks for
-/// *stackings*: there is an order of the buffers in which each lies above all those before it that it is alive
-/// with, as far above as their windows ask for. Without windows every placement is one. With them a buffer
-/// could also be threaded through, above another now and below it later; who chances upon such a placement
-/// keeps it, and what is said to be impossible is said of stackings.
+/// Not all of a rectangle need be solid. For part of its life nothing of a buffer may matter, or only a
+/// window of its bytes (below d: what it leaves free at first), and others may lie there. A search looks for
+/// *stackings*: there is an order of the buffers in which each lies above all those before it that it is
+/// alive with, as far above as their windows ask for. If each buffer has a byte that matters whenever any of
+/// its bytes do, every placement is one: of two, the one whose byte is higher is above the other at all
+/// positions. A buffer with windows that have no byte in common may also be *threaded* through others, above
+/// one of them now and below it later. Such placements are found by those who look for free gaps, but no
+/// search exhausts them: that nothing is lower is then said because of the bytes alive, a pin or a size only.
 ///
 /// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
 /// position are a lower bound, and often reached.

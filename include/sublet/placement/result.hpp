@@ -6,8 +6,8 @@
 ///
 ///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
 ///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
-///     limit        does not fit, and the search was over before anything was proved
-///     infeasible   the proof needs more than the pool has: nothing fits
+///     limit        does not fit, and nothing was proved: a limit was reached, or the search knows only
+///     stackings infeasible   the proof needs more than the pool has: nothing fits
 ///
 /// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
 /// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
@@ -35,7 +35,7 @@ enum class proof_kind : std::uint8_t {
     nothing,        ///< 0 bytes need no reason
     live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
     top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
-    exhausted,      ///< search: no stacking of `buffers` is lower
+    exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded (problem.hpp)
     given,          ///< who asked for a placement knew
     pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
     pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other

@@ -26,6 +26,7 @@
 #include <sublet/placement/pieces.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_options.hpp>
+#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -101,6 +102,89 @@ template <std::same_as<placement_shapes> Shapes>
         else ++j;
     }
     return result;
+}
+
+namespace detail {
+
+/// Whether there is a byte that all pieces of a shape have.
+template <std::same_as<placement_shapes> Shapes>
+bool has_common_byte(Shapes const& all, std::uint32_t shape)
+{
+    byte_count highest_begin = 0, lowest_end = no_limit;
+    for (shape_piece const& p : all.pieces_of(shape)) {
+        highest_begin = larger(highest_begin, p.begin);
+        lowest_end = smaller(lowest_end, p.end);
+    }
+    return highest_begin < lowest_end;
+}
+
+/// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
+template <std::same_as<placement_shapes> Shapes>
+bool can_pass(Shapes const& all, std::uint32_t a, std::uint32_t b)
+{
+    struct overlapping { // if b is more than `from` and less than `to` above a
+        std::int64_t from, to;
+        bool operator<(overlapping const& other) const { return from < other.from; }
+    };
+    std::vector<overlapping> distances;
+    auto const one = all.pieces_of(a), other = all.pieces_of(b);
+    auto number = [](byte_count bytes) { return static_cast<std::int64_t>(bytes); };
+    for (std::size_t i = 0, j = 0; i != one.size() && j != other.size();) {
+        shape_piece const &x = one[i], &y = other[j];
+        if (overlaps(x.when, y.when))
+            distances.push_back({number(x.begin) - number(y.end), number(x.end) - number(y.begin)});
+        if (x.when.last < y.when.last) ++i;
+        else ++j;
+    }
+    sort_ascending(distances);
+    for (std::size_t i = 1; i < distances.size(); ++i) {
+        if (distances[i].from >= distances[i - 1].to) return true;
+        distances[i].to = larger(distances[i].to, distances[i - 1].to);
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// Whether every placement of `some` shapes is a stacking.
+///
+/// It is if each has a byte that all of its pieces have: where two meet, the one whose byte is higher is
+/// above the other, and the order of these bytes is one in which each lies above all before it. Otherwise two
+/// are looked for that can pass each other, or several in a circle: a above b at one position, b above c at
+/// another, c above a at a third.
+///
+/// Ensures:    true only if it is so, whatever their alignments and pins are; false only if it is not, but
+/// for
+///             these, or if there are more than 64 or they are very large.
+/// Complexity: O(pieces of these); if one has no such byte O(n^2 pieces of two + n^3), n = up to 64 shapes.
+template <std::same_as<placement_shapes> Shapes>
+[[nodiscard]] bool can_only_be_stacked(Shapes const& all, std::vector<std::uint32_t> const& some)
+{
+    constexpr std::int64_t apart = std::int64_t{1} << 60;
+    std::size_t const n = some.size();
+    std::size_t with_byte = 0;
+    byte_count largest = 0;
+    for (std::uint32_t s : some) {
+        with_byte += detail::has_common_byte(all, s);
+        largest = larger(largest, all.shapes[s].size);
+    }
+    if (with_byte == n) return true;
+    if (n > 64 || largest >> 53 != 0) return false; // no sum of distances is as large as `apart`
+    std::vector<std::int64_t> up(n * n, apart);     // how far the second is above the first, if it is above
+    for (std::size_t a = 0; a != n; ++a)
+        for (std::size_t b = 0; b != n; ++b) {
+            if (a == b) continue;
+            if (a < b && detail::can_pass(all, some[a], some[b])) return false;
+            if (shape_reach const r = reach(all, some[a], some[b]); r.meets) up[a * n + b] = r.distance;
+        }
+    // A circle is possible if its distances come to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
+    for (std::size_t via = 0; via != n; ++via)
+        for (std::size_t a = 0; a != n; ++a)
+            for (std::size_t b = 0; b != n; ++b) {
+                up[a * n + b] = smaller(up[a * n + b], up[a * n + via] + up[via * n + b]);
+                if (a == b && up[a * n + b] <= 0) return false;
+            }
+    return true;
 }
 
 /// The lowest origin at or above `offset` that its alignment allows; `no_offset` beyond 64 bits.
