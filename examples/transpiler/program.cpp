@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "../statements.hpp"
 #include "transpiler.hpp"
 
 #ifdef TRANSPILER_READS_ONNX
@@ -15,14 +16,82 @@
 #include <fstream>
 #include <iomanip>
 #include <ostream>
+#include <set>
 #include <string>
 
 namespace transpiler {
 namespace {
 
+using statements::in_quotes;
+
 constexpr char const* usage =
-    "usage: transpiler memory_optimize|release_memory FILE [--level 0|1] [--skip NAME] "
-    "[--all-grads] [--log] [--print]\n";
+    "usage: transpiler CALL FILE [--level 0|1] [--skip NAME] [--all-grads] [--log] [--print]\n"
+    "\n"
+    "Lets the variables of a program of blocks share storage, or deletes them, and prints what that saves.\n"
+    "\n"
+    "  CALL         memory_optimize | release_memory\n"
+    "  FILE         a program as text, or an ONNX model\n"
+    "  --level N    0: share storage of equal shape (so by default), 1: also larger storage\n"
+    "  --skip NAME  leave this variable as it is; may be given again\n"
+    "  --all-grads  let gradients that optimizers read share, too\n"
+    "  --log        print what replaced what\n"
+    "  --print      print the program that comes of it\n"
+    "\n"
+    "Exit status: 0; 2 for bad input or usage.\n";
+
+struct arguments {
+    std::string call, file;
+    std::set<std::string> skip;
+    int level = 0;
+    bool log = false, print = false, skip_grads = true, help = false;
+    std::string only_optimizes; ///< an option that release_memory does not have
+};
+
+/// Throws: program_error.
+arguments read_arguments(int count, char const* const* words)
+{
+    arguments asked;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        auto operand = [&] {
+            if (++i == count) throw program_error("option " + word + " needs an operand (see --help)");
+            return std::string(words[i]);
+        };
+        if (word == "--level" || word == "--all-grads" || word == "--log") asked.only_optimizes = word;
+        if (word == "--help" || word == "-h") {
+            asked.help = true;
+        } else if (word == "--log") {
+            asked.log = true;
+        } else if (word == "--print") {
+            asked.print = true;
+        } else if (word == "--all-grads") {
+            asked.skip_grads = false;
+        } else if (word == "--skip") {
+            asked.skip.insert(operand());
+        } else if (word == "--level") {
+            std::string const level = operand();
+            if (level != "0" && level != "1")
+                throw program_error("option --level is 0 or 1, not " + in_quotes(level));
+            asked.level = level == "1";
+        } else if (word.size() > 1 && word[0] == '-') {
+            throw program_error("unknown option " + in_quotes(word) + " (see --help)");
+        } else if (asked.call.empty()) {
+            asked.call = word;
+        } else if (asked.file.empty()) {
+            asked.file = word;
+        } else {
+            throw program_error("more than one file: " + in_quotes(asked.file) + " and " + in_quotes(word));
+        }
+    }
+    if (asked.help) return asked;
+    if (asked.call.empty()) throw program_error("no call is given (see --help)");
+    if (asked.call != "memory_optimize" && asked.call != "release_memory")
+        throw program_error("there is no call " + in_quotes(asked.call) + " (see --help)");
+    if (asked.file.empty()) throw program_error("no file is given (see --help)");
+    if (asked.call == "release_memory" && !asked.only_optimizes.empty())
+        throw program_error("option " + asked.only_optimizes + " is about memory_optimize (see --help)");
+    return asked;
+}
 
 #ifdef TRANSPILER_READS_ONNX
 /// One block. A model tells bytes and not shapes: a variable is a row of them.
@@ -62,46 +131,40 @@ program_desc read(std::string const& file)
 #ifdef TRANSPILER_READS_ONNX
     if (file.size() > 5 && file.substr(file.size() - 5) == ".onnx") return read_model(file);
 #endif
-    std::ifstream text(file);
-    if (!text) throw program_error("cannot be read");
+    std::ifstream text = statements::open_text<program_error>(file);
     return read_program(text);
+}
+
+void run(arguments const& asked, std::ostream& out)
+{
+    program_desc program = read(asked.file);
+    if (asked.call == "release_memory") {
+        std::size_t const deleted = release_memory(program, asked.skip);
+        out << "# " << deleted << " variables are deleted\n";
+    } else {
+        optimized const all =
+            memory_optimize(program, asked.skip, asked.log ? &out : nullptr, asked.level, asked.skip_grads);
+        if (all.was_optimized) out << "# was optimized already\n";
+        else
+            out << "# " << all.reused << " variables reuse storage: " << all.after << " bytes instead of "
+                << all.before << '\n';
+    }
+    if (asked.print) print_program(out, program);
 }
 
 } // namespace
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
 {
-    std::string call, file;
-    std::set<std::string> skip;
-    int level = 0;
-    bool log = false, print = false, skip_grads = true;
-    for (int i = 1; i != count; ++i) {
-        std::string const word = words[i];
-        bool const has_next = i + 1 != count;
-        if (word == "--log") log = true;
-        else if (word == "--print") print = true;
-        else if (word == "--all-grads") skip_grads = false;
-        else if (word == "--level" && has_next) level = std::string(words[++i]) == "1";
-        else if (word == "--skip" && has_next) skip.insert(words[++i]);
-        else (call.empty() ? call : file) = word;
-    }
-    bool const optimizes = call == "memory_optimize";
-    if (file.empty() || (!optimizes && call != "release_memory")) return err << usage, 2;
+    std::string about;
     try {
-        program_desc program = read(file);
-        if (optimizes) {
-            optimized const all = memory_optimize(program, skip, log ? &out : nullptr, level, skip_grads);
-            if (all.was_optimized) out << "# was optimized already\n";
-            else
-                out << "# " << all.reused << " variables reuse storage: " << all.after << " bytes instead of "
-                    << all.before << '\n';
-        } else {
-            out << "# " << release_memory(program, skip) << " variables are deleted\n";
-        }
-        if (print) print_program(out, program);
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) return out << usage, 0;
+        about = asked.file + ": ";
+        run(asked, out);
         return 0;
     } catch (std::exception const& e) {
-        err << "transpiler: " << file << ": " << e.what() << '\n';
+        err << "transpiler: " << about << e.what() << '\n';
         return 2;
     }
 }

@@ -1,91 +1,197 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "program_desc.hpp"
 
+#include "../statements.hpp"
+
+#include <cstddef>
 #include <istream>
+#include <limits>
 #include <ostream>
-#include <sstream>
 
 namespace transpiler {
 namespace {
 
-bool is_number(std::string const& word)
+using statements::in_quotes;
+using words = std::vector<std::string>;
+
+void expect(bool holds, std::string const& what)
 {
-    std::size_t const digits = word.find_first_not_of("0123456789", word[0] == '-' ? 1 : 0);
-    return digits == std::string::npos && word != "-";
+    if (!holds) throw program_error(what);
 }
 
-int number_in(std::string const& word)
+/// What can stand for a variable in an operator's line.
+std::string name_in(std::string const& word)
 {
-    std::string const number = word.substr(word.find('=') + 1);
-    return number.empty() || !is_number(number) || number.size() > 6 ? -2 : std::stoi(number);
+    bool is_name = word != "->" && word != "host" && word != "optimizer" && word.rfind("block=", 0) != 0;
+    for (char c : word) is_name = is_name && !statements::is_control(c) && c != ' ' && c != '#';
+    expect(is_name && !word.empty(), in_quotes(word) + " is no name");
+    return word;
+}
+
+/// The number of a block.
+int block_in(std::string const& word)
+{
+    auto const number = statements::number_in<int>(word);
+    expect(number && *number >= -1, in_quotes(word) + " is no number of a block");
+    return *number;
+}
+
+/// `block PARENT forward=TWIN`
+block_desc read_block(std::vector<block_desc> const& before, words const& line)
+{
+    expect(line.size() == 2 || line.size() == 3, "a block has a parent, and may have a twin: forward=NUMBER");
+    auto const count = static_cast<int>(before.size());
+    block_desc block;
+    block.parent = block_in(line[1]);
+    expect(count == 0 ? block.parent == -1 : block.parent >= 0 && block.parent < count,
+           count == 0 ? "the first block has the parent -1" : "a block has a parent before it");
+    if (line.size() == 2) return block;
+    expect(line[2].rfind("forward=", 0) == 0, in_quotes(line[2]) + " is no twin, forward=NUMBER");
+    block.forward = block_in(line[2].substr(8));
+    expect(block.forward >= 0 && block.forward < count, "a block has a twin before it");
+    int const around_twin = before[static_cast<std::size_t>(block.forward)].parent;
+    expect(count != 0 &&
+               (around_twin == block.parent ||
+                (around_twin >= 0 && around_twin == before[static_cast<std::size_t>(block.parent)].forward)),
+           "a block has a twin beside it, or in the twin of the block around it");
+    return block;
+}
+
+/// `var NAME TYPE DIMENSION ... persistable`
+void read_variable(block_desc& block, words const& line)
+{
+    expect(line.size() > 2, "a variable has a name and a type");
+    std::string const& name = name_in(line[1]);
+    var_desc var;
+    var.type = line[2];
+    for (std::size_t i = 3; i != line.size(); ++i) {
+        if (line[i] == "persistable") {
+            var.is_persistable = true;
+            continue;
+        }
+        auto const extent = statements::number_in<std::int64_t>(line[i]);
+        expect(extent.has_value(), in_quotes(line[i]) + " is no dimension");
+        var.shape.push_back(*extent);
+    }
+    try {
+        (void)bytes_of(var);
+    } catch (program_error const& e) {
+        throw program_error("variable " + in_quotes(name) + " " + e.what());
+    }
+    bool const is_new = block.vars.emplace(name, var).second;
+    expect(is_new || block.vars[name] == var, "variable " + in_quotes(name) + " is declared in two ways");
+}
+
+/// `op TYPE INPUT ... -> OUTPUT ... block=NUMBER host optimizer`
+op_desc read_operator(words const& line)
+{
+    expect(line.size() > 1, "an operator has a type");
+    op_desc op;
+    op.type = name_in(line[1]);
+    bool reads = true;
+    for (std::size_t i = 2; i != line.size(); ++i) {
+        std::string const& word = line[i];
+        if (word == "->") {
+            expect(reads, "an operator has one '->'");
+            reads = false;
+        } else if (word == "host") {
+            op.is_on_host = true;
+        } else if (word == "optimizer") {
+            op.is_optimizer = true;
+        } else if (word.rfind("block=", 0) == 0) {
+            expect(op.sub_block == -1, "an operator holds one block");
+            op.sub_block = block_in(word.substr(6));
+            expect(op.sub_block > 0, "no operator holds block " + std::to_string(op.sub_block));
+        } else {
+            (reads ? op.inputs : op.outputs).push_back(name_in(word));
+        }
+    }
+    return op;
+}
+
+/// Where an operator with a block stands.
+struct holding {
+    std::size_t line, block, op;
+};
+
+/// Each block but the first is held once, and in its parent; `line_of`, by block.
+void expect_tree(program_desc const& program, std::vector<holding> const& holdings,
+                 std::vector<std::size_t> const& line_of)
+{
+    std::vector<bool> is_held(program.blocks.size());
+    auto refuse = [](std::size_t line, std::string const& what) {
+        throw program_error("line " + std::to_string(line) + ": " + what);
+    };
+    for (holding const& h : holdings) {
+        op_desc const& op = program.blocks[h.block].ops[h.op];
+        auto const held = static_cast<std::size_t>(op.sub_block);
+        if (held >= is_held.size() || program.blocks[held].parent != static_cast<int>(h.block))
+            refuse(h.line, "operator " + op.type + " holds a block that is not within its own");
+        if (is_held[held]) refuse(h.line, "operator " + op.type + " holds a block that another one holds");
+        is_held[held] = true;
+    }
+    for (std::size_t b = 1; b < is_held.size(); ++b)
+        if (!is_held[b]) refuse(line_of[b], "no operator holds this block, " + std::to_string(b));
 }
 
 } // namespace
 
+std::uint64_t bytes_of(var_desc const& var)
+{
+    static constexpr struct {
+        char const* name;
+        std::uint64_t bytes;
+    } types[] = {{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2},  {"int64", 8},
+                 {"int32", 4},   {"int16", 2},   {"int8", 1},    {"uint64", 8},    {"uint32", 4},
+                 {"uint16", 2},  {"uint8", 1},   {"bool", 1},    {"complex64", 8}, {"complex128", 16}};
+    if (var.shape.empty()) return 0;
+    std::uint64_t bytes = 0;
+    for (auto const& type : types)
+        if (var.type == type.name) bytes = type.bytes;
+    expect(bytes != 0, "has a shape, and a type of no known size: " + in_quotes(var.type));
+    bool is_zero = false;
+    for (std::size_t d = 0; d != var.shape.size(); ++d) {
+        expect(var.shape[d] >= (d == 0 ? -1 : 0),
+               "has the dimension " + std::to_string(var.shape[d]) + ": only the first may be unknown, -1");
+        is_zero = is_zero || var.shape[d] == 0;
+    }
+    for (std::int64_t extent : var.shape) {
+        if (is_zero) return 0;
+        if (extent == -1) continue;
+        // The largest number stands for a size that is not known.
+        expect(bytes <= (std::numeric_limits<std::uint64_t>::max() - 1) / static_cast<std::uint64_t>(extent),
+               "takes more bytes than 64 bits can count");
+        bytes *= static_cast<std::uint64_t>(extent);
+    }
+    return bytes;
+}
+
 program_desc read_program(std::istream& in)
 {
     program_desc program;
-    int line_number = 0;
-    auto expect = [&line_number](bool holds, std::string const& what) {
-        if (!holds) throw program_error("line " + std::to_string(line_number) + ": " + what);
-    };
-    for (std::string line; std::getline(in, line);) {
-        ++line_number;
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::string what, word;
-        if (!(words >> what)) continue;
-        auto const blocks = static_cast<int>(program.blocks.size());
+    std::vector<holding> holdings;
+    std::vector<std::size_t> line_of; // by block
+    statements::read_each<program_error>(in, [&](words const& line, std::size_t number) {
+        std::string const& what = line[0];
         if (what == "block") {
-            block_desc block;
-            words >> word;
-            block.parent = number_in(word);
-            expect(block.parent >= (blocks == 0 ? -1 : 0) && block.parent < blocks,
-                   "a block has a parent before it");
-            if (words >> word) block.forward = number_in(word);
-            expect(block.forward >= -1 && block.forward < blocks, "a block has a forward twin before it");
-            program.blocks.push_back(block);
+            program.blocks.push_back(read_block(program.blocks, line));
+            line_of.push_back(number);
         } else if (what == "optimized") {
+            expect(line.size() == 1, "nothing follows 'optimized'");
             program.is_optimized = true;
-        } else if (what == "var") {
-            std::string name;
-            var_desc var;
-            expect(blocks != 0 && words >> name >> var.type, "a variable has a block, a name and a type");
-            while (words >> word) {
-                if (word == "persistable") var.is_persistable = true;
-                else expect(is_number(word) && word.size() < 18, "'" + word + "' is no dimension");
-                if (word != "persistable") var.shape.push_back(std::stoll(word));
-            }
-            program.blocks.back().vars[name] = var;
-        } else if (what == "op") {
-            op_desc op;
-            expect(blocks != 0 && words >> op.type, "an operator has a block and a type");
-            bool reads = true;
-            while (words >> word) {
-                if (word == "->") reads = false;
-                else if (word == "host") op.is_on_host = true;
-                else if (word == "optimizer") op.is_optimizer = true;
-                else if (word.rfind("block=", 0) == 0) op.sub_block = number_in(word);
-                else (reads ? op.inputs : op.outputs).push_back(word);
-            }
-            program.blocks.back().ops.push_back(op);
+        } else if (what == "var" || what == "op") {
+            expect(!program.blocks.empty(), "a block comes first");
+            block_desc& block = program.blocks.back();
+            if (what == "var") return read_variable(block, line);
+            block.ops.push_back(read_operator(line));
+            if (block.ops.back().sub_block != -1)
+                holdings.push_back({number, program.blocks.size() - 1, block.ops.size() - 1});
         } else {
-            expect(false, "'" + what + "' is no statement");
+            throw program_error(in_quotes(what) + " is no statement");
         }
-    }
-    std::vector<bool> is_held(program.blocks.size());
-    for (std::size_t b = 0; b != program.blocks.size(); ++b)
-        for (op_desc const& op : program.blocks[b].ops) {
-            bool const nests =
-                op.sub_block > 0 && static_cast<std::size_t>(op.sub_block) < program.blocks.size();
-            expect(op.sub_block == -1 ||
-                       (nests &&
-                        program.blocks[static_cast<std::size_t>(op.sub_block)].parent == static_cast<int>(b)),
-                   "operator " + op.type + " holds a block that is not within its own");
-            if (!nests) continue;
-            auto const held = static_cast<std::size_t>(op.sub_block);
-            expect(!is_held[held], "operator " + op.type + " holds a block that another one holds");
-            is_held[held] = true;
-        }
+    });
+    expect(!program.blocks.empty(), "has no block");
+    expect_tree(program, holdings, line_of);
     return program;
 }
 
@@ -97,15 +203,15 @@ void print_program(std::ostream& out, program_desc const& program)
         if (block.forward >= 0) out << " forward=" << block.forward;
         out << '\n';
         for (auto const& [name, var] : block.vars) {
-            out << "var " << name << ' ' << var.type;
+            out << "var " << name_in(name) << ' ' << var.type;
             for (auto extent : var.shape) out << ' ' << extent;
             out << (var.is_persistable ? " persistable\n" : "\n");
         }
         for (op_desc const& op : block.ops) {
-            out << "op " << op.type;
-            for (auto const& name : op.inputs) out << ' ' << name;
+            out << "op " << name_in(op.type);
+            for (auto const& name : op.inputs) out << ' ' << name_in(name);
             out << " ->";
-            for (auto const& name : op.outputs) out << ' ' << name;
+            for (auto const& name : op.outputs) out << ' ' << name_in(name);
             if (op.sub_block >= 0) out << " block=" << op.sub_block;
             out << (op.is_on_host ? " host" : "") << (op.is_optimizer ? " optimizer\n" : "\n");
         }

@@ -23,7 +23,14 @@ struct var_desc {
     std::vector<std::int64_t> shape; ///< -1 first: the batch, which is not known; empty: no tensor of a size
     std::string type = "float32";
     bool is_persistable = false;
+    friend bool operator==(var_desc const&, var_desc const&) = default;
 };
+
+/// Of a batch of 1 where that is not known; 0 for no tensor.
+/// Throws: program_error for an element type that is not known, a dimension that is negative and no batch,
+/// and
+///         for more bytes than 64 bits can count.
+std::uint64_t bytes_of(var_desc const& var);
 
 struct op_desc {
     std::string type;
@@ -53,6 +60,9 @@ struct program_desc {
 ///     op mul x w -> h
 ///     op while h -> y block=1           also: host, optimizer
 ///     block 0 forward=1                 parent of block 1; a block of gradients names its twin
+///
+/// Every block but the first is held by one operator, of its parent. A twin stands beside its block of
+/// gradients, or within the twin of the block around that.
 ///
 /// Throws: program_error with the line.
 program_desc read_program(std::istream& in);

@@ -3,7 +3,7 @@
 
 #include <sublet/sublet.hpp>
 
-#include <algorithm>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <utility>
@@ -24,8 +24,9 @@ struct block_tree {
     struct block_values {
         std::vector<std::string> name; // by value
         std::map<std::string, value_id> ids;
-        std::set<std::string> crossing; // known from outside, or to a block within
-        std::set<std::string> twins;    // of gradients: what the forward block has for each time step
+        std::vector<bool> is_outer; // by value: declared in a block around, or nowhere
+        std::vector<bool> is_twin;  // by value, of gradients: what the forward block has for each time step
+        std::vector<bool> is_lent;  // by value: known to a block within, or to the gradients of this one
         std::vector<std::vector<value_id>> reads, writes;
     };
     std::vector<block_values> blocks;
@@ -34,17 +35,21 @@ struct block_tree {
 
     explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
     {
+        constexpr std::size_t most_crossings = 1'000'000;
+        std::size_t crossings = 0; // a variable counts in each block that it enters
         for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
             block_desc const& block = program.blocks[b];
             block_values& mine = blocks[b];
             auto id = [&](std::string const& name) {
                 auto const [at, is_new] = mine.ids.emplace(name, static_cast<value_id>(mine.name.size()));
                 if (!is_new) return at->second;
+                bool const is_own = block.vars.count(name) != 0;
+                bool const is_twin =
+                    !is_own && block.forward >= 0 && of_block(program, block.forward).vars.count(name) != 0;
                 mine.name.push_back(name);
-                bool const is_twin = block.vars.count(name) == 0 && block.forward >= 0 &&
-                                     of_block(program, block.forward).vars.count(name) != 0;
-                if (is_twin) mine.twins.insert(name);
-                else if (block.vars.count(name) == 0) mine.crossing.insert(name);
+                mine.is_outer.push_back(!is_own && !is_twin);
+                mine.is_twin.push_back(is_twin);
+                mine.is_lent.push_back(false);
                 return at->second;
             };
             for (op_desc const& op : block.ops) {
@@ -52,16 +57,21 @@ struct block_tree {
                 for (auto const& name : op.inputs) mine.reads.back().push_back(id(name));
                 for (auto const& name : op.outputs) mine.writes.back().push_back(id(name));
                 if (op.sub_block < 0) continue;
-                auto const within = blocks[static_cast<std::size_t>(op.sub_block)].crossing;
-                for (auto const& name : within) {
-                    (void)id(name);
-                    mine.crossing.insert(name);
-                }
+                block_values const& within = blocks[static_cast<std::size_t>(op.sub_block)];
+                for (auto const& [name, inner] : within.ids)
+                    if (within.is_outer[inner]) mine.is_lent[id(name)] = true, ++crossings;
+                if (crossings > most_crossings)
+                    throw program_error("its variables enter more than " + std::to_string(most_crossings) +
+                                        " blocks in which they are not declared");
             }
         }
         for (std::size_t b = 0; b != blocks.size(); ++b) // what a twin reads is kept for it
-            for (auto const& name : blocks[b].twins)
-                blocks[static_cast<std::size_t>(program.blocks[b].forward)].crossing.insert(name);
+            for (value_id v = 0; v != blocks[b].name.size(); ++v) {
+                if (!blocks[b].is_twin[v]) continue;
+                block_values& forward = blocks[static_cast<std::size_t>(program.blocks[b].forward)];
+                auto const at = forward.ids.find(blocks[b].name[v]);
+                if (at != forward.ids.end()) forward.is_lent[at->second] = true;
+            }
         if (blocks.empty()) return;
 
         tree = program_tree(flat_block(0));
@@ -74,8 +84,7 @@ struct block_tree {
                 auto const within = static_cast<std::size_t>(op.sub_block);
                 std::vector<body_capture> captures;
                 for (auto const& [name, inner] : blocks[within].ids)
-                    if (program.blocks[within].vars.count(name) == 0 && blocks[within].twins.count(name) == 0)
-                        captures.push_back({inner, blocks[b].ids.at(name)});
+                    if (blocks[within].is_outer[inner]) captures.push_back({inner, blocks[b].ids.at(name)});
                 bool const is_choice = op.type.rfind("conditional", 0) == 0;
                 auto const step = static_cast<step_id>(s);
                 program_of[within] =
@@ -104,18 +113,6 @@ struct block_tree {
     }
 };
 
-byte_count bytes_of(var_desc const& var)
-{
-    static std::map<std::string, byte_count> const sizes{{"float64", 8}, {"int64", 8}, {"float16", 2},
-                                                         {"int8", 1},    {"uint8", 1}, {"bool", 1}};
-    byte_count bytes = sizes.count(var.type) != 0 ? sizes.at(var.type) : 4;
-    for (std::size_t d = 0; d != var.shape.size(); ++d) {
-        if (var.shape[d] < (d == 0 ? -1 : 0)) throw program_error("only the first dimension may be unknown");
-        if (var.shape[d] != -1) bytes = checked_multiply(bytes, static_cast<byte_count>(var.shape[d]));
-    }
-    return bytes;
-}
-
 /// Names in a block that no plan touches.
 std::set<std::string> untouchable(block_desc const& block, std::set<std::string> names, bool skip_grads)
 {
@@ -124,9 +121,10 @@ std::set<std::string> untouchable(block_desc const& block, std::set<std::string>
         if (var.is_persistable || var.shape.empty()) names.insert(name);
     for (op_desc const& op : block.ops) {
         if (op.is_on_host) names.insert(op.outputs.begin(), op.outputs.end());
+        std::set<std::string> const written(op.outputs.begin(), op.outputs.end());
         for (auto const& name : op.inputs) {
-            if (skip_grads && op.is_optimizer && ends_with(name, "@GRAD")) names.insert(name);
-            if (std::count(op.outputs.begin(), op.outputs.end(), name) != 0) names.insert(name);
+            bool const is_grad = skip_grads && op.is_optimizer && ends_with(name, "@GRAD");
+            if (is_grad || written.count(name) != 0) names.insert(name);
         }
     }
     return names;
@@ -149,6 +147,36 @@ struct block_renamer {
     void set_binding(program_id, std::size_t, binding_part, std::size_t) {}
 };
 
+/// By value, whether the first step that touches it writes it. One that is touched in one block, and in none
+/// within, is then alive from there to its last touch.
+std::vector<unsigned char> written_first(snapshot const& flat)
+{
+    std::vector<unsigned char> is_touched(flat.values()), is_written(flat.values());
+    for (touch t : flat.touches({0, static_cast<step_id>(flat.steps())})) {
+        if (is_touched[t.value] == 0) is_written[t.value] = t.kind == touch_kind::def;
+        is_touched[t.value] = 1;
+    }
+    return is_written;
+}
+
+/// The program in which nothing is touched but the values that count.
+snapshot restricted_to(snapshot const& flat, std::vector<unsigned char> const& counts)
+{
+    return flow(
+        flat.nodes(), flat.values(), [&](node_id n) { return flat.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const mine = flat.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s) {
+                if (s != mine.first) sink.next_step();
+                for (touch t : flat.touches(s)) {
+                    if (counts[t.value] == 0) continue;
+                    if (t.kind == touch_kind::def) sink.def(t.value);
+                    else sink.use(t.value);
+                }
+            }
+        });
+}
+
 /// The numbers of keys, in order of their first appearance.
 pool_id number_of(std::map<std::string, pool_id>& numbers, std::string const& key)
 {
@@ -168,37 +196,39 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     std::vector<std::set<std::string>> stays;
     for (std::size_t b = 0; b != program.blocks.size(); ++b) {
         stays.push_back(untouchable(program.blocks[b], skip_opt_set, skip_grads));
-        stays[b].insert(all.blocks[b].crossing.begin(), all.blocks[b].crossing.end());
-        stays[b].insert(all.blocks[b].twins.begin(), all.blocks[b].twins.end());
     }
 
     // What may share lies in one pool: of one type, and of one block, or for a block of gradients of the
     // block around it; on level 0 of one shape, on level 1 with a batch or without.
-    live_range_lists const lives = live_intervals(flat.program);
+    std::vector<unsigned char> const is_written_first = written_first(flat.program);
     std::vector<byte_count> bytes(flat.value_of.size());
     std::vector<pool_id> pool(flat.value_of.size());
     std::vector<unsigned char> shares(flat.value_of.size());
     std::vector<std::size_t> home(flat.value_of.size()); // the block in which its storage is declared
     std::vector<std::string> name(flat.value_of.size());
     std::map<std::string, pool_id> pools;
-    live_sets const live = liveness(flat.program);
     for (value_id f = 0; f != flat.value_of.size(); ++f) {
         auto const [p, v] = flat.value_of[f];
         auto const b = static_cast<std::size_t>(all.block_of[p]);
         block_desc const& block = program.blocks[b];
         name[f] = all.blocks[b].name[v];
         auto const declared = block.vars.find(name[f]);
-        if (declared == block.vars.end() || stays[b].count(name[f]) != 0) continue;
-        shares[f] = flat.program.nodes() != 0 && !live.is_live_in(f, 0); // else somebody has put it there
-        bytes[f] = bytes_of(declared->second);
+        bool const is_own = declared != block.vars.end() && !all.blocks[b].is_lent[v];
+        if (!is_own || stays[b].count(name[f]) != 0) continue;
+        shares[f] = is_written_first[f]; // else somebody has put it there
+        bytes[f] = transpiler::bytes_of(declared->second);
         home[f] = block.forward >= 0 ? static_cast<std::size_t>(block.parent) : b;
         std::string key = std::to_string(home[f]) + ' ' + declared->second.type;
         if (level == 0)
             for (auto extent : declared->second.shape) key += ' ' + std::to_string(extent);
         else if (declared->second.shape[0] == -1) key += " batch";
         pool[f] = number_of(pools, key);
-        if (shares[f]) result.before += bytes[f];
+        if (!shares[f]) continue;
+        if (!sum_fits(result.before, bytes[f]))
+            throw program_error("its variables take more bytes than 64 bits can count");
+        result.before += bytes[f];
     }
+    live_range_lists const lives = live_intervals(restricted_to(flat.program, shares));
     sized_slot_plan const plan = share_linearly(
         flat.value_of.size(), [&](value_id f) { return shares[f] ? lives.hull(f) : live_range{}; },
         [&](value_id f) { return bytes[f]; },
@@ -216,8 +246,8 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     for (block_desc const& block : program.blocks)
         for (auto const& [declared, var] : block.vars) in_use.push_back(declared);
     for (auto const& block : all.blocks) in_use.insert(in_use.end(), block.name.begin(), block.name.end());
-    auto const numbers = unused_names("shared_", given.made.size(), in_use.size(),
-                                      [&](value_id i) -> auto& { return in_use[i]; });
+    auto const numbers = unused_names(
+        "shared_", given.made.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     std::vector<std::string> new_name;
     for (std::size_t k = 0; k != given.made.size(); ++k) {
         slot_name const& slot = given.made[k];
@@ -239,7 +269,9 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
 
     if (print_log == nullptr) return result;
     for (sharing_entry const& e : log_sharing(flat.program, plan, options).entries)
-        if (e.from != no_value) write_entry(*print_log, e, [&](value_id f) -> auto& { return name[f]; });
+        if (e.from != no_value)
+            write_entry(
+                *print_log, e, [&](value_id f) -> auto& { return name[f]; });
     return result;
 }
 
@@ -247,27 +279,37 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
 {
     block_tree const all(program);
     std::size_t deleted = 0;
+    std::vector<snapshot> const programs = each_with_captures(all.tree);
     for (program_id p = 0; p != all.tree.size() && !program.blocks.empty(); ++p) {
         if (all.block_of[p] < 0) continue;
         auto const b = static_cast<std::size_t>(all.block_of[p]);
         auto const& mine = all.blocks[b];
         block_desc& block = program.blocks[b];
-        auto stays = untouchable(block, skip_opt_set, false);
-        stays.insert(mine.twins.begin(), mine.twins.end());
+        auto const stays = untouchable(block, skip_opt_set, false);
         std::vector<buffer_id> buffer_of;
         for (value_id v = 0; v != mine.name.size(); ++v) {
             bool const is_own = block.vars.count(mine.name[v]) != 0 && stays.count(mine.name[v]) == 0;
-            bool const is_kept = b != 0 && mine.crossing.count(mine.name[v]) != 0; // for its gradients
+            bool const is_kept = b != 0 && mine.is_lent[v]; // for its gradients
             buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
         }
-        auto const points = releases(with_captures(all.tree, p), mine.name.size(), buffer_of);
+        std::vector<op_desc> backwards;           // the new list
+        auto take_from = [&](std::size_t first) { // what is left of the old one
+            while (block.ops.size() != first) {
+                backwards.push_back(std::move(block.ops.back()));
+                block.ops.pop_back();
+            }
+        };
+        auto const points = releases(programs[p], mine.name.size(), buffer_of);
         insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> dying) {
-            op_desc op;
+            take_from(i);
+            op_desc& op = backwards.emplace_back();
             op.type = "delete_var";
             for (buffer_id v : dying) op.inputs.push_back(mine.name[v]);
             deleted += dying.size();
-            block.ops.insert(block.ops.begin() + i, op);
         });
+        take_from(0);
+        block.ops.assign(std::make_move_iterator(backwards.rbegin()),
+                         std::make_move_iterator(backwards.rend()));
     }
     return deleted;
 }

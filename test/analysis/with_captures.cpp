@@ -133,8 +133,11 @@ TEST_CASE("of random trees, each step with bodies touches what a walk through it
                 report(how.parent, b.result, true);
             }
         }
+        auto const all = each_with_captures(tree);
+        REQUIRE(all.size() == tree.size());
         for (program_id i = 0; i != tree.size(); ++i) {
             snapshot const whole = with_captures(tree, i);
+            CHECK(all[i] == whole);
             REQUIRE(whole.steps() == tree.program_of(i).steps());
             CHECK(whole.graph() == tree.program_of(i).graph());
             for (step_id s = 0; s != whole.steps(); ++s) {

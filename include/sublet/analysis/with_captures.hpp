@@ -49,6 +49,73 @@ std::vector<std::vector<unsigned char>> written_in(Tree const& tree)
     return written;
 }
 
+/// Makes one program of a tree after the other; what is asked of the whole tree is asked once.
+template <std::same_as<program_tree> Tree>
+class capture_joiner {
+public:
+    explicit capture_joiner(Tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree) {}
+
+    snapshot joined(program_id program) const
+    {
+        snapshot const& p = tree_.program_of(program);
+        auto has_touch = [&p](step_id step, value_id v, touch_kind kind) {
+            for (touch t : p.touches(step))
+                if (t.value == v && t.kind == kind) return true;
+            return false;
+        };
+        auto gives = [this](program_id body, value_id result) {
+            for (body_binding b : tree_.body(body).bindings)
+                if (b.result == result) return true;
+            return false;
+        };
+        auto is_branch = [this](program_id body) { return tree_.body(body).kind == body_kind::branch; };
+        auto effects = [&](node_id n, effect_sink& sink) {
+            step_range const steps = p.steps_of(n);
+            for (step_id s = steps.first; s != steps.last; ++s) {
+                if (s != steps.first) sink.next_step();
+                for (touch t : p.touches(s)) {
+                    if (t.kind == touch_kind::def) sink.def(t.value);
+                    else if (t.kind == touch_kind::use) sink.use(t.value);
+                    else sink.use_early(t.value);
+                }
+                auto use = [&](value_id v) {
+                    if (!has_touch(s, v, touch_kind::use)) sink.use(v);
+                };
+                auto def = [&](value_id v) {
+                    if (!has_touch(s, v, touch_kind::def)) sink.def(v);
+                };
+                auto const nested = bodies_.of(program, s);
+                for (std::size_t b = 0; b != nested.size(); ++b) {
+                    program_body const& body = tree_.body(nested[b]);
+                    for (body_capture c : body.captures) {
+                        if (!has_touch(s, c.outer, touch_kind::def)) use(c.outer);
+                        if (written_[nested[b]][c.inner] != 0) def(c.outer);
+                    }
+                    std::size_t first = b, last = b + 1; // the bodies that are one choice
+                    while (is_branch(nested[b]) && first != 0 && is_branch(nested[first - 1])) --first;
+                    while (is_branch(nested[b]) && last != nested.size() && is_branch(nested[last])) ++last;
+                    for (body_binding i : body.bindings) {
+                        if (i.initial != no_value) use(i.initial);
+                        if (i.result == no_value) continue;
+                        def(i.result);
+                        for (std::size_t other = first; other != last; ++other)
+                            if (!gives(nested[other], i.result)) use(i.result); // not written on every path
+                    }
+                }
+                for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+        };
+        return flow(
+            p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); }, effects);
+    }
+
+private:
+    Tree const& tree_;
+    std::vector<std::vector<unsigned char>> written_;
+    bodies_by_step bodies_;
+};
+
 } // namespace detail
 
 /// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
@@ -61,58 +128,20 @@ template <std::same_as<program_tree> Tree>
 [[nodiscard]] snapshot with_captures(Tree const& tree, program_id program = 0)
 {
     SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
-    snapshot const& p = tree.program_of(program);
-    auto const written = detail::written_in(tree);
-    bodies_by_step const bodies(tree);
-    auto has_touch = [&p](step_id step, value_id v, touch_kind kind) {
-        for (touch t : p.touches(step))
-            if (t.value == v && t.kind == kind) return true;
-        return false;
-    };
-    auto gives = [&tree](program_id body, value_id result) {
-        for (body_binding b : tree.body(body).bindings)
-            if (b.result == result) return true;
-        return false;
-    };
-    auto is_branch = [&tree](program_id body) { return tree.body(body).kind == body_kind::branch; };
-    auto effects = [&](node_id n, effect_sink& sink) {
-        step_range const steps = p.steps_of(n);
-        for (step_id s = steps.first; s != steps.last; ++s) {
-            if (s != steps.first) sink.next_step();
-            for (touch t : p.touches(s)) {
-                if (t.kind == touch_kind::def) sink.def(t.value);
-                else if (t.kind == touch_kind::use) sink.use(t.value);
-                else sink.use_early(t.value);
-            }
-            auto use = [&](value_id v) {
-                if (!has_touch(s, v, touch_kind::use)) sink.use(v);
-            };
-            auto def = [&](value_id v) {
-                if (!has_touch(s, v, touch_kind::def)) sink.def(v);
-            };
-            auto const nested = bodies.of(program, s);
-            for (std::size_t b = 0; b != nested.size(); ++b) {
-                program_body const& body = tree.body(nested[b]);
-                for (body_capture c : body.captures) {
-                    if (!has_touch(s, c.outer, touch_kind::def)) use(c.outer);
-                    if (written[nested[b]][c.inner] != 0) def(c.outer);
-                }
-                std::size_t first = b, last = b + 1; // the bodies that are one choice
-                while (is_branch(nested[b]) && first != 0 && is_branch(nested[first - 1])) --first;
-                while (is_branch(nested[b]) && last != nested.size() && is_branch(nested[last])) ++last;
-                for (body_binding i : body.bindings) {
-                    if (i.initial != no_value) use(i.initial);
-                    if (i.result == no_value) continue;
-                    def(i.result);
-                    for (std::size_t other = first; other != last; ++other)
-                        if (!gives(nested[other], i.result)) use(i.result); // not written on every path
-                }
-            }
-            for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-        }
-        for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
-    };
-    return flow(p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); }, effects);
+    return detail::capture_joiner<Tree>(tree).joined(program);
+}
+
+/// By program, what with_captures() makes of each. The whole tree is looked through once for all of them.
+///
+/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies, and for each step what
+///             with_captures() says.
+template <std::same_as<program_tree> Tree>
+[[nodiscard]] std::vector<snapshot> each_with_captures(Tree const& tree)
+{
+    detail::capture_joiner<Tree> const of(tree);
+    std::vector<snapshot> programs;
+    for (std::size_t i = 0; i != tree.size(); ++i) programs.push_back(of.joined(static_cast<program_id>(i)));
+    return programs;
 }
 
 } // namespace sublet

@@ -12,8 +12,9 @@
 ///        3: use a
 ///
 /// Who is live where, or interferes with whom, is not asked: a plan is right iff every read finds its own.
-/// Each slot is a small question of its own: which writes arrive where? Two of different values prove the
-/// place spoilt for anybody, so no node remembers more, and none is visited more than twice a slot.
+/// Each slot is a small question of its own: which writes arrive at its reads? Two of different values prove
+/// the place spoilt for anybody, so no node remembers more, and none is visited more than twice a slot. Nodes
+/// from which no read of the slot can be reached without another write are not visited at all.
 ///
 /// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, whose checker follows
 /// symbolic values through registers. Here the writes themselves are followed, so that what is found is a
@@ -21,6 +22,7 @@
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -73,8 +75,9 @@ template <std::same_as<snapshot> S>
 class slot_opponent {
 public:
     slot_opponent(S const& program, slot_plan const& plan)
-        : program_(program), plan_(plan), is_given_(program.values(), 1), leaving_(program.nodes(), none),
-          arriving_(program.nodes())
+        : program_(program), plan_(plan), is_given_(program.values(), 1),
+          before_(program.graph().transposed(program.nodes())), leaving_(program.nodes(), none),
+          arriving_(program.nodes()), is_awaited_(program.nodes())
     {
     }
 
@@ -176,11 +179,31 @@ private:
         return false;
     }
 
-    /// Brings every write to the nodes that it reaches.
+    /// Finds the nodes from whose beginning a read is reached before a write.
+    void find_awaited(indices deeds)
+    {
+        auto await = [this](node_id n) {
+            if (is_awaited_[n]) return;
+            is_awaited_[n] = 1;
+            awaited_.push_back(n);
+        };
+        node_id node = no_node;
+        for (std::uint32_t d : deeds) {
+            if (deeds_[d].what == act::is_given || deeds_[d].node == node) continue;
+            node = deeds_[d].node;
+            if (deeds_[d].what != act::writes) await(node); // its first deed
+        }
+        for (std::size_t i = 0; i != awaited_.size(); ++i)
+            for (node_id p : before_[awaited_[i]])
+                if (leaving_[p] == none) await(p);
+    }
+
+    /// Brings every write to the nodes that it reaches and that wait for one.
     void follow(indices deeds)
     {
         for (std::uint32_t d : deeds)
             if (deeds_[d].what == act::writes) leaving_[deeds_[d].node] = d;
+        find_awaited(deeds);
         for (std::uint32_t d : deeds)
             if (deeds_[d].what == act::is_given) arrive(0, d);
             else if (leaving_[deeds_[d].node] == d)
@@ -196,10 +219,10 @@ private:
     }
     void arrive(node_id n, std::uint32_t write)
     {
+        if (!is_awaited_[n]) return;
         writers& known = arriving_[n];
         if (known.one == none) {
             known.one = write;
-            entered_.push_back(n);
         } else if (known.another == none && deeds_[known.one].value != deeds_[write].value) {
             known.another = write;
         } else {
@@ -251,17 +274,19 @@ private:
     void forget(indices deeds)
     {
         for (std::uint32_t d : deeds) leaving_[deeds_[d].node] = none;
-        for (node_id n : entered_) arriving_[n] = {};
-        entered_.clear();
+        for (node_id n : awaited_) arriving_[n] = {}, is_awaited_[n] = 0;
+        awaited_.clear();
     }
 
     S const& program_;
     slot_plan const& plan_;
     std::vector<unsigned char> is_given_; // by value: nothing writes it
     std::vector<deed> deeds_;
-    std::vector<std::uint32_t> leaving_; // by node: its last write to the slot
-    std::vector<writers> arriving_;      // by node: at its beginning
-    std::vector<node_id> entered_;       // where something arrives
+    csr_rows before_;                       // by node: its predecessors
+    std::vector<std::uint32_t> leaving_;    // by node: its last write to the slot
+    std::vector<writers> arriving_;         // by node: at its beginning
+    std::vector<unsigned char> is_awaited_; // by node: whether a read comes before a write from there on
+    std::vector<node_id> awaited_;          // all of these
     std::vector<node_id> open_;
 };
 
@@ -281,8 +306,9 @@ private:
 ///             first step at which two values lie there, or the wrong one. If no two values that share a slot
 ///             occupy one step, nor are both needed at the start, the plan is proved. In strict SSA form
 ///             where the entry reaches every node and nothing is written in place, no other plan is.
-/// Complexity: O(t + n + s (V + E)) time, t = touches, n = slots, s = those that several values share;
-///             O(V + t + n) memory.
+/// Complexity: O(V + E + t + n + w) time, t = touches, n = slots; w sums, for each slot that several values
+///             share, the nodes and edges on paths from a write to a read of it, at most s (V + E) for s such
+///             slots. O(V + E + t + n) memory.
 template <program P>
 [[nodiscard]] std::optional<slot_witness> check_slots(P const& p, slot_plan const& plan)
 {
