@@ -5,6 +5,7 @@
 #include "../plan_model/arguments.hpp"
 
 #include <sublet/execution/watch.hpp>
+#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@ using plan_model::quoted;
 inline constexpr char usage[] =
     "usage: run_network MODEL.onnx [--mode none|recycle|arena|all] [--threads N] [--streams N] [--cuda]\n"
     "                   [--formulas] [--weights noise|uniform] [--seed S] [--runs N]\n"
-    "                   [--check off|plan|paint|digest] [--csv]\n"
+    "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv]\n"
     "       run_network --list FOLDER\n"
     "\n"
     "Runs a neural network with real kernels on planned memory, and compares with a run without a plan,\n"
@@ -41,6 +42,7 @@ inline constexpr char usage[] =
     "  --seed S         of the noise (1)\n"
     "  --runs N         run each N times and print the median time (1)\n"
     "  --check LEVEL    how closely runs on the host are watched: off, plan, paint or digest (plan)\n"
+    "  --limit BYTES    what a run may take of this machine's memory (half of it)\n"
     "  --csv            print one row for each run\n"
     "  --list FOLDER    say for each model in a folder whether its operations are there to run it\n"
     "\n"
@@ -56,6 +58,7 @@ struct arguments {
     std::uint64_t seed = 1;
     std::size_t runs = 1;
     sublet::check_level check = sublet::check_level::plan;
+    sublet::byte_count limit = plan_model::half_of_memory();
     bool csv = false;
     bool help = false;
 };
@@ -89,6 +92,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--seed") asked.seed = plan_model::read_number(word, operand());
         else if (word == "--runs") asked.runs = plan_model::read_number(word, operand());
         else if (word == "--check") asked.check = plan_model::read_check_level(operand());
+        else if (word == "--limit") asked.limit = plan_model::read_byte_count(word, operand());
         else if (word == "--csv") asked.csv = true;
         else if (word == "--list") asked.folder = operand();
         else if (word.size() > 1 && word[0] == '-')

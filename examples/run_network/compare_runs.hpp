@@ -150,7 +150,7 @@ inline verdict judge(std::vector<mode_run> const& runs)
         difference const apart = compare(other.outputs, r.outputs);
         bool const is_equal = is_first ? apart.largest <= tolerance : apart.different == 0;
         found.are_equal = found.are_equal && is_equal;
-        if (is_equal && !is_first) continue;
+        if (is_equal && apart.different == 0) continue;
         found.remarks.push_back(r.executor + ' ' + r.mode + " is other than " + other.executor + ' ' +
                                 other.mode + " in " + std::to_string(apart.different) + " elements, by " +
                                 std::to_string(apart.largest) + " of the largest" +

@@ -162,10 +162,10 @@ struct local_response_element {
 
     RUN_NETWORK_FORMULA void operator()(int i) const
     {
-        int const c = i / s.plane % s.channels;
+        int const c = i / s.plane % s.channels, last = s.channels - 1 - c;
+        int const before = (s.size - 1) / 2, after = s.size / 2;
         float squares = 0;
-        for (int k = -((s.size - 1) / 2); k <= s.size / 2; ++k) {
-            if (c + k < 0 || c + k >= s.channels) continue;
+        for (int k = -(before < c ? before : c); k <= (after < last ? after : last); ++k) {
             float const value = x[i + k * s.plane];
             squares += value * value;
         }
@@ -247,10 +247,10 @@ struct product_element {
     RUN_NETWORK_FORMULA void operator()(int i) const
     {
         pixel const at = pixel_of(i, s.rows, s.columns);
-        float const* const left = a + operand_index(s.a, at.plane) + at.row * s.a_row;
-        float const* const right = b + operand_index(s.b, at.plane) + at.column * s.b_column;
+        int const left = operand_index(s.a, at.plane) + at.row * s.a_row;
+        int const right = operand_index(s.b, at.plane) + at.column * s.b_column;
         float sum = 0;
-        for (int k = 0; k != s.depth; ++k) sum += left[k * s.a_depth] * right[k * s.b_depth];
+        for (int k = 0; k != s.depth; ++k) sum += a[left + k * s.a_depth] * b[right + k * s.b_depth];
         sum *= s.alpha;
         if (s.has_c) sum += s.beta * c[at.row * s.c_row + at.column * s.c_column];
         y[i] = sum;
@@ -286,7 +286,7 @@ struct padding_element {
         for (int axis = s.inside.rank - 1; axis >= 0; --axis) {
             int const here = rest % s.inside.size[axis] - s.before[axis];
             is_inside = is_inside && here >= 0 && here < s.in[axis];
-            at += here * s.inside.stride[axis];
+            if (is_inside) at += here * s.inside.stride[axis];
             rest /= s.inside.size[axis];
         }
         y[i] = is_inside ? x[at] : s.value;
@@ -322,7 +322,8 @@ struct enlargement_element {
     {
         float at = (static_cast<float>(out) + 0.5f) * step - 0.5f;
         at = at < 0 ? 0 : at > static_cast<float>(in - 1) ? static_cast<float>(in - 1) : at;
-        int const first = static_cast<int>(at);
+        int const whole = static_cast<int>(at),
+                  first = whole < in ? whole : in - 1; // in - 1 may round upwards
         return {first, first + 1 < in ? first + 1 : first, at - static_cast<float>(first)};
     }
     RUN_NETWORK_FORMULA void operator()(int i) const

@@ -16,6 +16,7 @@
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planner.hpp>
+#include <sublet/units.hpp>
 
 #include <string>
 #include <utility>
@@ -23,12 +24,14 @@
 
 namespace run_network {
 
+/// `limit`: of what is allocated for a run.
 inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& made,
                                          sublet::memory_plan const& plan, weights& given,
-                                         arguments const& asked)
+                                         arguments const& asked, sublet::byte_count limit)
 {
     sublet::executor_options how;
     how.check = asked.check;
+    how.limit = limit;
     how.scratch = made.is_scratch;
     std::vector<mode_run> runs;
     auto keep = [&](mode_run came, std::string executor, char const* mode) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstring>
 
@@ -165,7 +166,10 @@ void multiply(product const& s, float const* a, float const* b, float const* c, 
     }
 }
 
-bool has_rows(product const& s) { return s.b_column == 1 || (s.b_depth == 1 && s.a_depth == 1); }
+bool has_rows(product const& s)
+{
+    return s.depth != 0 && (s.b_column == 1 || (s.b_depth == 1 && s.a_depth == 1));
+}
 
 // --- the rest -------------------------------------------------------------------------------------------
 
@@ -220,8 +224,11 @@ std::size_t scratch_bytes(layer const& what)
 {
     auto const* const s = std::get_if<convolution>(&what);
     if (s == nullptr || is_laid_out(*s)) return 0;
-    return static_cast<std::size_t>(s->channels) * static_cast<std::size_t>(phases_of(*s).channel()) *
-           sizeof(float);
+    phases const in = phases_of(*s);
+    double elements = s->channels;
+    for (int factor : {in.rows, in.columns, in.row_strides, in.column_strides}) elements *= factor;
+    if (elements > INT_MAX) return too_many_bytes;
+    return static_cast<std::size_t>(s->channels) * static_cast<std::size_t>(in.channel()) * sizeof(float);
 }
 
 std::vector<std::size_t> overwritable_operands(layer const& what)
@@ -252,7 +259,8 @@ void run_on_host(layer const& what, operands const& its, void* scratch)
 
 void run_as_formulas(layer const& what, operands const& its)
 {
-    if (std::holds_alternative<view>(what)) std::memcpy(its.out, its.in[0], its.out_bytes);
+    if (std::holds_alternative<view>(what) && its.out_bytes != 0)
+        std::memcpy(its.out, its.in[0], its.out_bytes);
     if (auto const* const s = std::get_if<constant>(&what)) return write(*s, its);
     run_in_elements(what, its, [](int count, auto const& formula) {
         for (int i = 0; i != count; ++i) formula(i);

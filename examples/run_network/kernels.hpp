@@ -11,7 +11,10 @@
 
 namespace run_network {
 
-/// Room that a layer needs while it runs, in bytes: a convolution's padded input.
+inline constexpr std::size_t too_many_bytes = ~std::size_t{0};
+
+/// Room that a layer needs while it runs, in bytes: a convolution's padded input. `too_many_bytes`: its
+/// elements are more than an int can count.
 std::size_t scratch_bytes(layer const& what);
 
 /// The operands over which a layer may write its result: it reads an element of them before it writes that

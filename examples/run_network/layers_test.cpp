@@ -4,6 +4,7 @@
 
 #include "compare_runs.hpp"
 #include "layered_program.hpp"
+#include "program.hpp"
 #include "read_layers.hpp"
 #include "weights.hpp"
 
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,15 @@ using namespace run_network;
 using floats = std::vector<float>;
 using integers = std::vector<std::int64_t>;
 
-void set_shape(onnx::ValueInfoProto& value, std::string const& name, integers const& size)
+constexpr auto int64_max = std::numeric_limits<std::int64_t>::max(),
+               int64_min = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t int_max = std::numeric_limits<int>::max();
+
+void set_shape(onnx::ValueInfoProto& value, std::string const& name, integers const& size,
+               int type = onnx::TensorProto::FLOAT)
 {
     value.set_name(name);
-    value.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    value.mutable_type()->mutable_tensor_type()->set_elem_type(type);
     auto* const shape = value.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (auto n : size) shape->add_dim()->set_dim_value(n);
 }
@@ -42,11 +49,19 @@ public:
     {
         model_.set_ir_version(7);
         model_.add_opset_import()->set_version(opset);
-        model_.mutable_graph()->set_name("one");
-        model_.mutable_graph()->add_node();
+        graph().set_name("one");
+        graph().add_node();
         node().set_op_type(type);
         node().add_output("y");
-        set_shape(*model_.mutable_graph()->add_output(), "y", result);
+        set_shape(*graph().add_output(), "y", result);
+    }
+    /// An operand that the file does not hold.
+    one_operation& given(integers const& size, int type = onnx::TensorProto::FLOAT)
+    {
+        std::string const name = "x" + std::to_string(node().input_size());
+        node().add_input(name);
+        set_shape(*graph().add_input(), name, size, type);
+        return *this;
     }
     one_operation& in(integers const& size, floats const& numbers)
     {
@@ -94,17 +109,15 @@ public:
 
     layered_network read() const
     {
-        std::string const file = "run_network_layers_test.onnx";
-        {
-            std::ofstream out(file, std::ios::binary);
-            REQUIRE(model_.SerializeToOstream(&out));
-        }
+        std::ofstream out(file, std::ios::binary);
+        REQUIRE(model_.SerializeToOstream(&out));
+        out.close();
         return read_layers(file);
     }
     floats run() const
     {
         layered_network const all = read();
-        REQUIRE(all.missing() == std::vector<std::string>{});
+        REQUIRE(reasons(all) == std::vector<std::string>{});
         weights given(all, 1, false);
         layered_program const made = program_of(all);
         auto const planned = sublet::plan_memory(made.program, made.options);
@@ -115,25 +128,43 @@ public:
                                      host_kernel{&all}, how};
         given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
         execute.run();
-        auto const result = all.net.operations[0].outputs[0];
+        auto const result = outputs_of(all.net)[0];
         std::span<float const> const y = sublet::as<float>(execute.output(result));
         return {y.begin(), y.end()};
     }
-    std::vector<std::string> missing() const { return read().missing(); }
+    std::vector<std::string> missing() const { return reasons(read()); }
+    /// What the whole program says.
+    std::string said(std::vector<char const*> words = {}) const
+    {
+        read();
+        words.insert(words.begin(), {"run_network", file});
+        std::ostringstream out, err;
+        int const status = run_program(static_cast<int>(words.size()), words.data(), out, err);
+        return std::to_string(status) + ' ' + err.str();
+    }
+
+    onnx::GraphProto& graph() { return *model_.mutable_graph(); }
+    onnx::NodeProto& node() { return *graph().mutable_node(0); }
 
 private:
+    static constexpr char const* file = "run_network_layers_test.onnx";
+
+    static std::vector<std::string> reasons(layered_network const& all)
+    {
+        std::vector<std::string> found;
+        for (auto const& its : all.missing()) found.push_back(its.why);
+        return found;
+    }
     onnx::TensorProto& add(integers const& size, int type)
     {
         std::string const name = "x" + std::to_string(node().input_size());
         node().add_input(name);
-        auto& tensor = *model_.mutable_graph()->add_initializer();
+        auto& tensor = *graph().add_initializer();
         tensor.set_name(name);
         tensor.set_data_type(type);
         for (auto n : size) tensor.add_dims(n);
         return tensor;
     }
-
-    onnx::NodeProto& node() { return *model_.mutable_graph()->mutable_node(0); }
 
     onnx::ModelProto model_;
 };
@@ -189,9 +220,10 @@ TEST_CASE("pools round up if they are told to, and count padding if they are tol
     CHECK(average.run() == floats{1.5f, 2, 3, 3.5f});
     CHECK(average.with("count_include_pad", 1).run() == floats{1, 2, 3, 7 / 3.0f});
     CHECK(pool("GlobalAveragePool", {1, 1, 1, 1}, four).run() == floats{2.5f});
-    CHECK(one_operation("ReduceMean", 13, {2}).in({2, 2}, four).with("axes", integers{-1}).run() ==
+    CHECK(one_operation("ReduceMean", 13, {2, 1}).in({2, 2}, four).with("axes", integers{-1}).run() ==
           floats{1.5f, 3.5f});
-    CHECK(one_operation("ReduceMean", 18, {2}).in({2, 2}, four).in({1}).run() == floats{1.5f, 3.5f});
+    CHECK(one_operation("ReduceMean", 18, {2}).in({2, 2}, four).in({1}).with("keepdims", 0).run() ==
+          floats{1.5f, 3.5f});
 }
 
 TEST_CASE("what changed from one opset to another is read as the file's says")
@@ -286,6 +318,300 @@ TEST_CASE("what cannot be computed is said, and why")
           strings{"ReduceMean over axes that are not the last (1)"});
 }
 
+TEST_CASE("a window that does not fit 32 bits, or whose room does not, is refused")
+{
+    strings const odd_conv{"Conv with odd windows (1)"};
+    integers const four{1, 1, 4, 4};
+    auto conv = [&](char const* name, integers const& numbers) {
+        one_operation op("Conv", 13, four);
+        return op.given(four).given({1, 1, 3, 1}).with(name, numbers).missing();
+    };
+    for (auto huge : {int_max, int_max + 1, int64_max, int64_min}) {
+        CHECK(conv("dilations", {huge, 1}) == odd_conv);
+        CHECK(conv("strides", {huge, 1}) == odd_conv);
+        CHECK(conv("pads", {huge, 0, huge, 0}) == odd_conv);
+        one_operation spread("ConvTranspose", 13, four), pool("MaxPool", 13, four);
+        CHECK(spread.given(four).given({1, 1, 3, 1}).with("strides", {huge, 1}).missing() ==
+              strings{"ConvTranspose with odd windows (1)"});
+        CHECK(pool.given(four)
+                  .with("kernel_shape", integers{3, 3})
+                  .with("dilations", {huge, 1})
+                  .with("pads", {huge, huge, 0, 0})
+                  .missing() == strings{"MaxPool with odd windows (1)"});
+    }
+    integers const far{30000, 30000};
+    one_operation sparse("Conv", 13, {1, 1, 2, 2});
+    CHECK(sparse.given({1, 1, 40000, 40000}).given({1, 1, 1, 1}).with("strides", far).missing() ==
+          strings{"Conv of too many elements with their padding (1)"});
+
+    one_operation once("Conv", 13, {1, 1, 1, 1}); // a stride that is never taken needs no room
+    once.in({1, 1, 1, 4}, {1, 2, 3, 4}).in({1, 1, 1, 2}, {1, 10}).with("strides", {1, 1 << 30});
+    CHECK(once.run() == floats{21});
+    CHECK(scratch_bytes(once.read().layers[0]) == 12);
+}
+
+TEST_CASE("no element of a pool is an average of nothing")
+{
+    one_operation pool("AveragePool", 13, {1, 1, 1, 1}); // a tap on each side of the only element
+    CHECK(pool.in({1, 1, 1, 1}, {1})
+              .with("kernel_shape", {1, 2})
+              .with("dilations", {1, 2})
+              .with("pads", {0, 1, 0, 1})
+              .missing() == strings{"AveragePool with windows of padding alone (1)"});
+}
+
+TEST_CASE("a response over more channels than there are is one over all")
+{
+    one_operation op("LRN", 13, {1, 3, 1, 1});
+    op.in({1, 3, 1, 1}, {1, 2, 3})
+        .with("size", static_cast<int>(int_max))
+        .with("beta", 1.0f)
+        .with("bias", 2.0f);
+    CHECK(op.with("alpha", 2147483648.0f).run() == floats{1 / 16.0f, 2 / 16.0f, 3 / 16.0f});
+}
+
+TEST_CASE("a Resize is by a positive number, to the size that this gives, and of something")
+{
+    auto resized = [](floats const& scales) {
+        one_operation op("Resize", 13, {1, 1, 1, 4});
+        return op.given({1, 1, 1, 2}).without().in({4}, scales).with("mode", "linear").missing();
+    };
+    strings const no_scale{"Resize by a scale that is no positive number (1)"};
+    CHECK(resized({1, 1, 1, 2}) == strings{});
+    CHECK(resized({1, 1, 1, 3}) == strings{"Resize of shapes that do not fit (1)"});
+    for (float f : {0.0f, -2.0f, NAN, INFINITY}) CHECK(resized({1, 1, 1, f}) == no_scale);
+    auto sized = [](integers const& from, integers const& to) {
+        one_operation op("Resize", 13, {1, 1, 1, 4});
+        return op.given(from).without().without().in(to).with("mode", "linear").missing();
+    };
+    CHECK(sized({1, 1, 1, 2}, {1, 1, 1, 4}) == strings{});
+    CHECK(sized({1, 1, 1, 2}, {1, 1, 1, 3}) == strings{"Resize of shapes that do not fit (1)"});
+    CHECK(sized({1, 1, 0, 2}, {1, 1, 1, 4}) == strings{"Resize of nothing (1)"});
+}
+
+TEST_CASE("bounds and steps of a Slice may be any numbers, its axes only once each")
+{
+    floats const five{1, 2, 3, 4, 5};
+    auto slice = [&](integers const& y, std::int64_t from, std::int64_t to, std::int64_t step) {
+        one_operation op("Slice", 13, y);
+        return op.in({5}, five).in({from}).in({to}).in({0}).in({step});
+    };
+    CHECK(slice({1}, 0, int64_max, int64_max).run() == floats{1});
+    CHECK(slice({1}, int64_max, int64_min, int64_min).run() == floats{5});
+    CHECK(slice({5}, int64_min, int64_max, 1).run() == five);
+    CHECK(slice({5}, -1, int64_min, -1).run() == floats{5, 4, 3, 2, 1});
+    CHECK(slice({0}, int64_max, int64_min, 1).run() == floats{});
+    one_operation none("Slice", 13, {0}), twice("Slice", 13, {3}), same("Slice", 13, {3});
+    CHECK(none.in({0}, {}).in({0}).in({int64_max}).in({0}).in({-1}).run() == floats{});
+    CHECK(twice.in({5}, five).in({1, 1}).in({5, 5}).in({0, 0}).missing() ==
+          strings{"Slice along one axis twice (1)"});
+    CHECK(same.in({5}, five).in({1, 1}).in({5, 5}).in({0, -1}).missing() ==
+          strings{"Slice along one axis twice (1)"});
+}
+
+TEST_CASE("a Transpose names each axis once")
+{
+    auto turned = [](integers const& order) {
+        one_operation op("Transpose", 13, {3, 3});
+        return op.given({3, 5}).with("perm", order).missing();
+    };
+    CHECK(turned({0, 0}) == strings{"Transpose along one axis twice (1)"});
+    CHECK(turned({0}) == strings{"Transpose of shapes that do not fit (1)"});
+    CHECK(turned({0, int64_max}) == strings{"Transpose along an axis that is not there (1)"});
+}
+
+TEST_CASE("what is joined or padded is as long as its parts, also beyond 32 bits")
+{
+    integers const long_one{1000000000};
+    one_operation join("Concat", 13, long_one);
+    for (int i = 0; i != 5; ++i) join.given(long_one);
+    CHECK(join.with("axis", 0).missing() == strings{"Concat of shapes that do not fit (1)"});
+
+    auto pad = [](integers const& y, integers const& pads) {
+        one_operation op("Pad", 13, y);
+        return op.in({4}, {1, 2, 3, 4}).in(pads);
+    };
+    CHECK(pad({2}, {-1, -1}).run() == floats{2, 3});
+    CHECK(pad({4}, {-2, 2}).run() == floats{3, 4, 0, 0});
+    CHECK(pad({4}, {-5, 5}).missing() == strings{"Pad that takes away more than there is (1)"});
+    CHECK(pad({2}, {int_max, int_max}).missing() == strings{"Pad of shapes that do not fit (1)"});
+    CHECK(pad({4}, {int64_max, int64_min}).missing() == strings{"Pad with a number beyond 32 bits (1)"});
+}
+
+TEST_CASE("an index is checked through every view and every constant, or made up for all that look up by it")
+{
+    auto const index_type = onnx::TensorProto::INT64;
+    strings const no_row{"Gather of rows that are not there (1)"};
+    auto put_before = [](one_operation & op, char const* type, char const* from, char const* to) -> auto&
+    {
+        auto& node = *op.graph().add_node();
+        node.set_op_type(type);
+        node.add_input(from);
+        node.add_output(to);
+        for (int i = op.graph().node_size() - 1; i != 0; --i)
+            op.graph().mutable_node()->SwapElements(i, i - 1);
+        return node;
+    };
+    for (std::int64_t index : {3, 4, -4, -5, 100000000}) {
+        bool const is_there = index >= -4 && index < 4;
+        one_operation viewed("Gather", 13, {1, 2}), repeated("Gather", 13, {1, 2});
+        viewed.given({4, 2}).node().add_input("j");
+        auto& stored = *viewed.graph().add_initializer();
+        stored.set_name("i");
+        stored.set_data_type(index_type);
+        stored.add_dims(1);
+        stored.add_int64_data(index);
+        set_shape(*viewed.graph().add_value_info(), "j", {1}, index_type);
+        put_before(viewed, "Identity", "i", "j");
+        CHECK(viewed.missing() == (is_there ? strings{} : no_row));
+
+        repeated.given({4, 2}).node().add_input("j");
+        set_shape(*repeated.graph().add_value_info(), "j", {1}, index_type);
+        auto& shape = *repeated.graph().add_initializer();
+        shape.set_name("s");
+        shape.set_data_type(index_type);
+        shape.add_dims(1);
+        shape.add_int64_data(1);
+        auto& value = *put_before(repeated, "ConstantOfShape", "s", "j").add_attribute();
+        value.set_name("value");
+        value.mutable_t()->set_data_type(index_type);
+        value.mutable_t()->add_dims(1);
+        value.mutable_t()->add_int64_data(index);
+        CHECK(repeated.missing() == (is_there ? strings{} : no_row));
+    }
+    one_operation none("Gather", 13, {1, 4}), many("Gather", 13, {0, 4});
+    CHECK(none.given({0, 4}).given({1}, index_type).missing() == no_row);
+    CHECK(many.given({4, 4}).given({65536, 65536}, index_type).missing() ==
+          strings{"Gather of shapes that do not fit (1)"});
+
+    one_operation two("Gather", 13, {64, 1}); // x0[j], where j is x1, and z[k], where k is x1 as well
+    two.given({4000, 1}).given({64}, index_type).node().set_input(1, "j");
+    for (char const* name : {"j", "k"}) {
+        set_shape(*two.graph().add_value_info(), name, {64}, index_type);
+        put_before(two, "Identity", "x1", name);
+    }
+    set_shape(*two.graph().add_input(), "z", {2, 1});
+    set_shape(*two.graph().add_output(), "q", {64, 1});
+    auto& other = *two.graph().add_node();
+    other.set_op_type("Gather");
+    for (char const* name : {"z", "k"}) other.add_input(name);
+    other.add_output("q");
+    layered_network const all = two.read();
+    weights given(all, 1, false);
+    std::int64_t above = 0;
+    given.each([&](sublet::value_id v, std::span<std::byte> bytes) {
+        if (all.net.values[v].name != "x1") return;
+        for (auto i : sublet::as<std::int64_t>(bytes)) above = std::max(above, i);
+    });
+    CHECK(above == 1);
+}
+
+TEST_CASE("a view has the shape that the file says elsewhere")
+{
+    auto view = [](char const* type, integers const& y) {
+        one_operation op(type, 13, y);
+        return op.given({2, 1, 6});
+    };
+    strings const none, reshape{"Reshape of shapes that do not fit (1)"};
+    CHECK(view("Reshape", {4, 3}).in({4, 3}).missing() == none);
+    CHECK(view("Reshape", {4, 3}).in({-1, 3}).missing() == none);
+    CHECK(view("Reshape", {2, 6}).in({0, -1}).missing() == none);
+    CHECK(view("Reshape", {4, 3}).given({2}, onnx::TensorProto::INT64).missing() == none);
+    CHECK(view("Reshape", {4, 3}).in({3, 4}).missing() == reshape);
+    CHECK(view("Reshape", {4, 3}).in({0, -1}).missing() == reshape);
+    CHECK(view("Reshape", {4, 3}).in({-1, -1}).missing() == reshape);
+    CHECK(view("Reshape", {4, 3}).in({12}).missing() == reshape);
+    CHECK(view("Reshape", {5, 3}).in({5, 3}).missing() == reshape);
+    CHECK(view("Flatten", {2, 6}).missing() == none);
+    CHECK(view("Flatten", {2, 6}).with("axis", -1).missing() == none);
+    CHECK(view("Flatten", {12, 1}).missing() == strings{"Flatten of shapes that do not fit (1)"});
+    CHECK(view("Squeeze", {2, 6}).missing() == none);
+    CHECK(view("Squeeze", {2, 6}).in({1}).missing() == none);
+    CHECK(view("Squeeze", {12}).in({1}).missing() == strings{"Squeeze of shapes that do not fit (1)"});
+    CHECK(view("Squeeze", {1, 6}).in({0}).missing() == strings{"Squeeze of shapes that do not fit (1)"});
+    CHECK(view("Unsqueeze", {2, 1, 1, 6}).in({1}).missing() == none);
+    CHECK(view("Unsqueeze", {2, 1, 6, 1}).in({0}).missing() ==
+          strings{"Unsqueeze of shapes that do not fit (1)"});
+    CHECK(view("Identity", {2, 6, 1}).missing() == strings{"Identity of shapes that do not fit (1)"});
+
+    one_operation other("Identity", 13, {2});
+    CHECK(other.given({1}, onnx::TensorProto::DOUBLE).missing() ==
+          strings{"Identity of shapes that do not fit (1)", "a weight or input of an odd type (1)"});
+    one_operation none_left("Reshape", 13, {0, 3}), nothing("MatMul", 13, {2, 2000});
+    CHECK(none_left.in({0}, {}).in({0, 3}).run() == floats{});
+    CHECK(nothing.in({2, 0}, {}).in({0, 2000}, {}).run() == floats(4000));
+}
+
+TEST_CASE("a kernel runs where its result is: a view that the file makes of it is refused")
+{
+    one_operation relu("Relu", 13, {2}), reshape("Reshape", 13, {2});
+    CHECK(relu.given({2}).with("alias_of_input", integers{0}).missing() ==
+          strings{"Relu whose result is to be a view (1)"});
+    CHECK(reshape.given({2})
+              .given({1}, onnx::TensorProto::INT64)
+              .with("alias_of_input", integers{1})
+              .missing() == strings{"Reshape whose result is to be a view (1)"});
+}
+
+TEST_CASE("a result has the shape that its operands give")
+{
+    floats const one{1}, two{1, 2};
+    CHECK(one_operation("Add", 13, {5}).in({1}, one).in({1}, one).missing() ==
+          strings{"Add of shapes that do not fit (1)"});
+    CHECK(one_operation("MatMul", 13, {3, 1, 1}).in({1, 2}, two).in({2, 1}, two).missing() ==
+          strings{"MatMul of shapes that do not fit (1)"});
+    CHECK(one_operation("Expand", 13, {3, 2}).in({2}, two).in({2, 2}).missing() ==
+          strings{"Expand of shapes that do not fit (1)"});
+    CHECK(one_operation("ReduceMean", 13, {1}).in({2, 1, 1}, two).with("axes", {1, 2}).missing() ==
+          strings{"ReduceMean of shapes that do not fit (1)"});
+    CHECK(one_operation("ReduceMean", 13, {2, 1, 1}).in({2, 1, 1}, two).with("axes", {2, -1}).missing() ==
+          strings{"ReduceMean along one axis twice (1)"});
+    CHECK(one_operation("Conv", 13, {1, 1, 1, 3})
+              .given({1, 1, 1, 4})
+              .given({1, 1, 1, 2})
+              .with("auto_pad", "SAME_UPPER")
+              .missing() == strings{"Conv whose result has another shape than its windows give (1)"});
+    CHECK(one_operation("ConstantOfShape", 13, {3}).in({2}).missing() ==
+          strings{"ConstantOfShape of shapes that do not fit (1)"});
+    CHECK(one_operation("Constant", 13, {2}).with("value_float", 1.0f).missing() ==
+          strings{"Constant of another size than its result (1)"});
+    CHECK(one_operation("Constant", 13, {2}).with("value_int", 1).missing() ==
+          strings{"Constant of an odd type (1)"});
+}
+
+TEST_CASE("attributes are of the kind that they are read as, and operands are the node's own")
+{
+    one_operation group("Conv", 13, {1, 1, 1, 1}), sum("Sum", 13, {1});
+    CHECK(group.given({1, 1, 1, 1}).given({1, 1, 1, 1}).with("group", 1.0f).missing() ==
+          strings{"Conv with an attribute group of another kind (1)"});
+    auto& inner = *sum.given({1}).node().add_attribute();
+    inner.set_name("body");
+    set_shape(*sum.graph().add_input(), "captured", {1});
+    inner.mutable_g()->add_output()->set_name("captured");
+    CHECK(sum.missing() == strings{"Sum with graphs of its own (1)"});
+    CHECK(one_operation("two\nlines", 13, {1}).given({1}).missing() == strings{"two?lines (1)"});
+}
+
+TEST_CASE("what a run needs is counted before anything is allocated")
+{
+    one_operation relu("Relu", 13, {4});
+    relu.given({4});
+    CHECK(relu.said() == "0 ");
+    std::string const refused = "2 run_network: run_network_layers_test.onnx: ";
+    CHECK(relu.said({"--mode", "arena", "--limit", "160"}) == "0 ");
+    CHECK(relu.said({"--mode", "arena", "--limit", "159"}) ==
+          refused + "even with its plan a run needs 160 bytes, more than the limit of 159 (see --limit)\n");
+    CHECK(relu.said({"--mode", "none", "--limit", "159"}) ==
+          refused + "even with its plan a run needs 160 bytes, more than the limit of 159 (see --limit)\n");
+    set_shape(*relu.graph().add_input(), "a", {1 << 30, 1 << 30, 2});
+    CHECK(relu.said({"--limit", "1000"}) ==
+          refused +
+              "even with its plan a run needs 9223372036854776000 bytes, more than the limit of 1000 (see "
+              "--limit)\n");
+    set_shape(*relu.graph().add_input(), "b", {1 << 30, 1 << 30, 2});
+    CHECK(relu.said() == refused + "even with its plan a run needs more bytes than 64 bits can count\n");
+}
+
 TEST_CASE("results of the host differ by a bit, those of a device by what rounding cannot explain")
 {
     float const one = 1, next = std::nextafter(one, 2.0f);
@@ -298,6 +624,8 @@ TEST_CASE("results of the host differ by a bit, those of a device by what roundi
     CHECK(!judge({with("serial", one), with("2 threads", next)}).are_equal);
     CHECK(judge({with("serial", one), with("cuda", next), with("cuda", next)}).are_equal);
     CHECK(judge({with("serial", one), with("formulas", one), with("cuda", next)}).are_equal);
+    CHECK(judge({with("serial", one), with("formulas", one)}).remarks == strings{});
+    CHECK(judge({with("serial", one), with("formulas", next)}).remarks.size() == 1);
     CHECK(!judge({with("serial", one), with("cuda", next), with("cuda", one)}).are_equal);
     CHECK(!judge({with("serial", one), with("cuda", 1.005f)}).are_equal);
     CHECK(!judge({with("serial", NAN)}).are_equal);

@@ -13,15 +13,17 @@
 #include "read_layers.hpp"
 #include "weights.hpp"
 
+#include <sublet/plan.hpp>
 #include <sublet/planner.hpp>
+#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <numeric>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace run_network {
@@ -39,14 +41,16 @@ std::string fixed(double number, int digits)
 int list(std::string const& folder, std::ostream& out)
 {
     std::vector<std::string> files;
-    for (auto const& entry : std::filesystem::directory_iterator(folder))
-        if (entry.path().extension() == ".onnx") files.push_back(entry.path().string());
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+        if (at->path().extension() == ".onnx") files.push_back(at->path().string());
+    if (error) throw input_error(folder + ": cannot be read, or is no folder");
     std::sort(files.begin(), files.end());
     std::size_t runnable = 0;
     for (auto const& file : files) {
         std::string line;
         try {
-            for (auto const& why : read_layers(file).missing()) line += (line.empty() ? "" : ", ") + why;
+            for (auto const& its : read_layers(file).missing()) line += (line.empty() ? "" : ", ") + its.why;
             runnable += line.empty();
             line = line.empty() ? "runs" : "lacks " + line;
         } catch (input_error const& e) {
@@ -60,16 +64,51 @@ int list(std::string const& folder, std::ostream& out)
 
 void print_largest(std::ostream& out, std::vector<float> const& output)
 {
-    std::vector<std::size_t> order(output.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::size_t const shown = std::min<std::size_t>(5, order.size());
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
-        [&](std::size_t a, std::size_t b) { return output[a] != output[b] ? output[a] > output[b] : a < b; });
+    std::vector<std::size_t> largest; // the first of those that are equal
+    for (std::size_t i = 0; i != output.size(); ++i) {
+        largest.insert(std::upper_bound(largest.begin(), largest.end(), i,
+                                        [&](std::size_t a, std::size_t b) { return output[a] > output[b]; }),
+                       i);
+        if (largest.size() > 5) largest.pop_back();
+    }
     out << "largest:";
-    for (std::size_t i = 0; i != shown; ++i)
-        out << (i == 0 ? " " : ", ") << order[i] << " (" << fixed(output[order[i]], 6) << ')';
+    for (std::size_t i = 0; i != largest.size(); ++i)
+        out << (i == 0 ? " " : ", ") << largest[i] << " (" << fixed(output[largest[i]], 6) << ')';
     out << '\n';
+}
+
+/// What executors may allocate, beside all that the caller keeps: weights, on a simulated device too, and the
+/// results of each run.
+///
+/// Throws: input_error where that is too little, before anything is allocated.
+sublet::byte_count room_for_runs(layered_network const& all, sublet::memory_plan const& plan,
+                                 arguments const& asked)
+{
+    auto sum = [](sublet::byte_count a, sublet::byte_count b) {
+        return sublet::sum_fits(a, b) ? a + b : sublet::no_limit;
+    };
+    std::size_t const modes = std::size_t{asked.none} + asked.recycle + asked.arena;
+    std::size_t const runs = modes * (1 + (asked.threads != 0) + (asked.streams != 0)) + asked.formulas;
+    sublet::byte_count kept = 0, unplanned = 0, planned = 0;
+    for (std::size_t i = 0; i != 1 + std::size_t{asked.streams != 0}; ++i)
+        kept = sum(kept, layout_of(all).bytes);
+    for (std::size_t i = 0; i != runs; ++i)
+        for (auto v : outputs_of(all.net)) kept = sum(kept, all.net.values[v].bytes);
+    for (auto const& v : all.net.values)
+        if (v.alias_of == sublet::no_value && !has_role(v.role, sublet::value_role::external))
+            unplanned = sum(unplanned, v.bytes);
+    for (layer const& l : all.layers) unplanned = sum(unplanned, scratch_bytes(l));
+    for (auto bytes : plan.arena_bytes) planned = sum(planned, bytes);
+    auto expect = [&](char const* what, sublet::byte_count needed, char const* see) {
+        if (needed == sublet::no_limit)
+            throw input_error(asked.model + ": " + what + " needs more bytes than 64 bits can count");
+        if (needed > asked.limit)
+            throw input_error(asked.model + ": " + what + " needs " + std::to_string(needed) +
+                              " bytes, more than the limit of " + std::to_string(asked.limit) + see);
+    };
+    expect("even with its plan a run", sum(kept, planned), " (see --limit)");
+    if (asked.none) expect("a run without a plan", sum(kept, unplanned), " (see --mode and --limit)");
+    return asked.limit - kept;
 }
 
 int run(arguments const& asked, std::ostream& out, std::ostream& err)
@@ -77,14 +116,15 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
     layered_network const all = read_layers(asked.model);
     if (auto const missing = all.missing(); !missing.empty()) {
         err << "run_network: " << asked.model << ": cannot be run, it lacks:\n";
-        for (auto const& why : missing) err << "  " << why << '\n';
+        for (auto const& its : missing) err << "  " << its.why << ": " << its.where << '\n';
         return 3;
     }
     if (outputs_of(all.net).empty()) throw input_error(asked.model + ": has no outputs to compare");
-    weights given(all, asked.seed, asked.is_uniform);
     layered_program const made = program_of(all);
     auto const planned = sublet::plan_memory(made.program, made.options);
-    std::vector<mode_run> runs = run_on_host(all, made, planned.plan, given, asked);
+    sublet::byte_count const room = room_for_runs(all, planned.plan, asked);
+    weights given(all, asked.seed, asked.is_uniform);
+    std::vector<mode_run> runs = run_on_host(all, made, planned.plan, given, asked, room);
     if (asked.formulas) runs.push_back(run_formulas(all, given));
     std::string cuda_device;
     if (asked.cuda) {
@@ -125,17 +165,21 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
 {
+    std::string about;
     try {
         arguments const asked = read_arguments(count, words);
         if (asked.help) {
             out << usage;
             return 0;
         }
+        about = asked.model + ": ";
         return asked.folder.empty() ? run(asked, out, err) : list(asked.folder, out);
-    } catch (std::exception const& e) {
+    } catch (input_error const& e) {
         err << "run_network: " << e.what() << '\n';
-        return 2;
+    } catch (std::exception const& e) { // a broken promise of ours, or too little memory
+        err << "run_network: " << about << e.what() << '\n';
     }
+    return 2;
 }
 
 } // namespace run_network

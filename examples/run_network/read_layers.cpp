@@ -6,6 +6,7 @@
 #include "read_layers.hpp"
 
 #include "../plan_model/read_onnx.hpp"
+#include "kernels.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -13,11 +14,12 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace run_network {
 namespace {
@@ -29,7 +31,9 @@ struct refusal {
 };
 
 using sizes = std::vector<int>;
+using integers = std::vector<std::int64_t>; // as files hold them
 
+/// Requires: the product of all of them, each taken as 1 at least, is an int.
 int product_of(sizes const& size, std::size_t first, std::size_t last)
 {
     int all = 1;
@@ -53,8 +57,10 @@ std::vector<std::byte> bytes_of_numbers(Numbers const& numbers)
     return bytes;
 }
 
+/// Nothing: they are in another file, or left out.
 std::vector<std::byte> bytes_of(onnx::TensorProto const& t)
 {
+    if (t.data_location() == onnx::TensorProto::EXTERNAL) return {};
     if (!t.raw_data().empty()) return bytes_of_numbers(t.raw_data());
     switch (t.data_type()) {
     case onnx::TensorProto::FLOAT: return bytes_of_numbers(t.float_data());
@@ -64,8 +70,8 @@ std::vector<std::byte> bytes_of(onnx::TensorProto const& t)
     }
 }
 
-template <class Number>
-std::vector<Number> numbers_in(std::vector<std::byte> const& bytes)
+template <class Number, class Bytes>
+std::vector<Number> numbers_in(Bytes const& bytes)
 {
     std::vector<Number> numbers(bytes.size() / sizeof(Number));
     if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
@@ -84,6 +90,11 @@ public:
     std::int64_t opset() const { return opset_; }
     std::string const& type() const { return node_.op_type(); }
     [[noreturn]] void refuse(std::string const& what) const { throw refusal{type() + ' ' + what}; }
+    void expect(bool holds, char const* otherwise) const
+    {
+        if (!holds) refuse(otherwise);
+    }
+    void expect_to_fit(bool holds) const { expect(holds, "of shapes that do not fit"); }
 
     onnx::AttributeProto const* attribute(char const* name) const
     {
@@ -91,76 +102,92 @@ public:
             if (a.name() == name) return &a;
         return nullptr;
     }
-    int integer(char const* name, int otherwise) const
+    std::int64_t integer(char const* name, std::int64_t otherwise) const
     {
         auto const* const a = attribute(name);
-        return a == nullptr ? otherwise : narrow(a->i());
+        if (a != nullptr) expect_kind(name, a->has_i() || a->type() == onnx::AttributeProto::INT);
+        return a == nullptr ? otherwise : a->i();
     }
     float real(char const* name, float otherwise) const
     {
         auto const* const a = attribute(name);
+        if (a != nullptr) expect_kind(name, a->has_f() || a->type() == onnx::AttributeProto::FLOAT);
         return a == nullptr ? otherwise : a->f();
     }
     std::string text(char const* name, char const* otherwise) const
     {
         auto const* const a = attribute(name);
+        if (a != nullptr) expect_kind(name, a->has_s() || a->type() == onnx::AttributeProto::STRING);
         return a == nullptr ? otherwise : a->s();
     }
-    std::optional<sizes> integers(char const* name) const
+    std::optional<integers> numbers(char const* name) const
     {
         auto const* const a = attribute(name);
         if (a == nullptr) return std::nullopt;
-        return narrow(std::vector<std::int64_t>(a->ints().begin(), a->ints().end()));
+        expect_kind(name, a->ints_size() != 0 || a->type() == onnx::AttributeProto::INTS);
+        return integers(a->ints().begin(), a->ints().end());
     }
-    sizes integers(char const* name, std::size_t count, int otherwise) const
+    integers numbers(char const* name, std::size_t count, std::int64_t otherwise) const
     {
-        auto const said = integers(name);
+        auto const said = numbers(name);
         if (said && said->size() != count) refuse(std::string("with an odd number of ") + name);
-        return said ? *said : sizes(count, otherwise);
+        return said ? *said : integers(count, otherwise);
     }
 
+    std::size_t operand_count() const { return static_cast<std::size_t>(node_.input_size()); }
     bool has_operand(std::size_t i) const
     {
-        return i < operation_.inputs.size() && operation_.inputs[i] != sublet::no_value;
+        return i < operand_count() && operation_.inputs[i] != sublet::no_value;
     }
-    std::size_t operand_count() const { return operation_.inputs.size(); }
     value_id operand(std::size_t i) const
     {
         if (!has_operand(i)) refuse("without operand " + std::to_string(i));
         return operation_.inputs[i];
     }
-    tensor_type const& operand_type(std::size_t i) const { return all_.types[operand(i)]; }
-    tensor_type const& result_type() const
+    value_id result() const
     {
         if (operation_.outputs.empty() || operation_.outputs[0] == sublet::no_value)
             refuse("without a result");
-        return all_.types[operation_.outputs[0]];
+        return operation_.outputs[0];
     }
+    tensor_type const& operand_type(std::size_t i) const { return all_.types[operand(i)]; }
+    tensor_type const& result_type() const { return all_.types[result()]; }
     sizes const& operand_size(std::size_t i) const { return size_of(operand_type(i)); }
     sizes const& result_size() const { return size_of(result_type()); }
+    /// Of a value of any type.
+    plan_model::value_type const& declared(value_id v) const { return all_.net.types[v]; }
+    sublet::byte_count bytes(value_id v) const { return all_.net.values[v].bytes; }
 
-    /// What the file holds of an operand.
-    sizes constant_integers(std::size_t i) const
+    /// What the file holds of an operand, also through views.
+    bool is_known(std::size_t i) const
     {
-        auto const& type = operand_type(i);
-        auto const& bytes = known(i);
-        if (type.element == tensor_type::int_32) return numbers_in<int>(bytes);
-        if (type.element != tensor_type::int_64) refuse("with an operand of an odd type");
-        return narrow(numbers_in<std::int64_t>(bytes));
+        value_id const v = operand(i);
+        return bytes(v) == 0 || !all_.data[all_.elements_of[v]].empty();
     }
-    sizes known_integers(std::size_t i) const
+    integers constant_integers(std::size_t i) const
     {
-        return all_.data[operand(i)].empty() ? sizes{} : constant_integers(i);
+        if (operand_type(i).element != tensor_type::int_32 && operand_type(i).element != tensor_type::int_64)
+            refuse("with an operand of an odd type");
+        return integers_in(operand_type(i), known(i));
     }
     std::vector<float> constant_reals(std::size_t i) const
     {
         if (operand_type(i).element != tensor_type::float_32) refuse("with an operand of an odd type");
         return numbers_in<float>(known(i));
     }
-    /// An operand, or the attribute that it was before.
-    std::optional<sizes> integers_since(int since, char const* name, std::size_t operand) const
+    /// All numbers that an operand of integers may hold, as far as the file says; not how often.
+    integers possible_integers(std::size_t i) const
     {
-        if (opset_ < since) return integers(name);
+        if (is_known(i)) return constant_integers(i);
+        node_id const by = all_.net.values[all_.elements_of[operand(i)]].producer;
+        if (by == sublet::no_node) return {};
+        auto const* const repeated = std::get_if<constant>(&all_.layers[by]);
+        return repeated == nullptr ? integers{} : integers_in(operand_type(i), repeated->bytes);
+    }
+    /// An operand, or the attribute that it was before.
+    std::optional<integers> numbers_since(int since, char const* name, std::size_t operand) const
+    {
+        if (opset_ < since) return numbers(name);
         return has_operand(operand) ? std::optional(constant_integers(operand)) : std::nullopt;
     }
     float real_since(int since, char const* name, std::size_t operand, float otherwise) const
@@ -172,15 +199,27 @@ public:
         return all[0];
     }
 
-    std::size_t axis(int said, std::size_t rank) const
+    std::size_t axis(std::int64_t said, std::size_t rank) const
     {
-        int const counted = said < 0 ? said + static_cast<int>(rank) : said;
-        if (counted < 0 || counted >= static_cast<int>(rank)) refuse("along an axis that is not there");
-        return static_cast<std::size_t>(counted);
+        auto const all = static_cast<std::int64_t>(rank);
+        if (said < -all || said >= all) refuse("along an axis that is not there");
+        return static_cast<std::size_t>(said < 0 ? said + all : said);
     }
-    void expect(bool holds, char const* otherwise) const
+    /// By axis: is it one of these? None is named twice.
+    std::vector<bool> axes(integers const& said, std::size_t rank) const
     {
-        if (!holds) refuse(otherwise);
+        std::vector<bool> is_named(rank);
+        for (auto a : said) {
+            std::size_t const mine = axis(a, rank);
+            expect(!is_named[mine], "along one axis twice");
+            is_named[mine] = true;
+        }
+        return is_named;
+    }
+    int narrow(std::int64_t number) const
+    {
+        if (number < INT_MIN || number > INT_MAX) refuse("with a number beyond 32 bits");
+        return static_cast<int>(number);
     }
     void expect_planes(sizes const& size) const
     {
@@ -189,31 +228,33 @@ public:
     }
 
 private:
-    /// Beyond 32 bits "to the end" is meant.
-    static int narrow(std::int64_t i)
+    using node_id = sublet::node_id;
+
+    void expect_kind(char const* name, bool is_right) const
     {
-        return static_cast<int>(std::clamp<std::int64_t>(i, INT_MIN, INT_MAX));
+        if (!is_right) refuse(std::string("with an attribute ") + name + " of another kind");
     }
-    static sizes narrow(std::vector<std::int64_t> const& wide)
+    template <class Bytes>
+    static integers integers_in(tensor_type const& type, Bytes const& bytes)
     {
-        sizes all;
-        for (auto i : wide) all.push_back(narrow(i));
-        return all;
+        if (type.element == tensor_type::int_64) return numbers_in<std::int64_t>(bytes);
+        auto const narrow = numbers_in<std::int32_t>(bytes);
+        return {narrow.begin(), narrow.end()};
     }
+    /// Formulas count in 32 bits, so all that is made of some of the dimensions has to be a number of 32
+    /// bits.
     sizes const& size_of(tensor_type const& type) const
     {
         if (type.element != tensor_type::float_32) refuse("of other numbers than floats");
-        double elements = 1; // formulas count in 32 bits
-        for (int n : type.size) elements *= n;
+        double elements = 1;
+        for (int n : type.size) elements *= std::max(n, 1);
         if (elements >= INT_MAX) refuse("of too many elements");
         return type.size;
     }
     std::vector<std::byte> const& known(std::size_t i) const
     {
-        auto const& bytes = all_.data[operand(i)];
-        if (bytes.empty() && operand_type(i).count() != 0)
-            refuse("with an operand that must be known beforehand");
-        return bytes;
+        if (!is_known(i)) refuse("with an operand that must be known beforehand");
+        return all_.data[all_.elements_of[operand(i)]];
     }
 
     onnx::NodeProto const& node_;
@@ -224,48 +265,74 @@ private:
 
 // --- windows --------------------------------------------------------------------------------------------
 
-struct padded {
-    int before, after;
+/// The longest axis that a window slides along, with its padding: a sum of two positions is an int.
+constexpr std::int64_t longest_axis = 1 << 30;
+
+/// What a file says about a window along one axis, before it is known to fit.
+struct said_window {
+    std::int64_t in, out, taps;
+    std::int64_t stride, dilation;
+    std::int64_t before, after;
+
+    /// From the first element under it to the last.
+    std::int64_t reach() const { return (taps - 1) * dilation + 1; }
+    bool is_sound() const
+    {
+        for (auto number : {in, out, taps, stride, dilation})
+            if (number < 1 || number > longest_axis) return false;
+        for (auto number : {before, after})
+            if (number < 0 || number > longest_axis) return false;
+        return true;
+    }
+    sliding narrow() const
+    {
+        auto as_int = [](std::int64_t number) { return static_cast<int>(number); };
+        return {as_int(in),       as_int(out),    as_int(taps), as_int(stride),
+                as_int(dilation), as_int(before), as_int(after)};
+    }
 };
 
 /// As `auto_pad` says: the result is so large, and this is the padding for it.
-padded same_padding(sliding const& w, bool is_upper)
+void pad_same(said_window& w, bool is_upper)
 {
-    int const all = std::max(0, (w.out - 1) * w.stride + (w.taps - 1) * w.dilation + 1 - w.in);
-    int const less = all / 2, more = all - less;
-    return is_upper ? padded{less, more} : padded{more, less};
+    std::int64_t const all = std::max<std::int64_t>(0, (w.out - 1) * w.stride + w.reach() - w.in);
+    std::int64_t const less = all / 2, more = all - less;
+    w.before = is_upper ? less : more, w.after = is_upper ? more : less;
 }
 
-sliding window(node_reader const& n, std::size_t k, int in, int out, int taps, bool may_round_up)
+sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_t taps, bool may_round_up)
 {
-    sliding w{in, out, taps, n.integers("strides", 2, 1)[k], n.integers("dilations", 2, 1)[k]};
+    said_window w{in, out, taps, n.numbers("strides", 2, 1)[k], n.numbers("dilations", 2, 1)[k], 0, 0};
     std::string const automatic = n.text("auto_pad", "NOTSET");
+    bool const is_same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
     if (automatic == "NOTSET") {
-        auto const pads = n.integers("pads", 4, 0);
+        auto const pads = n.numbers("pads", 4, 0);
         w.before = pads[k], w.after = pads[k + 2];
-    } else if (automatic != "VALID") {
-        auto const same = same_padding(w, automatic == "SAME_UPPER");
-        w.before = same.before, w.after = same.after;
     }
-    n.expect(w.stride > 0 && w.dilation > 0 && w.taps > 0 && w.before >= 0 && w.after >= 0 && in > 0 &&
-                 out > 0,
-             "with odd windows");
-    int const room = in + w.before + w.after - (taps - 1) * w.dilation - 1;
-    bool const fits = room >= 0 && out == room / w.stride + 1;
-    bool const fits_rounded = may_round_up && room >= 0 && out == (room + w.stride - 1) / w.stride + 1 &&
-                              (out - 1) * w.stride < in + w.before;
-    n.expect(fits || fits_rounded, "whose result has another shape than its windows give");
-    return w;
+    n.expect(automatic == "NOTSET" || automatic == "VALID" || is_same, "with odd padding");
+    n.expect(w.is_sound(), "with odd windows");
+    if (is_same) pad_same(w, automatic == "SAME_UPPER");
+    std::int64_t const room = w.in + w.before + w.after - w.reach();
+    n.expect(w.in + w.before + w.after <= longest_axis, "with odd windows");
+    bool const fits = room >= 0 && w.out == room / w.stride + 1;
+    bool const fits_rounded = may_round_up && room >= 0 && w.out == (room + w.stride - 1) / w.stride + 1 &&
+                              (w.out - 1) * w.stride < w.in + w.before;
+    bool const fits_same = !is_same || w.out == (w.in + w.stride - 1) / w.stride;
+    n.expect((fits || fits_rounded) && fits_same, "whose result has another shape than its windows give");
+    if (w.out == 1) w.stride = std::min(w.stride, room + 1); // it is not taken, and costs room
+    return w.narrow();
 }
 
 layer read_convolution(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &w = n.operand_size(1), &y = n.result_size();
     n.expect_planes(x);
-    int const groups = n.integer("group", 1);
-    n.expect(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 && w[0] % groups == 0 &&
-                 w[1] == x[1] / groups && y[0] == x[0] && y[1] == w[0],
-             "of shapes that do not fit");
+    int const groups = n.narrow(n.integer("group", 1));
+    n.expect_to_fit(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 &&
+                    w[0] % groups == 0 && w[1] == x[1] / groups && y[0] == x[0] && y[1] == w[0]);
+    n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
+                    n.attribute("kernel_shape") == nullptr);
+    n.expect(w[1] > 0, "over nothing");
     convolution s{x[0],
                   groups,
                   w[1],
@@ -273,7 +340,8 @@ layer read_convolution(node_reader const& n)
                   window(n, 0, x[2], y[2], w[2], false),
                   window(n, 1, x[3], y[3], w[3], false),
                   n.has_operand(2)};
-    if (s.has_bias) n.expect(n.operand_size(2) == sizes{w[0]}, "of shapes that do not fit");
+    if (s.has_bias) n.expect_to_fit(n.operand_size(2) == sizes{w[0]});
+    n.expect(scratch_bytes(s) != too_many_bytes, "of too many elements with their padding");
     return s;
 }
 
@@ -281,23 +349,27 @@ layer read_spreading(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &w = n.operand_size(1), &y = n.result_size();
     n.expect_planes(x);
-    int const groups = n.integer("group", 1);
-    n.expect(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 && w[0] == x[1] &&
-                 y[0] == x[0] && y[1] == w[1] * groups,
-             "of shapes that do not fit");
-    n.expect(n.text("auto_pad", "NOTSET") == "NOTSET", "that pads by itself");
-    auto const strides = n.integers("strides", 2, 1), dilations = n.integers("dilations", 2, 1);
-    auto const pads = n.integers("pads", 4, 0), more = n.integers("output_padding", 2, 0);
+    int const groups = n.narrow(n.integer("group", 1));
+    n.expect_to_fit(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 && w[0] == x[1] &&
+                    y[0] == x[0] && y[1] == std::int64_t{w[1]} * groups);
+    n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
+                    n.attribute("kernel_shape") == nullptr);
+    n.expect(n.text("auto_pad", "NOTSET") == "NOTSET" && n.attribute("output_shape") == nullptr,
+             "that pads by itself");
+    auto const strides = n.numbers("strides", 2, 1), dilations = n.numbers("dilations", 2, 1);
+    auto const pads = n.numbers("pads", 4, 0), more = n.numbers("output_padding", 2, 0);
     auto slide = [&](std::size_t k) {
-        sliding s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
-        n.expect(s.stride > 0 && s.dilation > 0 && s.before >= 0 && s.after >= 0, "with odd windows");
-        int const covered = (s.out - 1) * s.stride + (s.taps - 1) * s.dilation + 1;
-        n.expect(s.in == covered + more[k] - s.before - s.after,
+        said_window s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
+        n.expect(s.is_sound() && more[k] >= 0 && more[k] < std::max(s.stride, s.dilation),
+                 "with odd windows");
+        std::int64_t const covered = (s.out - 1) * s.stride + s.reach() + more[k];
+        n.expect(covered <= longest_axis, "with odd windows");
+        n.expect(s.in == covered - s.before - s.after,
                  "whose result has another shape than its windows give");
-        return s;
+        return s.narrow();
     };
     spreading s{x[0], groups, x[1] / groups, w[1], slide(0), slide(1), n.has_operand(2)};
-    if (s.has_bias) n.expect(n.operand_size(2) == sizes{y[1]}, "of shapes that do not fit");
+    if (s.has_bias) n.expect_to_fit(n.operand_size(2) == sizes{y[1]});
     return s;
 }
 
@@ -305,13 +377,14 @@ layer read_pooling(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
     n.expect_planes(x);
-    auto const taps = n.integers("kernel_shape", 2, 1);
+    auto const taps = n.numbers("kernel_shape", 2, 1);
     bool const rounds_up = n.integer("ceil_mode", 0) != 0;
-    n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "of shapes that do not fit");
+    n.expect_to_fit(y.size() == 4 && y[0] == x[0] && y[1] == x[1]);
     pooling s{n.type() == "MaxPool", n.integer("count_include_pad", 0) != 0, x[0] * x[1],
               window(n, 0, x[2], y[2], taps[0], rounds_up), window(n, 1, x[3], y[3], taps[1], rounds_up)};
-    auto covers = [](sliding const& w) {
-        return w.before <= (w.taps - 1) * w.dilation && w.after <= (w.taps - 1) * w.dilation;
+    auto covers = [](sliding const& w) { // taps that are farther apart may lie on both sides of what is there
+        return w.before <= (w.taps - 1) * w.dilation && w.after <= (w.taps - 1) * w.dilation &&
+               (w.before == 0 || w.dilation <= w.in);
     };
     n.expect(covers(s.rows) && covers(s.columns), "with windows of padding alone");
     return s;
@@ -323,35 +396,38 @@ layer read_mean(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
     std::size_t first = std::min<std::size_t>(2, x.size());
+    bool keeps = true;
     if (n.type() == "ReduceMean") {
-        sizes axes = n.integers_since(18, "axes", 1).value_or(sizes{});
-        for (int& a : axes) a = static_cast<int>(n.axis(a, x.size()));
-        std::sort(axes.begin(), axes.end());
-        first = axes.empty() ? 0 : static_cast<std::size_t>(axes[0]);
-        for (std::size_t i = 0; i != axes.size(); ++i)
-            n.expect(axes[i] == static_cast<int>(first + i), "over axes that are not the last");
-        n.expect(axes.empty() || first + axes.size() == x.size(), "over axes that are not the last");
+        auto const said = n.numbers_since(18, "axes", 1).value_or(integers{});
+        n.expect(!said.empty() || n.integer("noop_with_empty_axes", 0) == 0, "over no axes");
+        auto const is_reduced = n.axes(said, x.size());
+        first = said.empty() ? 0 : x.size() - said.size();
+        n.expect(std::find(is_reduced.begin(), is_reduced.end(), true) ==
+                     is_reduced.end() - static_cast<std::ptrdiff_t>(said.size()),
+                 "over axes that are not the last");
+        keeps = n.integer("keepdims", 1) != 0;
     }
     mean const s{product_of(x, 0, first), product_of(x, first, x.size())};
-    n.expect(product_of(n.result_size()) == s.rows && s.length > 0, "of shapes that do not fit");
+    sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(first));
+    if (keeps) y.resize(x.size(), 1);
+    n.expect_to_fit(n.result_size() == y && s.length > 0);
     return s;
 }
 
 layer read_normalization(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
-    n.expect(x.size() >= 2 && n.result_size() == x, "of shapes that do not fit");
+    n.expect_to_fit(x.size() >= 2 && n.result_size() == x);
     n.expect(n.integer("training_mode", 0) == 0 && n.integer("spatial", 1) != 0, "that trains");
-    for (std::size_t i = 1; i != 5; ++i)
-        n.expect(n.operand_size(i) == sizes{x[1]}, "of shapes that do not fit");
+    for (std::size_t i = 1; i != 5; ++i) n.expect_to_fit(n.operand_size(i) == sizes{x[1]});
     return normalization{x[0], x[1], product_of(x, 2, x.size()), n.real("epsilon", 1e-5f)};
 }
 
 layer read_local_response(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
-    n.expect(x.size() >= 2 && n.result_size() == x, "of shapes that do not fit");
-    int const size = n.integer("size", 0);
+    n.expect_to_fit(x.size() >= 2 && n.result_size() == x);
+    int const size = n.narrow(n.integer("size", 0));
     n.expect(size > 0, "without a size");
     return local_response{x[0],
                           x[1],
@@ -366,7 +442,7 @@ layer read_local_response(node_reader const& n)
 layer read_soft_maximum(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
-    n.expect(n.result_size() == x, "of shapes that do not fit");
+    n.expect_to_fit(n.result_size() == x);
     bool const is_flat = n.opset() < 13;
     std::size_t const axis = n.axis(n.integer("axis", is_flat ? 1 : -1), x.size());
     int const stride = is_flat ? 1 : product_of(x, axis + 1, x.size());
@@ -378,7 +454,7 @@ layer read_soft_maximum(node_reader const& n)
 
 layer read_elementwise(node_reader const& n, function what, float low = 0, float high = 0)
 {
-    n.expect(n.operand_size(0) == n.result_size(), "of shapes that do not fit");
+    n.expect_to_fit(n.operand_size(0) == n.result_size());
     return elementwise{what, product_of(n.result_size()), low, high};
 }
 
@@ -409,14 +485,24 @@ strided broadcast(node_reader const& n, sizes const& operand, sizes const& resul
     strided const from = contiguous(n, operand);
     strided s = contiguous(n, result);
     int const lacks = s.rank - from.rank;
-    n.expect(lacks >= 0, "of shapes that do not fit");
+    n.expect_to_fit(lacks >= 0);
     for (int axis = 0; axis != s.rank; ++axis) {
         int const mine = axis - lacks;
         bool const is_repeated = mine < 0 || from.size[mine] == 1;
-        n.expect(is_repeated || from.size[mine] == s.size[axis], "of shapes that do not fit");
+        n.expect_to_fit(is_repeated || from.size[mine] == s.size[axis]);
         s.stride[axis] = is_repeated ? 0 : from.stride[mine];
     }
     return s;
+}
+
+/// The shape of what two operands give together, if they can be broadcast.
+sizes broadcast_size(sizes a, sizes b)
+{
+    if (a.size() < b.size()) a.swap(b);
+    b.insert(b.begin(), a.size() - b.size(), 1);
+    for (std::size_t i = 0; i != a.size(); ++i)
+        if (a[i] == 1) a[i] = b[i];
+    return a;
 }
 
 layer read_combination(node_reader const& n, arithmetic what)
@@ -424,8 +510,12 @@ layer read_combination(node_reader const& n, arithmetic what)
     combination s;
     s.what = what;
     s.count = product_of(n.result_size());
-    for (std::size_t i = 0; i != n.operand_count(); ++i)
+    sizes inferred;
+    for (std::size_t i = 0; i != n.operand_count(); ++i) {
         s.operands.push_back(broadcast(n, n.operand_size(i), n.result_size()));
+        inferred = broadcast_size(inferred, n.operand_size(i));
+    }
+    n.expect_to_fit(inferred == n.result_size());
     n.expect(n.attribute("broadcast") == nullptr, "with the broadcast of old files");
     n.expect(s.operands.size() >= (n.type() == "Sum" ? 1u : 2u), "of too few operands");
     return s;
@@ -436,11 +526,11 @@ layer read_combination(node_reader const& n, arithmetic what)
 layer read_gemm(node_reader const& n)
 {
     auto const &a = n.operand_size(0), &b = n.operand_size(1), &y = n.result_size();
-    n.expect(a.size() == 2 && b.size() == 2 && y.size() == 2, "of shapes that do not fit");
+    n.expect_to_fit(a.size() == 2 && b.size() == 2 && y.size() == 2);
     bool const flips_a = n.integer("transA", 0) != 0, flips_b = n.integer("transB", 0) != 0;
     product s;
     s.rows = a[flips_a], s.depth = a[!flips_a], s.columns = b[!flips_b];
-    n.expect(b[flips_b] == s.depth && y == sizes{s.rows, s.columns}, "of shapes that do not fit");
+    n.expect_to_fit(b[flips_b] == s.depth && y == sizes{s.rows, s.columns});
     s.a_row = flips_a ? 1 : s.depth, s.a_depth = flips_a ? s.rows : 1;
     s.b_depth = flips_b ? 1 : s.columns, s.b_column = flips_b ? s.depth : 1;
     s.alpha = n.real("alpha", 1), s.beta = n.real("beta", 1);
@@ -458,8 +548,7 @@ layer read_product(node_reader const& n)
     n.expect(a.size() >= 2 && b.size() >= 2 && y.size() >= 2, "of vectors");
     product s;
     s.rows = a[a.size() - 2], s.depth = a.back(), s.columns = b.back();
-    n.expect(b[b.size() - 2] == s.depth && y[y.size() - 2] == s.rows && y.back() == s.columns,
-             "of shapes that do not fit");
+    n.expect_to_fit(b[b.size() - 2] == s.depth && y[y.size() - 2] == s.rows && y.back() == s.columns);
     s.a_row = s.depth, s.b_depth = s.columns;
     auto batch = [](sizes const& size) { return sizes(size.begin(), size.end() - 2); };
     auto matrices = [&](sizes const& size, int matrix) {
@@ -467,6 +556,7 @@ layer read_product(node_reader const& n)
         for (int& stride : at.stride) stride *= matrix;
         return at;
     };
+    n.expect_to_fit(broadcast_size(batch(a), batch(b)) == batch(y));
     s.batch = product_of(batch(y));
     s.a = matrices(a, s.rows * s.depth), s.b = matrices(b, s.depth * s.columns);
     return s;
@@ -479,12 +569,14 @@ layer read_transposition(node_reader const& n)
     auto const &x = n.operand_size(0), &y = n.result_size();
     strided const from = contiguous(n, x);
     rearrangement s{product_of(y), contiguous(n, y)};
-    sizes order = n.integers("perm").value_or(sizes{});
-    for (std::size_t i = order.size(); i < x.size(); ++i) order.push_back(static_cast<int>(x.size() - 1 - i));
-    n.expect(order.size() == x.size() && y.size() == x.size(), "of shapes that do not fit");
+    integers backwards;
+    for (std::size_t i = x.size(); i-- != 0;) backwards.push_back(static_cast<std::int64_t>(i));
+    integers const order = n.numbers("perm").value_or(backwards);
+    n.expect_to_fit(order.size() == x.size() && y.size() == x.size());
+    n.axes(order, x.size()); // each once, and so all
     for (std::size_t i = 0; i != order.size(); ++i) {
         std::size_t const axis = n.axis(order[i], x.size());
-        n.expect(y[i] == x[axis], "of shapes that do not fit");
+        n.expect_to_fit(y[i] == x[axis]);
         s.from.stride[i] = from.stride[axis];
     }
     return s;
@@ -493,51 +585,68 @@ layer read_transposition(node_reader const& n)
 layer read_slice(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect(y.size() == x.size(), "of shapes that do not fit");
-    auto const starts = n.integers_since(10, "starts", 1), ends = n.integers_since(10, "ends", 2);
+    n.expect_to_fit(y.size() == x.size());
+    auto const starts = n.numbers_since(10, "starts", 1), ends = n.numbers_since(10, "ends", 2);
     n.expect(starts && ends && starts->size() == ends->size(), "without a begin and an end");
-    sizes all;
-    for (std::size_t i = 0; i != starts->size(); ++i) all.push_back(static_cast<int>(i));
-    sizes const axes = n.integers_since(10, "axes", 3).value_or(all);
-    sizes const steps = n.opset() < 10 ? sizes(all.size(), 1)
-                                       : n.integers_since(10, "steps", 4).value_or(sizes(all.size(), 1));
-    n.expect(axes.size() == all.size() && steps.size() == all.size(), "of shapes that do not fit");
+    integers all;
+    for (std::size_t i = 0; i != starts->size(); ++i) all.push_back(static_cast<std::int64_t>(i));
+    integers const axes = n.numbers_since(10, "axes", 3).value_or(all), ones(all.size(), 1);
+    integers const steps = n.opset() < 10 ? ones : n.numbers_since(10, "steps", 4).value_or(ones);
+    n.expect_to_fit(axes.size() == all.size() && steps.size() == all.size());
+    n.axes(axes, x.size()); // each once
     strided s = contiguous(n, x);
     for (std::size_t i = 0; i != axes.size(); ++i) {
         std::size_t const axis = n.axis(axes[i], x.size());
-        int const in = x[axis], step = steps[i], low = step > 0 ? 0 : -1, high = step > 0 ? in : in - 1;
-        n.expect(step != 0, "with a step of 0");
-        auto position = [&](int said, int least) {
-            return static_cast<int>(
-                std::clamp<std::int64_t>(said < 0 ? std::int64_t{said} + in : said, least, high));
+        std::int64_t const in = x[axis];
+        n.expect(steps[i] != 0, "with a step of 0");
+        if (in == 0) continue;
+        std::int64_t const step = std::clamp(steps[i], -in, in); // beyond it there is one element
+        auto position = [&](std::int64_t said, std::int64_t least, std::int64_t most) {
+            return std::clamp(said < 0 ? said + in : said, least, most);
         };
-        int const begin = position((*starts)[i], 0), end = position((*ends)[i], low);
-        int const length = step > 0 ? end - begin : begin - end, stride = std::abs(step);
-        s.first += begin * s.stride[axis];
-        s.stride[axis] *= step;
-        s.size[axis] = length <= 0 ? 0 : (length + stride - 1) / stride;
+        bool const is_forwards = step > 0;
+        std::int64_t const begin = position((*starts)[i], 0, is_forwards ? in : in - 1);
+        std::int64_t const end = position((*ends)[i], is_forwards ? 0 : -1, is_forwards ? in : in - 1);
+        std::int64_t const length = is_forwards ? end - begin : begin - end, stride = std::abs(step);
+        s.size[axis] = length <= 0 ? 0 : static_cast<int>((length + stride - 1) / stride);
+        if (length > 0) s.first += static_cast<int>(begin) * s.stride[axis];
+        s.stride[axis] *= static_cast<int>(step);
     }
     for (std::size_t i = 0; i != y.size(); ++i)
         n.expect(y[i] == s.size[i], "whose result has another shape than its bounds give");
     return rearrangement{product_of(y), s};
 }
 
+layer read_expansion(node_reader const& n)
+{
+    auto const &x = n.operand_size(0), &y = n.result_size();
+    rearrangement const s{product_of(y), broadcast(n, x, y)};
+    if (n.is_known(1)) {
+        sizes to;
+        for (auto size : n.constant_integers(1)) to.push_back(n.narrow(size));
+        n.expect_to_fit(broadcast_size(x, to) == y);
+    }
+    return s;
+}
+
 layer read_joining(node_reader const& n)
 {
     auto const& y = n.result_size();
-    n.expect(!y.empty(), "of shapes that do not fit");
+    n.expect_to_fit(!y.empty());
     std::size_t const axis = n.axis(n.integer("axis", 1), y.size());
     joining s;
     s.rows = product_of(y, 0, axis);
+    s.length = product_of(y, axis, y.size());
+    std::int64_t joined = 0;
     for (std::size_t i = 0; i != n.operand_count(); ++i) {
         sizes x = n.operand_size(i);
-        n.expect(x.size() == y.size(), "of shapes that do not fit");
+        n.expect_to_fit(x.size() == y.size());
         s.lengths.push_back(product_of(x, axis, x.size()));
-        s.length += s.lengths.back();
+        joined += x[axis];
         x[axis] = y[axis];
-        n.expect(x == y, "of shapes that do not fit");
+        n.expect_to_fit(x == y);
     }
-    n.expect(s.length == product_of(y, axis, y.size()), "of shapes that do not fit");
+    n.expect_to_fit(joined == y[axis]);
     return s;
 }
 
@@ -546,16 +655,21 @@ layer read_padding(node_reader const& n)
     auto const &x = n.operand_size(0), &y = n.result_size();
     n.expect(n.text("mode", "constant") == "constant", "with other than a constant");
     n.expect(!n.has_operand(3), "along some axes");
-    auto const pads = n.integers_since(11, "pads", 1);
-    n.expect(pads && pads->size() == 2 * x.size() && y.size() == x.size(), "of shapes that do not fit");
+    auto const pads = n.numbers_since(11, "pads", 1);
+    n.expect_to_fit(pads && pads->size() == 2 * x.size() && y.size() == x.size());
     padding s;
     s.count = product_of(y);
     s.inside = contiguous(n, x);
     for (std::size_t i = 0; i != x.size(); ++i) {
-        s.before[i] = (*pads)[i];
+        std::int64_t const before = n.narrow((*pads)[i]), after = n.narrow((*pads)[i + x.size()]);
+        std::int64_t const in = x[i], out = y[i];
+        n.expect(std::min<std::int64_t>(before, 0) + std::min<std::int64_t>(after, 0) >= -in,
+                 "that takes away more than there is");
+        n.expect_to_fit(out == in + before + after);
+        n.expect(in + out <= INT_MAX, "of too many elements");
+        s.before[i] = static_cast<int>(before);
         s.in[i] = x[i];
         s.inside.size[i] = y[i];
-        n.expect(y[i] == x[i] + (*pads)[i] + (*pads)[i + x.size()], "of shapes that do not fit");
     }
     s.value = n.real_since(11, "value", 2, 0);
     return s;
@@ -568,10 +682,14 @@ layer read_selection(node_reader const& n)
     std::size_t const axis = n.axis(n.integer("axis", 0), x.size());
     n.expect(indices.element != tensor_type::other && indices.element != tensor_type::float_32,
              "with indices of an odd type");
+    sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
+    y.insert(y.end(), indices.size.begin(), indices.size.end());
+    y.insert(y.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
+    n.expect_to_fit(n.result_size() == y);
     selection const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
                       product_of(indices.size), indices.element == tensor_type::int_64};
-    n.expect(product_of(n.result_size()) == s.outer * s.indices * s.inner, "of shapes that do not fit");
-    for (int k : n.known_integers(1)) n.expect(k >= -s.axis && k < s.axis, "of rows that are not there");
+    n.expect(s.axis > 0 || s.indices == 0, "of rows that are not there");
+    for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "of rows that are not there");
     return s;
 }
 
@@ -585,13 +703,19 @@ layer read_enlargement(node_reader const& n)
                  n.integer("antialias", 0) == 0 && n.attribute("axes") == nullptr,
              "other than linear between centres");
     n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "of images or channels");
+    n.expect(x[2] > 0 && x[3] > 0, "of nothing");
     enlargement s{x[0] * x[1], x[2], x[3], y[2], y[3]};
     if (n.has_operand(3)) {
+        if (n.is_known(3)) n.expect_to_fit(n.constant_integers(3) == integers(y.begin(), y.end()));
         s.row_step = static_cast<float>(x[2]) / static_cast<float>(y[2]);
         s.column_step = static_cast<float>(x[3]) / static_cast<float>(y[3]);
     } else {
         auto const scales = n.constant_reals(2);
-        n.expect(scales.size() == 4, "of shapes that do not fit");
+        n.expect_to_fit(scales.size() == 4);
+        for (std::size_t i = 0; i != 4; ++i) {
+            n.expect(scales[i] > 0 && std::isfinite(scales[i]), "by a scale that is no positive number");
+            n.expect_to_fit(std::floor(static_cast<float>(x[i]) * scales[i]) == static_cast<float>(y[i]));
+        }
         s.row_step = 1 / scales[2], s.column_step = 1 / scales[3];
     }
     return s;
@@ -599,10 +723,74 @@ layer read_enlargement(node_reader const& n)
 
 // --- without arithmetic ---------------------------------------------------------------------------------
 
+/// The dimensions `said` by a Reshape: 0 means that of x, and -1 what is left over.
+bool is_reshaped(integers const& x, integers const& said, bool takes_zero, integers const& y)
+{
+    if (said.size() != y.size()) return false;
+    for (std::size_t i = 0; i != said.size(); ++i) {
+        bool const is_taken_over = said[i] == 0 && !takes_zero;
+        if (is_taken_over ? i >= x.size() || y[i] != x[i] : said[i] != -1 && said[i] != y[i]) return false;
+    }
+    return std::count(said.begin(), said.end(), -1) <= 1;
+}
+
+bool is_flat(integers const& x, std::size_t axis, integers const& y)
+{
+    auto product = [&](std::size_t first, std::size_t last) { // of all dimensions it fits, and none is 0
+        std::uint64_t all = 1;
+        for (; first != last; ++first) all *= static_cast<std::uint64_t>(x[first]);
+        return all;
+    };
+    return y.size() == 2 && static_cast<std::uint64_t>(y[0]) == product(0, axis) &&
+           static_cast<std::uint64_t>(y[1]) == product(axis, x.size());
+}
+
+/// Without dimensions of 1, at the axes named.
+bool is_squeezed(integers const& full, std::vector<bool> const& axes, integers const& squeezed)
+{
+    integers left;
+    for (std::size_t i = 0; i != full.size(); ++i)
+        if (!axes[i]) left.push_back(full[i]);
+        else if (full[i] != 1) return false;
+    return left == squeezed;
+}
+
+/// Has the result the shape that the file says elsewhere? As far as that is known beforehand.
+bool is_shaped_as_said(node_reader const& n, integers const& x, integers const& y)
+{
+    std::string const& type = n.type();
+    auto const is_known = [&](int since) { return n.opset() < since || !n.has_operand(1) || n.is_known(1); };
+    if (type == "Reshape") {
+        if (!is_known(5)) return true;
+        auto const said = n.numbers_since(5, "shape", 1);
+        return said && is_reshaped(x, *said, n.integer("allowzero", 0) != 0, y);
+    }
+    if (type == "Flatten") {
+        auto const rank = static_cast<std::int64_t>(x.size()), axis = n.integer("axis", 1);
+        return axis >= -rank && axis <= rank &&
+               is_flat(x, static_cast<std::size_t>(axis < 0 ? axis + rank : axis), y);
+    }
+    if (type == "Squeeze" || type == "Unsqueeze") {
+        if (!is_known(13)) return true;
+        bool const squeezes = type == "Squeeze";
+        integers const& full = squeezes ? x : y;
+        auto const said = n.numbers_since(13, "axes", 1);
+        if (!said && !squeezes) return false;
+        std::vector<bool> axes(full.size());
+        if (said) axes = n.axes(*said, full.size());
+        else std::transform(full.begin(), full.end(), axes.begin(), [](auto size) { return size == 1; });
+        return is_squeezed(full, axes, squeezes ? y : x);
+    }
+    return x == y;
+}
+
 layer read_view(node_reader const& n)
 {
-    auto const &x = n.operand_type(0), &y = n.result_type();
-    n.expect(x.element == y.element && x.count() == y.count(), "of shapes that do not fit");
+    value_id const from = n.operand(0), to = n.result();
+    auto const &x = n.declared(from), &y = n.declared(to);
+    n.expect_to_fit(x.element == y.element && n.bytes(from) != sublet::no_size &&
+                    n.bytes(from) == n.bytes(to));
+    n.expect_to_fit(n.bytes(to) == 0 || is_shaped_as_said(n, x.size, y.size));
     return view{};
 }
 
@@ -613,23 +801,45 @@ std::vector<unsigned char> unsigned_bytes(std::vector<std::byte> const& bytes)
     return all;
 }
 
-std::vector<std::byte> constant_bytes(node_reader const& n)
+/// Elements that a node holds.
+struct held_elements {
+    int type = 0; // as ONNX numbers them
+    std::vector<std::byte> bytes;
+};
+
+held_elements elements_of(node_reader const& n)
 {
-    if (auto const* const a = n.attribute("value"); a != nullptr && a->has_t()) return bytes_of(a->t());
-    if (auto const* const a = n.attribute("value_float")) return bytes_of_numbers(std::vector<float>{a->f()});
-    if (auto const* const a = n.attribute("value_floats")) return bytes_of_numbers(a->floats());
+    using tensor = onnx::TensorProto;
+    if (auto const* const a = n.attribute("value"); a != nullptr && a->has_t())
+        return {a->t().data_type(), bytes_of(a->t())};
+    if (auto const* const a = n.attribute("value_float"))
+        return {tensor::FLOAT, bytes_of_numbers(std::vector<float>{a->f()})};
+    if (auto const* const a = n.attribute("value_floats"))
+        return {tensor::FLOAT, bytes_of_numbers(a->floats())};
     if (auto const* const a = n.attribute("value_int"))
-        return bytes_of_numbers(std::vector<std::int64_t>{a->i()});
-    if (auto const* const a = n.attribute("value_ints")) return bytes_of_numbers(a->ints());
+        return {tensor::INT64, bytes_of_numbers(std::vector<std::int64_t>{a->i()})};
+    if (auto const* const a = n.attribute("value_ints")) return {tensor::INT64, bytes_of_numbers(a->ints())};
+    if (n.type() == "ConstantOfShape") return {tensor::FLOAT, std::vector<std::byte>(sizeof(float))};
     return {};
 }
 
 layer read_constant(node_reader const& n)
 {
-    auto bytes = constant_bytes(n);
-    if (n.type() == "ConstantOfShape" && n.attribute("value") == nullptr) bytes.resize(sizeof(float));
-    n.expect(!bytes.empty() || n.result_type().count() == 0, "of an odd type");
-    return constant{unsigned_bytes(bytes)};
+    held_elements const held = elements_of(n);
+    n.expect(held.type == n.declared(n.result()).element, "of an odd type");
+    n.expect(held.bytes.size() == n.bytes(n.result()), "of another size than its result");
+    return constant{unsigned_bytes(held.bytes)};
+}
+
+/// One element, as often as the result has room for.
+layer read_filling(node_reader const& n)
+{
+    held_elements const held = elements_of(n);
+    auto const& y = n.declared(n.result());
+    n.expect(held.type == y.element && n.result_type().element != tensor_type::other, "of an odd type");
+    n.expect(held.bytes.size() == n.result_type().width(), "of another number of elements than one");
+    if (n.is_known(0)) n.expect_to_fit(n.constant_integers(0) == y.size);
+    return constant{unsigned_bytes(held.bytes)};
 }
 
 // --- the file -------------------------------------------------------------------------------------------
@@ -659,79 +869,105 @@ layer read_layer(node_reader const& n)
     if (type == "MatMul") return read_product(n);
     if (type == "Transpose") return read_transposition(n);
     if (type == "Slice") return read_slice(n);
-    if (type == "Expand")
-        return rearrangement{product_of(n.result_size()), broadcast(n, n.operand_size(0), n.result_size())};
+    if (type == "Expand") return read_expansion(n);
     if (type == "Concat") return read_joining(n);
     if (type == "Pad") return read_padding(n);
     if (type == "Gather") return read_selection(n);
     if (type == "Resize") return read_enlargement(n);
-    if (type == "Constant" || type == "ConstantOfShape") return read_constant(n);
+    if (type == "Constant") return read_constant(n);
+    if (type == "ConstantOfShape") return read_filling(n);
     if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
         type == "Identity" || type == "Dropout")
         return read_view(n);
     throw refusal{type};
 }
 
-onnx::ModelProto parsed(std::string const& file)
+/// A name from a file, fit for a line.
+std::string printable(std::string const& text)
 {
-    onnx::ModelProto model;
-    std::ifstream in(file, std::ios::binary);
-    if (!model.ParseFromIstream(&in)) throw plan_model::input_error(file + ": cannot be read again");
-    return model;
+    std::string const all = plan_model::quoted(text);
+    return all.substr(1, all.size() - 2);
+}
+
+tensor_type type_of(plan_model::value_type const& said, sublet::byte_count bytes)
+{
+    tensor_type const none;
+    tensor_type type{kind_of(said.element), {}};
+    if (said.what != plan_model::value_type::tensor || !said.has_rank || bytes == sublet::no_size)
+        return none;
+    sublet::byte_count expected = type.width();
+    for (auto n : said.size) {
+        if (n >= INT_MAX) return none;
+        type.size.push_back(static_cast<int>(n));
+        expected = bytes == 0 ? 0 : expected * static_cast<sublet::byte_count>(n);
+    }
+    return type.element != tensor_type::other && expected == bytes ? type : none;
 }
 
 void read_types(onnx::GraphProto const& graph, layered_network& all)
 {
-    std::unordered_map<std::string, value_id> ids;
-    for (value_id v = 0; v != all.net.values.size(); ++v) ids.emplace(all.net.values[v].name, v);
-    auto declare = [&](onnx::ValueInfoProto const& info) {
-        auto const found = ids.find(info.name());
-        if (found == ids.end() || !info.type().has_tensor_type()) return;
-        tensor_type& mine = all.types[found->second];
-        mine = {kind_of(info.type().tensor_type().elem_type()), {}};
-        for (auto const& d : info.type().tensor_type().shape().dim())
-            if (d.dim_value() >= 0 && d.dim_value() < INT_MAX)
-                mine.size.push_back(static_cast<int>(d.dim_value()));
-            else mine.element = tensor_type::other; // nobody can compute with it
-    };
-    for (auto const& v : graph.input()) declare(v);
-    for (auto const& v : graph.value_info()) declare(v);
-    for (auto const& v : graph.output()) declare(v);
-    for (auto const& t : graph.initializer()) {
-        value_id const v = ids.at(t.name());
-        all.types[v] = {kind_of(t.data_type()), {}};
-        for (auto d : t.dims())
-            all.types[v].size.push_back(static_cast<int>(std::min<std::int64_t>(d, INT_MAX)));
-        all.data[v] = bytes_of(t);
-        std::size_t const width = all.types[v].element == tensor_type::int_64 ? 8 : 4;
-        if (all.types[v].element != tensor_type::other && all.data[v].size() != all.types[v].count() * width)
-            all.data[v].clear(); // elsewhere, or torn
+    std::unordered_map<std::string_view, value_id> ids;
+    for (value_id v = 0; v != all.net.values.size(); ++v) {
+        ids.emplace(all.net.values[v].name, v);
+        all.types.push_back(type_of(all.net.types[v], all.net.values[v].bytes));
+        all.elements_of.push_back(v);
     }
+    all.data.resize(all.types.size());
+    for (auto const& t : graph.initializer()) all.data[ids.at(t.name())] = bytes_of(t);
+    for (auto const& t : graph.sparse_initializer()) all.types[ids.at(t.values().name())] = {};
+}
+
+/// Adds the layer of a node. What it computes has to fit what is planned for its result.
+void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::operation const& operation,
+               layered_network& all)
+{
+    if (!node.domain().empty() && node.domain() != "ai.onnx")
+        throw refusal{node.domain() + '.' + node.op_type()};
+    if (std::count_if(operation.outputs.begin(), operation.outputs.end(),
+                      [](value_id v) { return v != sublet::no_value; }) != 1)
+        n.refuse("with several results");
+    if (!operation.mutated.empty()) n.refuse("that writes its operands");
+    layer const what = read_layer(n);
+    value_id const result = n.result(), of = all.net.values[result].alias_of;
+    bool const is_view = std::holds_alternative<view>(what);
+    if (operation.inputs.size() != n.operand_count()) n.refuse("with graphs of its own");
+    if (is_view && node.op_type() == "Dropout" && of == sublet::no_value) n.refuse("that trains");
+    if (of != sublet::no_value && !(is_view && of == n.operand(0))) n.refuse("whose result is to be a view");
+    if (is_view) all.elements_of[result] = all.elements_of[n.operand(0)];
+    if (node.op_type() == "Constant") all.data[result] = elements_of(n).bytes;
+    all.layers.push_back(what);
 }
 
 } // namespace
 
-std::vector<std::string> layered_network::missing() const
+std::vector<layered_network::lack> layered_network::missing() const
 {
-    std::map<std::string, int> times;
-    for (layer const& l : layers)
-        if (auto const* const u = std::get_if<unsupported>(&l)) ++times[u->why];
+    struct found {
+        std::string where;
+        std::size_t times = 0;
+    };
+    std::map<std::string, found> reasons;
+    auto add = [&](std::string const& why, std::string where) {
+        found& its = reasons.try_emplace(why, found{std::move(where)}).first->second;
+        ++its.times;
+    };
+    for (std::size_t i = 0; i != layers.size(); ++i)
+        if (auto const* const u = std::get_if<unsupported>(&layers[i])) add(u->why, net.operations[i].label);
     for (std::size_t v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::external) &&
             types[v].element == tensor_type::other)
-            ++times["a weight or input of an odd type"];
-    std::vector<std::string> reasons;
-    for (auto const& [why, count] : times) reasons.push_back(why + " (" + std::to_string(count) + ')');
-    return reasons;
+            add("a weight or input of an odd type", "value " + plan_model::quoted(net.values[v].name));
+    std::vector<lack> all;
+    for (auto const& [why, its] : reasons)
+        all.push_back({why + " (" + std::to_string(its.times) + ')', its.where});
+    return all;
 }
 
 layered_network read_layers(std::string const& file)
 {
+    onnx::ModelProto const model = plan_model::parse_onnx(file);
     layered_network all;
-    all.net = plan_model::read_onnx(file);
-    all.types.resize(all.net.values.size());
-    all.data.resize(all.net.values.size());
-    onnx::ModelProto const model = parsed(file);
+    all.net = plan_model::read_onnx(file, model);
     read_types(model.graph(), all);
     std::int64_t opset = 1;
     for (auto const& set : model.opset_import())
@@ -740,23 +976,10 @@ layered_network read_layers(std::string const& file)
     for (int i = 0; i != model.graph().node_size(); ++i) {
         auto const& node = model.graph().node(i);
         auto const& operation = all.net.operations[static_cast<std::size_t>(i)];
-        node_reader const reader(node, operation, all, opset);
         try {
-            if (!node.domain().empty() && node.domain() != "ai.onnx")
-                throw refusal{node.domain() + '.' + node.op_type()};
-            if (std::count_if(operation.outputs.begin(), operation.outputs.end(),
-                              [](value_id v) { return v != sublet::no_value; }) != 1)
-                reader.refuse("with several results");
-            if (!operation.mutated.empty()) reader.refuse("that writes its operands");
-            all.layers.push_back(read_layer(reader));
-            if (node.op_type() == "Constant") all.data[operation.outputs[0]] = constant_bytes(reader);
-            bool const is_view = std::holds_alternative<view>(all.layers.back());
-            if (is_view && node.op_type() == "Dropout" &&
-                all.net.values[operation.outputs[0]].alias_of == sublet::no_value)
-                reader.refuse("that trains");
+            add_layer(node_reader(node, operation, all, opset), node, operation, all);
         } catch (refusal const& r) {
-            if (all.layers.size() > static_cast<std::size_t>(i)) all.layers.pop_back();
-            all.layers.push_back(unsupported{r.why});
+            all.layers.push_back(unsupported{printable(r.why)});
         }
     }
     return all;

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace run_network {
@@ -34,7 +35,7 @@ namespace run_network {
 /// What an operand of a layer is for.
 struct operand_use {
     enum kind : std::uint8_t { input, summed, bias, scale, index } what = scale;
-    int count = 1; ///< summed: how many make one element; index: below which it is
+    int count = 1; ///< summed: how many make one element; index: below which it is, at least 1
 };
 
 inline operand_use use_of(layer const& what, std::size_t operand)
@@ -48,25 +49,52 @@ inline operand_use use_of(layer const& what, std::size_t operand)
     if (auto const* const s = std::get_if<spreading>(&what)) return by_position(s->channels);
     if (auto const* const s = std::get_if<product>(&what)) return by_position(s->depth);
     if (auto const* const s = std::get_if<selection>(&what))
-        return operand == 0 ? operand_use{operand_use::input} : operand_use{operand_use::index, s->axis};
+        return operand == 0 ? operand_use{operand_use::input}
+                            : operand_use{operand_use::index, std::max(1, s->axis)};
     if (std::holds_alternative<normalization>(what) && (operand == 2 || operand == 3))
         return {operand_use::bias};
     return {};
 }
 
+/// What the caller gives, side by side in one block.
+struct given_layout {
+    struct part {
+        sublet::value_id value;
+        sublet::byte_count begin, size;
+    };
+    static constexpr sublet::byte_count alignment = 64;
+
+    std::vector<part> parts;
+    sublet::byte_count bytes = alignment; ///< of the block; `no_limit`: more than 64 bits can count
+};
+
+/// Requires: every external value has a size.
+inline given_layout layout_of(layered_network const& all)
+{
+    given_layout made;
+    sublet::byte_count end = 0;
+    for (sublet::value_id v = 0; v != all.net.values.size(); ++v) {
+        if (!has_role(all.net.values[v].role, sublet::value_role::external)) continue;
+        made.parts.push_back({v, end, all.net.values[v].bytes});
+        end = sublet::sum_fits(end, made.parts.back().size)
+                  ? sublet::align_up(end + made.parts.back().size, made.alignment)
+                  : sublet::no_limit;
+        if (!sublet::sum_fits(end, made.alignment)) return made.bytes = sublet::no_limit, made;
+    }
+    made.bytes += end;
+    return made;
+}
+
 class weights {
 public:
+    /// Requires: memory for layout_of(all).
     weights(layered_network const& all, std::uint64_t seed, bool is_uniform)
     {
-        std::size_t end = 0;
-        for (sublet::value_id v = 0; v != all.net.values.size(); ++v) {
-            if (!has_role(all.net.values[v].role, sublet::value_role::external)) continue;
-            std::size_t const width = all.types[v].element == tensor_type::int_64 ? 8 : 4;
-            parts_.push_back({v, end, all.types[v].count() * width});
-            end += (parts_.back().size + alignment - 1) / alignment * alignment;
-        }
-        block_.resize(end + alignment);
-        for (part const& p : parts_) fill(all, p, seed, is_uniform);
+        given_layout made = layout_of(all);
+        parts_ = std::move(made.parts);
+        block_.resize(static_cast<std::size_t>(made.bytes));
+        std::vector<operand_use> const uses = uses_of(all);
+        for (part const& p : parts_) fill(all, p, uses[p.value], seed, is_uniform);
     }
 
     /// `bind(value, bytes)` for each.
@@ -75,58 +103,56 @@ public:
     {
         for (part const& p : parts_) bind(p.value, bytes(p));
     }
-    std::size_t total_bytes() const
+    sublet::byte_count total_bytes() const
     {
-        std::size_t all = 0;
+        sublet::byte_count all = 0;
         for (part const& p : parts_) all += p.size;
         return all;
     }
 
 private:
-    static constexpr std::size_t alignment = 64;
-    struct part {
-        sublet::value_id value;
-        std::size_t begin, size;
-    };
+    using part = given_layout::part;
 
     std::span<std::byte> bytes(part const& p)
     {
         void* first = block_.data();
         std::size_t room = block_.size();
-        std::align(alignment, 1, first, room);
-        return {static_cast<std::byte*>(first) + p.begin, p.size};
+        std::align(static_cast<std::size_t>(given_layout::alignment), 1, first, room);
+        return {static_cast<std::byte*>(first) + p.begin, static_cast<std::size_t>(p.size)};
     }
 
-    /// Of the first operation that uses it, under this or another shape; an index is good for all that do.
-    static operand_use first_use(layered_network const& all, sublet::value_id value)
+    /// By value: what the first operation needs it for that uses it, under this or another shape. But an
+    /// index is good for all that do.
+    static std::vector<operand_use> uses_of(layered_network const& all)
     {
-        operand_use found;
+        std::vector<operand_use> uses(all.types.size());
+        std::vector<bool> is_used(uses.size());
         for (std::size_t i = 0; i != all.layers.size(); ++i) {
-            auto const& operation = all.net.operations[i];
-            for (std::size_t o = 0; o != operation.inputs.size(); ++o) {
-                if (operation.inputs[o] != value) continue;
-                if (std::holds_alternative<view>(all.layers[i])) {
-                    if (o == 0) value = operation.outputs[0];
-                    break;
-                }
+            if (std::holds_alternative<view>(all.layers[i])) continue;
+            auto const& inputs = all.net.operations[i].inputs;
+            for (std::size_t o = 0; o != inputs.size(); ++o) {
+                if (inputs[o] == sublet::no_value) continue;
+                sublet::value_id const value = all.elements_of[inputs[o]];
                 operand_use const here = use_of(all.layers[i], o);
-                if (here.what != operand_use::index) return here;
-                bool const is_first = found.what != operand_use::index;
-                found = {operand_use::index, is_first ? here.count : std::min(found.count, here.count)};
+                operand_use& its = uses[value];
+                if (here.what == operand_use::index && its.what == operand_use::index)
+                    its.count = std::min(its.count, here.count);
+                else if (here.what == operand_use::index || !is_used[value]) its = here;
+                is_used[value] = true;
             }
         }
-        return found;
+        return uses;
     }
 
-    void fill(layered_network const& all, part const& p, std::uint64_t seed, bool is_uniform)
+    void fill(layered_network const& all, part const& p, operand_use const& use, std::uint64_t seed,
+              bool is_uniform)
     {
         std::span<std::byte> const to = bytes(p);
         auto const& known = all.data[p.value];
         if (known.size() == p.size) {
-            if (p.size != 0) std::memcpy(to.data(), known.data(), p.size);
+            if (p.size != 0) std::memcpy(to.data(), known.data(), known.size());
             return;
         }
-        operand_use const use = first_use(all, p.value);
         auto const count = static_cast<float>(use.count);
         std::uint64_t state = mixed(seed + mixed(p.value));
         auto noise = [&] { // evenly between -1 and 1
@@ -140,9 +166,12 @@ private:
             default: return is_uniform ? 1 : 1 + noise() * 0.1f;
             }
         };
-        auto index = [&] { return mixed(state++) % static_cast<std::uint64_t>(std::max(1, use.count)); };
+        auto index = [&] { // where it is none, 0
+            return use.what == operand_use::index ? mixed(state++) % static_cast<std::uint64_t>(use.count)
+                                                  : 0;
+        };
         auto write = [&](auto element) {
-            for (std::size_t at = 0; at != p.size; at += sizeof(element())) {
+            for (std::size_t at = 0; at != to.size(); at += sizeof(element())) {
                 auto const e = element();
                 std::memcpy(to.data() + at, &e, sizeof(e));
             }
