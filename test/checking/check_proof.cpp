@@ -115,6 +115,17 @@ TEST_CASE("all stackings of a few are tried, and not those of many")
     CHECK(verdict(problem, {proof_kind::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) == not_checkable);
 }
 
+TEST_CASE("beyond 62 bits stackings are not tried")
+{
+    byte_count const unit = byte_count{1} << 60; // four of them lie at 0, 4, 8 and 12 units
+    placement_problem problem{{{{0, 3}, 3 * unit, 2 * unit}}};
+    CHECK(verdict(problem, {proof_kind::exhausted, 3 * unit, 0, {0}}) == proved);
+    CHECK(verdict(problem, {proof_kind::exhausted, 5 * unit, 0, {0}}) == refuted);
+    problem.buffers.resize(4, problem.buffers[0]);
+    CHECK(verdict(problem, {proof_kind::exhausted, 7 * unit, 0, {0, 1}}) == not_checkable);
+    CHECK(verdict(problem, {proof_kind::exhausted, 15 * unit, 0, {0, 1, 2, 3}}) == not_checkable);
+}
+
 TEST_CASE("that stackings were exhausted proves nothing of buffers that can be threaded through each other")
 {
     // At offset 0 each is above the other at half of the positions: 2 bytes are enough, stacked they need 4.

@@ -123,6 +123,15 @@ TEST_CASE("where shapes can be threaded stackings are exhausted, and the bound s
     CHECK(threaded.blamed.size() == 1);
 }
 
+TEST_CASE("the next height is no sum that wraps round")
+{
+    byte_count const unit = byte_count{1} << 60;
+    auto const all = shapes_of_all({{{{0, 3}, 3 * unit, 2 * unit}, {{0, 3}, 1, 2 * unit}}});
+    CHECK(detail::next_height(all, 2 * unit, 13 * unit) == 14 * unit + 1);
+    CHECK(detail::next_height(all, 2 * unit, 14 * unit + 1) == 15 * unit); // not 16 units and 1, which is 1
+    CHECK(detail::next_height(all, 2 * unit, 15 * unit) == no_limit);
+}
+
 TEST_CASE("what no height between can change is not tried at each height")
 {
     // 7 bytes more than a multiple of 1000 for each of three: heights by the byte would be thousands.

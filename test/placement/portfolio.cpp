@@ -77,6 +77,17 @@ TEST_CASE("what is decided of everything together is what all orders show")
 {
     hold_to_oracle(everything, {}, 2500);
 }
+TEST_CASE("heights near 2^64 are decided, and no product wraps round")
+{
+    byte_count const unit = byte_count{1} << 60; // at 0, 4 and 8 units
+    auto const all = shapes_of_all({std::vector<placement_buffer>(3, {{0, 3}, 3 * unit, 2 * unit})});
+    for (byte_count capacity : {11 * unit, 13 * unit, 16 * unit - 1}) {
+        auto const result = decide_steadily(all, capacity);
+        REQUIRE(result.outcome == search_outcome::found);
+        CHECK(result.height == 11 * unit);
+    }
+    CHECK(decide_steadily(all, 11 * unit - 1).outcome == search_outcome::exhausted);
+}
 TEST_CASE("each technique may be left out")
 {
     for (unsigned which = 0; which != 16; ++which) {

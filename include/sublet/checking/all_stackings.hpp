@@ -54,7 +54,8 @@ public:
     {
     }
 
-    /// Whether some alignments of one group agree so rarely that it was not searched to the end.
+    /// Whether not all was tried: alignments of one group agree very rarely, or bytes beyond 2^62 are at
+    /// stake.
     [[nodiscard]] bool is_too_long() const { return is_too_long_; }
 
     /// O(buffers and parts of all)
@@ -91,10 +92,12 @@ public:
         }
         byte_count const first = align_up(static_cast<byte_count>(least) + above, step) - above;
         for (std::uint64_t tried = 0; tried != period / step; ++tried) {
-            auto const origin = static_cast<std::int64_t>(first + tried * step);
-            if (is_allowed(g, origin)) return origin;
-            if (tried == most_tries) is_too_long_ = true;
-            if (is_too_long_) break;
+            byte_count const origin = first + tried * step;
+            if (origin >= byte_count{1} << 62 || tried > most_tries) {
+                is_too_long_ = true;
+                break;
+            }
+            if (is_allowed(g, static_cast<std::int64_t>(origin))) return static_cast<std::int64_t>(origin);
         }
         return rigid_group::nowhere;
     }
@@ -208,7 +211,11 @@ private:
                         least = larger(least, origin[below] + reach);
                     });
             std::int64_t const at = least_origin(groups[g], least);
-            if (at == rigid_group::nowhere || at + groups[g].size >= claimed_) continue;
+            if (at == rigid_group::nowhere) continue;
+            if (at + groups[g].size >= claimed_) {
+                is_too_long_ = is_too_long_ || claimed_ == rigid_group::nowhere;
+                continue;
+            }
             origin[g] = at;
             std::int64_t const found = extend(groups, origin, larger(height, at + groups[g].size));
             origin[g] = rigid_group::nowhere;

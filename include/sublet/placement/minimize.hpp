@@ -58,8 +58,8 @@ byte_count next_height(Shapes const& all, byte_count unit, byte_count height)
 {
     byte_count next = no_limit;
     for (placement_shape const& s : all.shapes) {
-        byte_count const above = height + 1 <= s.size ? s.size : s.size + align_up(height + 1 - s.size, unit);
-        next = smaller(next, above);
+        byte_count const origin = height + 1 <= s.size ? 0 : align_up(height + 1 - s.size, unit);
+        if (sum_fits(origin, s.size)) next = smaller(next, origin + s.size);
     }
     return next;
 }

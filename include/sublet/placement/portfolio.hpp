@@ -167,7 +167,7 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
 {
     scaled_shapes const scaled = scale_down(all);
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
-    byte_count const height = smaller(capacity, enough * scaled.unit);
+    byte_count const height = enough > capacity / scaled.unit ? capacity : enough * scaled.unit;
     search_result result;
     if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
         result = detail::decide_in<std::int64_t>(scaled, height, options, driver);
