@@ -36,9 +36,9 @@ constexpr char usage[] =
     "  models   draw valid models, and run the program on each in all its modes\n"
     "  mutants  damage files, those given and models that are drawn, and run the program on each\n"
     "\n"
-    "Case i follows from the seed S + i alone: --seed S+i --cases 1 runs it again, and says how the program "
-    "is\n"
-    "called. Exit status: 0 if the program kept its promises; 1 if not; 2 for bad usage.\n";
+    "Case i follows from the seed S + i and the files alone: --seed S+i --cases 1 runs it again, and says "
+    "how the\n"
+    "program is called. Exit status: 0 if the program kept its promises; 1 if not; 2 for bad usage.\n";
 
 struct arguments {
     std::string command, program;
@@ -269,7 +269,9 @@ int run_models(arguments const& asked)
     session all(asked);
     bool const plans = asked.program == "plan_model";
     std::vector<std::string> const modes =
-        plans ? plan_modes() : std::vector<std::string>{"--threads 2 --streams 3 --formulas --check digest"};
+        plans
+            ? plan_modes()
+            : std::vector<std::string>{"--threads 2 --streams 3 --formulas --check digest --limit 100000000"};
     for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
         dice d(seed);
         std::optional<model_facts> known;
@@ -313,7 +315,8 @@ std::vector<std::string> modes_of(std::string const& program)
         return modes;
     }
     if (program == "run_network")
-        return {"FILE", "FILE --threads 2 --streams 2 --check digest", "FILE --mode arena --formulas"};
+        return {"FILE --limit 1000000", "FILE --threads 2 --streams 2 --check digest --limit 1000000",
+                "FILE --mode arena --formulas --limit 1000000"};
     if (program == "pack")
         return {"--minimize --input FILE --time-limit 100ms --output OUT.csv --svg OUT.svg",
                 "--capacity 64 --input FILE --time-limit 100ms --output OUT.csv",

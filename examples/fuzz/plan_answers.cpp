@@ -115,10 +115,9 @@ std::string mistake_in_csv(std::string const& text, figures const& said, bool is
         for (std::size_t f = 1; f != 5; ++f) numbers.push_back(number_in(table[r][f]));
         for (auto const& number : numbers)
             if (!number) return "a row of the table lacks a number";
-        // A further version of a value that is written has the value's name, and something behind it.
-        auto is_name = [&](std::string const& name) { return table[r][0].starts_with(name); };
-        if (known && std::none_of(known->names.begin(), known->names.end(), is_name))
-            return "a row of the table bears a name that is not in the model: " + table[r][0];
+        std::string const& name = table[r][0]; // v@1: its further version, of a value that is written
+        if (known && !known->names.contains(name) && !known->names.contains(name.substr(0, name.rfind('@'))))
+            return "a row of the table bears a name that is not in the model: " + name;
         rows.push_back({*numbers[0], *numbers[1], *numbers[2], *numbers[3]});
         top = std::max(top, rows.back().offset + rows.back().size);
         sum += rows.back().size;
