@@ -119,7 +119,7 @@ public:
         ++runs_;
         words_ = words;
         outcome came = fuzz::run(*program_, words);
-        if (came.status != 0) ++refusals_[in_general(came.err)];
+        if (came.status != 0) ++refusals_[in_general(came.err.empty() ? came.out : came.err)];
         return came;
     }
 
@@ -145,15 +145,18 @@ public:
     }
 
 private:
-    /// The first line, without its names and numbers.
-    static std::string in_general(std::string const& sentence)
+    /// The last line, without names, types and numbers.
+    static std::string in_general(std::string text)
     {
+        while (text.ends_with('\n')) text.pop_back();
+        text.erase(0, text.rfind('\n') + 1);
         std::string general;
-        bool is_quoted = false;
-        for (char c : sentence.substr(0, sentence.find('\n'))) {
-            if (c == '\'') is_quoted = !is_quoted;
-            if (is_quoted || (c >= '0' && c <= '9' && general.ends_with('0'))) continue;
-            general += c >= '0' && c <= '9' ? '0' : c;
+        bool is_name = false;
+        for (char c : text) {
+            if (c == '\'') is_name = !is_name;
+            if (c == '(' || c == ')') is_name = c == '(';
+            char const shown = c >= '0' && c <= '9' ? '0' : c;
+            if (!is_name && !(shown == '0' && general.ends_with('0'))) general += shown;
         }
         return general;
     }
