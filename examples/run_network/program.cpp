@@ -88,7 +88,8 @@ sublet::byte_count room_for_runs(layered_network const& all, sublet::memory_plan
         return sublet::sum_fits(a, b) ? a + b : sublet::no_limit;
     };
     std::size_t const modes = std::size_t{asked.none} + asked.recycle + asked.arena;
-    std::size_t const runs = modes * (1 + (asked.threads != 0) + (asked.streams != 0)) + asked.formulas;
+    std::size_t const runs =
+        modes * (1 + (asked.threads != 0) + (asked.streams != 0) + asked.cuda) + asked.formulas;
     sublet::byte_count kept = 0, unplanned = 0, planned = 0;
     for (std::size_t i = 0; i != 1 + std::size_t{asked.streams != 0}; ++i)
         kept = sum(kept, layout_of(all).bytes);
