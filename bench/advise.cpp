@@ -143,18 +143,21 @@ subject chain(step_id layers)
             std::vector<byte_count>(p.steps(), 0)};
 }
 
+constexpr char usage[] = "usage: bench_advise [--smoke] [FILE ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         step_id layers = 500;
         std::vector<std::string> files;
         for (int i = 1; i != count; ++i) {
             std::string const word = words[i];
             if (word == "--smoke") layers = 20;
             else if (word[0] != '-') files.push_back(word);
-            else throw std::runtime_error("usage: advise [--smoke] [FILE ...]");
+            else bench::refuse_option(word);
         }
         for (std::string const& file : files) run(read_network(file));
         if (files.empty()) run(chain(layers));

@@ -176,18 +176,19 @@ arguments read_arguments(int count, char** words)
         else if (word == "--graphs") asked.graphs = operand();
         else if (word == "--nodes") asked.nodes = operand();
         else if (word[0] != '-') asked.files.push_back(word);
-        else
-            throw std::runtime_error(
-                "usage: assign [--smoke] [--values N] [--graphs N] [--nodes N] [FILE ...]");
+        else bench::refuse_option(word);
     }
     return asked;
 }
+
+constexpr char usage[] = "usage: bench_assign [--smoke] [--values N] [--graphs N] [--nodes N] [FILE ...]\n";
 
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         arguments const asked = read_arguments(count, words);
         for (std::string const& file : asked.files) run_network(file, read_network(file), asked.nodes);
         if (asked.files.empty()) run_drawn(asked);

@@ -58,6 +58,7 @@ arguments read_arguments(int count, char** words)
         if (word == "--smoke") asked.is_smoke = true;
         else if (word == "--states") asked.limits.states = bench::number_in(operand());
         else if (word == "--in-place") asked.in_place = operand() != "off";
+        else if (word[0] == '-') bench::refuse_option(word);
         else asked.files.push_back(word);
     }
     return asked;
@@ -120,11 +121,15 @@ void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most,
          order_graph_of(p, {.bytes = size, .in_place = asked.in_place}), asked.limits);
 }
 
+constexpr char usage[] =
+    "usage: bench_exact_order [--smoke] [--states N] [--in-place on|off] [FILE.onnx ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         arguments const asked = read_arguments(count, words);
         std::printf("%-28s %6s %6s %6s %6s %9s %9s %10s %10s %10s\n", "", "nodes", "stretches", "longest",
                     "searched", "sets", "ms", "file", "least", "bound");

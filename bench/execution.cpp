@@ -289,12 +289,12 @@ wishes read_words(int count, char** words)
         if (word == "--count-only") asked.count_only = true;
         else if (word == "--csv") asked.as_csv = true;
         else if (word == "--smoke") asked.smoke = true;
-        else if (word == "--most" && has_more) asked.most = std::stoull(words[++i]);
+        else if (word == "--most" && has_more) asked.most = bench::bytes_in(words[++i]);
         else if (word == "--rounds" && has_more)
             asked.rounds = static_cast<int>(bench::number_in(words[++i], 1));
         else if (word == "--width" && has_more) asked.width = bench::number_in(words[++i], 1);
         else if (word == "--compare" && has_more) asked.compared = words[++i];
-        else if (word[0] == '-') throw std::invalid_argument(word);
+        else if (word[0] == '-') bench::refuse_option(word);
         else if (!std::filesystem::is_directory(word)) asked.words.push_back(word);
         else {
             auto const before = static_cast<std::ptrdiff_t>(asked.words.size());
@@ -322,23 +322,23 @@ wishes read_words(int count, char** words)
     return asked;
 }
 
+constexpr char usage[] =
+    "usage: bench_execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]\n"
+    "       bench_execution --count-only [--csv] [NETWORK ...]\n"
+    "       bench_execution --compare FILE.onnx [NETWORK]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         if (count == 6 && std::strcmp(words[1], "--one") == 0)
             return run_one(words[2], words[3], std::stoul(words[4]), std::stoi(words[5])), 0;
         wishes const asked = read_words(count, words);
         if (!asked.compared.empty()) return bench::compare(asked.compared, asked.words.front()) ? 0 : 1;
         if (asked.count_only || asked.smoke) bench::print_counts(asked.words, asked.as_csv);
         return asked.count_only || run_all(words[0], asked) ? 0 : 1;
-    } catch (std::invalid_argument const&) {
-        std::fputs(
-            "usage: execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]\n"
-            "       execution --count-only [--csv] [NETWORK ...]\n"
-            "       execution --compare FILE.onnx [NETWORK]\n",
-            stderr);
     } catch (std::exception const& e) {
         std::fprintf(stderr, "execution: %s\n", e.what());
     }

@@ -282,7 +282,7 @@ wishes read_words(int count, char** words)
         } else if (word == "--streams" && has_more) {
             asked.streams = bench::number_in(words[++i], 1);
         } else if (word[0] == '-') {
-            throw std::invalid_argument(word);
+            bench::refuse_option(word);
         } else {
             asked.words.push_back(word);
         }
@@ -293,19 +293,20 @@ wishes read_words(int count, char** words)
     return asked;
 }
 
+constexpr char usage[] =
+    "usage: bench_execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         wishes const asked = read_words(count, words);
         auto const found = cuda::probe();
         std::printf("%s\n", found.why());
         if (!found.is_usable()) return 77;
         return run_all(found.first()->id, asked) ? 0 : 1;
-    } catch (std::invalid_argument const&) {
-        std::fputs("usage: execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]\n",
-                   stderr);
     } catch (std::exception const& e) {
         std::fprintf(stderr, "execution_cuda: %s\n", e.what());
     }

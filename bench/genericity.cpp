@@ -137,16 +137,16 @@ bool compare(std::size_t n, int runs)
     return same;
 }
 
+constexpr char usage[] = "usage: bench_genericity [--smoke]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
-    bool const smoke = count == 2 && std::strcmp(words[1], "--smoke") == 0;
-    if (count != 1 && !smoke) {
-        std::fputs("usage: genericity [--smoke]\n", stderr);
-        return 2;
-    }
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
+        bool const smoke = count > 1 && std::strcmp(words[1], "--smoke") == 0;
+        if (count > (smoke ? 2 : 1)) bench::refuse_option(words[smoke ? 2 : 1]);
         std::printf("%9s %-10s %12s %12s %8s %12s %12s\n", "n", "work", "by hand ms", "generic ms", "ratio",
                     "spread %", "spread %");
         std::size_t const sizes[] = {1000, 100'000, 1'000'000};

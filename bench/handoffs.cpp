@@ -88,11 +88,14 @@ subject read_network([[maybe_unused]] std::string const& file)
 #endif
 }
 
+constexpr char usage[] = "usage: bench_handoffs [--smoke] [--tasks N] [--family NAME] [FILE ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         std::size_t tasks = 2000;
         std::string family;
         std::vector<std::string> files;
@@ -106,7 +109,7 @@ int main(int count, char** words)
             else if (word == "--tasks") tasks = bench::number_in(operand());
             else if (word == "--family") family = operand();
             else if (word[0] != '-') files.push_back(word);
-            else throw std::runtime_error("usage: handoffs [--smoke] [--tasks N] [--family NAME] [FILE ...]");
+            else bench::refuse_option(word);
         }
         for (std::string const& file : files) run(read_network(file));
         if (!files.empty()) return 0;

@@ -254,11 +254,14 @@ char const* const tiny = "F countdown 3 4 1 3 5\n"
                          "B 1 1 2\nH 1 0:0 1:2\nI 2 1\nI - 2\n"
                          "B 2\nI - 3\n";
 
+constexpr char usage[] = "usage: bench_liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         std::vector<std::string> files;
         std::string only;
         unsigned rounds = 5;
@@ -273,9 +276,7 @@ int main(int count, char** words)
             } else if (std::strcmp(words[i], "--policy") == 0 && i + 1 != count) {
                 only = words[++i];
             } else if (words[i][0] == '-') {
-                std::fputs("usage: liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]\n",
-                           stderr);
-                return 2;
+                bench::refuse_option(words[i]);
             } else {
                 files.emplace_back(words[i]);
             }

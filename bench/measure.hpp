@@ -5,8 +5,11 @@
 /// Time and memory of a piece of work, as text columns want them. Nothing here is asserted by anybody.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -27,6 +30,31 @@ inline unsigned number_in(std::string const& word, unsigned least = 0)
     if (!is_number || word.size() > 9 || std::stoul(word) < least)
         throw std::runtime_error("'" + word + "' is not a number to count with");
     return static_cast<unsigned>(std::stoul(word));
+}
+
+/// The same of bytes, up to all that 64 bits can count.
+inline std::uint64_t bytes_in(std::string const& word)
+{
+    std::uint64_t bytes = 0;
+    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
+    if (error != std::errc() || end != word.data() + word.size())
+        throw std::runtime_error("'" + word + "' is not a number of bytes");
+    return bytes;
+}
+
+/// Whether the words of a command line ask for help, which is then printed.
+inline bool gives_help(int count, char const* const* words, char const* usage)
+{
+    for (int i = 1; i < count; ++i)
+        if (std::string const word = words[i]; word == "--help" || word == "-h")
+            return std::fputs(usage, stdout), true;
+    return false;
+}
+
+/// Throws: std::runtime_error, which says that there is no such option.
+[[noreturn]] inline void refuse_option(std::string const& word)
+{
+    throw std::runtime_error("unknown option '" + word + "' (see --help)");
 }
 
 struct timing {

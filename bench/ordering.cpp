@@ -237,25 +237,23 @@ bool measure_networks(std::vector<std::string> const& files)
 }
 #endif
 
+constexpr char usage[] = "usage: bench_ordering [--smoke] [--most N] [FILE.onnx ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
-    std::size_t most = 100'000;
-    std::vector<std::string> files;
-    for (int i = 1; i != count; ++i) {
-        if (std::strcmp(words[i], "--smoke") == 0) {
-            most = 1000;
-        } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
-            most = bench::number_in(words[++i]);
-        } else if (words[i][0] != '-') {
-            files.push_back(words[i]);
-        } else {
-            std::fputs("usage: ordering [--smoke] [--most N] [FILE.onnx ...]\n", stderr);
-            return 2;
-        }
-    }
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
+        std::size_t most = 100'000;
+        std::vector<std::string> files;
+        for (int i = 1; i != count; ++i) {
+            if (std::strcmp(words[i], "--smoke") == 0) most = 1000;
+            else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count)
+                most = bench::number_in(words[++i]);
+            else if (words[i][0] != '-') files.push_back(words[i]);
+            else bench::refuse_option(words[i]);
+        }
 #ifdef SUBLET_BENCH_READS_ONNX
         if (!files.empty()) return measure_networks(files) ? 0 : 1;
 #endif

@@ -206,6 +206,9 @@ void only_run(char const* const* words)
     });
 }
 
+constexpr char usage[] = "usage: bench_overhead [--smoke] [--csv] [--most N]\n"
+                         "       bench_overhead --count MODE LEVEL KIND N RUNS\n";
+
 } // namespace
 
 int main(int count, char** words)
@@ -214,6 +217,7 @@ int main(int count, char** words)
     int samples = 7;
     bool as_csv = false;
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         if (count == 7 && std::strcmp(words[1], "--count") == 0) return only_run(words + 2), 0;
         for (int i = 1; i != count; ++i) {
             if (std::strcmp(words[i], "--smoke") == 0) {
@@ -224,10 +228,7 @@ int main(int count, char** words)
             } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
                 most = bench::number_in(words[++i]);
             } else {
-                std::fputs("usage: overhead [--smoke] [--csv] [--most N]\n"
-                           "       overhead --count MODE LEVEL KIND N RUNS\n",
-                           stderr);
-                return 2;
+                bench::refuse_option(words[i]);
             }
         }
         std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"

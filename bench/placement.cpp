@@ -414,7 +414,7 @@ arguments read_arguments(int count, char** words)
             else if (word == "--scaling") asked.scaling = bench::number_in(operand());
             else if (word == "--anytime") asked.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections")
-                throw std::runtime_error("there is no option " + word + "; placement.cpp begins with all");
+                bench::refuse_option(word);
         }
     }
     if (asked.sections.empty()) asked.sections = {"--files"};
@@ -466,11 +466,17 @@ void run(arguments const& asked)
     }
 }
 
+constexpr char usage[] =
+    "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]\n"
+    "  SECTION  --files --capacity N --variants N --minimize --dissections --copies N --anytime F.svg\n"
+    "           --scaling N\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         arguments asked = read_arguments(count, words);
         if (asked.smoke) {
             asked.sections = {"--files",       "--capacity", "--variants", "--minimize",

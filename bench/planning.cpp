@@ -227,25 +227,23 @@ void print(kind const& k, std::size_t n, row const& r, bool as_csv)
     std::fflush(stdout);
 }
 
+constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
-    std::size_t most = 1'000'000;
-    bool as_csv = false;
-    for (int i = 1; i != count; ++i) {
-        if (std::strcmp(words[i], "--smoke") == 0) {
-            most = 1000;
-        } else if (std::strcmp(words[i], "--csv") == 0) {
-            as_csv = true;
-        } else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count) {
-            most = std::strtoull(words[++i], nullptr, 10);
-        } else {
-            std::fputs("usage: planning [--smoke] [--csv] [--most N]\n", stderr);
-            return 2;
-        }
-    }
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
+        std::size_t most = 1'000'000;
+        bool as_csv = false;
+        for (int i = 1; i != count; ++i) {
+            if (std::strcmp(words[i], "--smoke") == 0) most = 1000;
+            else if (std::strcmp(words[i], "--csv") == 0) as_csv = true;
+            else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count)
+                most = bench::number_in(words[++i]);
+            else bench::refuse_option(words[i]);
+        }
         std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
                            : "%8s %-9s %10s %10s %10s %10s %10s %8s %9s %7s %9s %13s\n",
                     "n", "kind", "lifetimes", "buffers", "place", "check", "all ms", "spread %", "packings",

@@ -256,9 +256,7 @@ arguments read_arguments(int count, char** words)
         else if (word == "--family") asked.family = operand();
         else if (word == "--visits") asked.visits = bench::number_in(operand());
         else if (word[0] != '-') asked.files.push_back(word);
-        else
-            throw std::runtime_error(
-                "usage: sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE ...]");
+        else bench::refuse_option(word);
     }
     if (!asked.family.empty() &&
         std::find(std::begin(family_names), std::end(family_names), asked.family) == std::end(family_names))
@@ -281,11 +279,15 @@ subject read_network([[maybe_unused]] std::string const& file)
 #endif
 }
 
+constexpr char usage[] =
+    "usage: bench_sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         arguments const asked = read_arguments(count, words);
         for (std::string const& file : asked.files) run(read_network(file), asked);
         if (!asked.files.empty()) return 0;

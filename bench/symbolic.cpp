@@ -53,7 +53,7 @@ arguments read_arguments(int count, char** words)
         else if (word == "--most") asked.most = bench::number_in(words[++i]);
         else if (word == "--align") asked.alignment = bench::number_in(words[++i]);
         else if (word == "--within") asked.within = bench::number_in(words[++i]);
-        else if (word[0] == '-') throw std::runtime_error("unknown option " + word);
+        else if (word[0] == '-') bench::refuse_option(word);
         else asked.files.push_back(word);
     }
     return asked;
@@ -135,11 +135,15 @@ void run_drawn(unsigned seed, arguments const& asked, tally& all)
             {.bytes = bytes, .max_batch = asked.most, .alignment = asked.alignment});
 }
 
+constexpr char usage[] =
+    "usage: bench_symbolic [--smoke] [--most N] [--align N] [--within N] [FILE.onnx ...]\n";
+
 } // namespace
 
 int main(int count, char** words)
 {
     try {
+        if (bench::gives_help(count, words, usage)) return 0;
         arguments const asked = read_arguments(count, words);
         tally all{asked.within};
         std::printf("%-14s %16s %16s %16s %10s %10s\n", "", "one plan", "one of its own", "lower bound",

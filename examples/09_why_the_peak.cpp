@@ -71,4 +71,7 @@ int main(int count, char** words)
     auto slot_of = [&](auto v) { return slots.slot_of[planned.plan.buffer_of[v]]; };
     std::ofstream file(words[1]);
     sublet::write_dot(file, network, slot_of, tensor_name, operation_name, {.value_names = true});
+    if (file.flush()) return 0;
+    std::cerr << words[1] << ": cannot be written\n";
+    return 2;
 }

@@ -2,15 +2,20 @@
 
 // Linked into every example and bench: what a program prints arrives, or the program fails with a sentence.
 //
-// That a disk is full, or a pipe closed, may show only when standard output is flushed for the last time, after
-// main() has returned a status. This object is destroyed after that, flushes, and ends the program with status 2
-// if anything is lost.
+// That a disk is full, or a pipe closed, may show only when standard output is flushed for the last time,
+// after main() has returned a status. This object is destroyed after that, also where a program ends by
+// exit(). It flushes, and ends the program with status 2 if anything is lost.
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+
+#if __has_include(<unistd.h>)
+#include <fcntl.h>
+#include <unistd.h>
+#endif
 
 namespace {
 
@@ -19,6 +24,13 @@ struct checked_output {
     {
 #ifdef SIGPIPE
         std::signal(SIGPIPE, SIG_IGN); // a write into a closed pipe fails, and is reported as any other
+#endif
+#if __has_include(<unistd.h>)
+        // A standard stream that is closed would be the next file that is opened, and what is printed would
+        // go there. With this in its place, to print fails.
+        int opened = 0;
+        while (opened >= 0 && opened <= STDERR_FILENO) opened = open("/dev/null", O_RDONLY);
+        if (opened >= 0) close(opened);
 #endif
     }
     ~checked_output()

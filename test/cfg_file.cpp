@@ -103,6 +103,10 @@ TEST_CASE("a damaged file is told in one sentence with its line")
              {"F f 1 1 0 0\n", "line 1: the line ends too early"},
              {"F f 1 1 2 0 0\n", "line 1: there are more parameters than values"},
              {"F f 1 1 0 0 x\n", "line 1: 'x' is not a number of instructions"},
+             {"\x7f"
+              "ELF\n",
+              "line 1: '?ELF' is no record (F, B, H, I)"},
+             {"F f 1 16777217 0 0 0\n", "line 1: there are more values than 16777216"},
              {"F f 1 4294967296 0 0 0\n", "line 1: '4294967296' is not a number of values"},
              {"F f 2 1 0 0 0\nB 1\n", "line 2: block 0 must come next"},
              {"F f 1 1 0 0 0\nB 0\nB 1\n", "line 3: the function has more blocks than it says"},
@@ -132,6 +136,7 @@ TEST_CASE("a file that is not there is told by its name")
 {
     CHECK_THROWS_WITH_AS((void)cfg_file::functions_of("no/such.txt"), "no/such.txt: cannot be opened",
                          std::runtime_error);
+    CHECK_THROWS_WITH_AS((void)cfg_file::functions_of("."), ".: is a directory", std::runtime_error);
 }
 
 TEST_CASE("a file may be plain or packed, and one that is cut off while packed is told with its line")
@@ -142,6 +147,10 @@ TEST_CASE("a file may be plain or packed, and one that is cut off while packed i
     std::string const plain = (folder / "countdown.txt").string();
     std::ofstream(plain, std::ios::binary) << countdown;
     CHECK(cfg_file::functions_of(plain).size() == 1);
+    std::string const empty = (folder / "empty.txt").string();
+    std::ofstream(empty, std::ios::binary).flush();
+    CHECK_THROWS_WITH_AS((void)cfg_file::functions_of(empty), (empty + ": has no function").c_str(),
+                         std::runtime_error);
 
     std::string const packed = plain + ".gz";
 #ifdef SUBLET_HAS_ZLIB

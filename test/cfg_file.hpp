@@ -12,6 +12,8 @@
 /// Values 0 .. parameters - 1 are the parameters. Phis count as instructions; a file that counts neither
 /// edges nor instructions says 0 0. A file may be packed by gzip where zlib was found.
 
+#include "../examples/statements.hpp"
+
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/units.hpp>
@@ -20,12 +22,14 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,6 +40,7 @@
 namespace cfg_file {
 
 using namespace sublet;
+using statements::in_quotes;
 
 struct phi_operand {
     node_id pred;
@@ -115,8 +120,7 @@ public:
     {
         std::string_view const word = next();
         std::size_t const colon = word.find(':');
-        if (colon == std::string_view::npos)
-            throw std::runtime_error("'" + std::string(word) + "' is not pred:value");
+        if (colon == std::string_view::npos) throw std::runtime_error(in_quotes(word) + " is not pred:value");
         node_id const pred = number_in(word.substr(0, colon), "a block");
         if (pred >= blocks) throw std::runtime_error("there is no block " + std::to_string(pred));
         return {pred, value_in(word.substr(colon + 1), values)};
@@ -128,7 +132,7 @@ private:
         std::uint32_t number = 0;
         auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
         if (error != std::errc() || end != word.data() + word.size())
-            throw std::runtime_error("'" + std::string(word) + "' is not " + std::string(of_what));
+            throw std::runtime_error(in_quotes(word) + " is not " + std::string(of_what));
         return number;
     }
     static value_id value_in(std::string_view word, std::size_t values)
@@ -151,7 +155,7 @@ public:
         std::string_view const record = of.next();
         if (record == "F") return open_function(of);
         if (record != "B" && record != "H" && record != "I")
-            throw std::runtime_error("'" + std::string(record) + "' is no record (F, B, H, I)");
+            throw std::runtime_error(in_quotes(record) + " is no record (F, B, H, I)");
         if (functions_.empty()) throw std::runtime_error("a function (F) must come first");
         function& f = functions_.back();
         if (record == "B") return open_block(f, of);
@@ -188,6 +192,8 @@ private:
         f.parameters = of.number("a number of parameters");
         edges_ = of.number("a number of edges");
         instructions_ = of.number("a number of instructions");
+        if (f.values > most_values)
+            throw std::runtime_error("there are more values than " + std::to_string(most_values));
         if (f.parameters > f.values) throw std::runtime_error("there are more parameters than values");
         functions_.push_back(std::move(f));
     }
@@ -240,6 +246,8 @@ private:
         return std::to_string(blocks) + ' ' + std::to_string(edges) + ' ' + std::to_string(instructions);
     }
 
+    static constexpr std::size_t most_values = 1 << 24; // for a file that is none would ask for any number
+
     std::vector<function> functions_;
     // Of the open function: what it announced, and where the instructions of its open block begin.
     std::size_t blocks_ = 0, edges_ = 0, instructions_ = 0, block_begin_ = 0;
@@ -268,10 +276,14 @@ inline std::vector<function> functions_in(std::string_view text, std::string con
     }
 }
 
-/// Throws: std::runtime_error if there is no such file, or it is damaged; the sentence names the line.
+/// Throws: std::runtime_error if there is no such file, it is damaged or has no function; the sentence names
+/// the
+///         line.
 inline std::vector<function> functions_of(std::string const& file)
 {
     std::string text, damage;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) throw std::runtime_error(file + ": is a directory");
 #ifdef SUBLET_HAS_ZLIB
     gzFile const in = gzopen(file.c_str(), "rb"); // reads what is not packed as it is
     if (in == nullptr) throw std::runtime_error(file + ": cannot be opened");
@@ -288,7 +300,9 @@ inline std::vector<function> functions_of(std::string const& file)
     if (!in) throw std::runtime_error(file + ": cannot be opened");
     text.assign(std::istreambuf_iterator<char>(in), {});
 #endif
-    return functions_in(text, file, damage);
+    std::vector<function> functions = functions_in(text, file, damage);
+    if (functions.empty()) throw std::runtime_error(file + ": has no function");
+    return functions;
 }
 
 } // namespace cfg_file

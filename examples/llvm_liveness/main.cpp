@@ -105,6 +105,14 @@ void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& nam
         out << "  never reached: " << function.size() - blocks.size() << " of the blocks\n";
 }
 
+constexpr char usage[] = "usage: llvm_liveness FILE.ll [--function NAME]\n"
+                         "\n"
+                         "Prints which values are alive where each block of each function begins.\n"
+                         "\n"
+                         "  --function NAME  of this function only\n"
+                         "\n"
+                         "Exit status: 0; 2 for bad input or usage.\n";
+
 int main(int count, char** words)
 {
     auto refuse = [](auto const&... sentence) {
@@ -112,9 +120,26 @@ int main(int count, char** words)
         (llvm::errs() << ... << sentence) << '\n';
         return 2;
     };
+    // LLVM's own stream would end the program in its own way where standard output is lost.
+    auto done = [&](int status) {
+        llvm::outs().flush();
+        if (!llvm::outs().has_error()) return status;
+        llvm::outs().clear_error();
+        return refuse("standard output cannot be written");
+    };
+    for (int i = 1; i < count; ++i)
+        if (std::string const word = words[i]; word == "--help" || word == "-h") {
+            llvm::outs() << usage;
+            return done(0);
+        }
+    if (count < 2) return refuse("no file is given (see --help)");
+    if (words[1][0] == '-' && words[1][1] != '\0')
+        return refuse("unknown option '", words[1], "' (see --help)");
+    if (count > 2 && words[2] != std::string("--function"))
+        return refuse("'", words[2], "' is no option after the file (see --help)");
+    if (count == 3) return refuse("option --function needs an operand (see --help)");
+    if (count > 4) return refuse("'", words[4], "' is one word too many (see --help)");
     std::string const only = count == 4 ? words[3] : "";
-    if (count != 2 && (count != 4 || words[2] != std::string("--function")))
-        return refuse("usage: llvm_liveness FILE.ll [--function NAME]");
 
     llvm::LLVMContext context;
     llvm::SMDiagnostic error;
@@ -131,5 +156,5 @@ int main(int count, char** words)
         print_liveness(function, names);
         is_found = true;
     }
-    return is_found ? 0 : refuse(words[1], ": defines no function ", only);
+    return is_found ? done(0) : refuse(words[1], ": defines no function ", only);
 }

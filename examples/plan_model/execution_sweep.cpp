@@ -169,7 +169,11 @@ bool run_all(std::string const& file, network net, bool is_full)
 int main(int count, char** words)
 {
     bool const is_full = count == 3 && std::string(words[2]) == "--full";
-    if (count != 2 && !is_full) return std::fputs("usage: execution_sweep DATA [--full]\n", stderr), 2;
+    bool const asks_for_help = count == 2 && std::string(words[1]) == "--help";
+    if ((count != 2 && !is_full) || asks_for_help)
+        return std::fputs("usage: plan_model_execution_sweep DATA [--full]\n",
+                          asks_for_help ? stdout : stderr),
+               asks_for_help ? 0 : 2;
     try {
         std::vector<std::filesystem::path> files;
         for (auto const& entry :

@@ -453,7 +453,10 @@ void write_orders()
 
 int main(int count, char** words)
 {
-    if (count != 2) return std::fputs("usage: make_models FOLDER\n", stderr), 2;
+    bool const asks_for_help = count == 2 && std::string(words[1]) == "--help";
+    if (count != 2 || asks_for_help)
+        return std::fputs("usage: make_models FOLDER\n", asks_for_help ? stdout : stderr),
+               asks_for_help ? 0 : 2;
     folder = words[1];
     write_unreadable();
     write_unsized();

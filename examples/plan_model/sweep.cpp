@@ -181,7 +181,10 @@ struct run_sweep {
 
 int main(int count, char** words)
 {
-    if (count != 2) return std::fputs("usage: sweep DATA\n", stderr), 2;
+    bool const asks_for_help = count == 2 && std::string(words[1]) == "--help";
+    if (count != 2 || asks_for_help)
+        return std::fputs("usage: plan_model_sweep DATA\n", asks_for_help ? stdout : stderr),
+               asks_for_help ? 0 : 2;
     try {
         std::vector<table_row> const rows = read_table(words[1]);
         std::vector<network> networks;

@@ -17,6 +17,7 @@
 #include <iomanip>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace transpiler {
@@ -142,8 +143,11 @@ void run(arguments const& asked, std::ostream& out)
         std::size_t const deleted = release_memory(program, asked.skip);
         out << "# " << deleted << " variables are deleted\n";
     } else {
+        std::stringstream log;
         optimized const all =
-            memory_optimize(program, asked.skip, asked.log ? &out : nullptr, asked.level, asked.skip_grads);
+            memory_optimize(program, asked.skip, asked.log ? &log : nullptr, asked.level, asked.skip_grads);
+        for (std::string line; std::getline(log, line);) // before a program it is a remark
+            out << (asked.print ? "#   " : "") << line << '\n';
         if (all.was_optimized) out << "# was optimized already\n";
         else
             out << "# " << all.reused << " variables reuse storage: " << all.after << " bytes instead of "

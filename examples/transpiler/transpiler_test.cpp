@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -186,6 +189,21 @@ TEST_CASE("variables that enter too many blocks are refused")
     CHECK_THROWS_WITH_AS(release_memory(program),
                          "its variables enter more than 1000000 blocks in which they are not declared",
                          program_error);
+}
+
+TEST_CASE("a program that is printed behind its log is one that can be read")
+{
+    auto const file = std::filesystem::temp_directory_path() /
+                      ("sublet_transpiler_" + std::to_string(std::random_device{}()) + ".prog");
+    std::string const text = "block -1\nvar x int8 4\nvar y int8 4\nvar z int8 4\n"
+                             "op a -> x\nop b x -> y\nop c y -> z\nop d z ->\n";
+    std::ofstream(file) << text;
+    std::string const name = file.string();
+    outcome const done = outcome_of({"memory_optimize", name.c_str(), "--log", "--print"});
+    CHECK(done.status == 0);
+    CHECK(done.out.starts_with("#   z: 4 B takes slot 0 from x, saves 4 B\n# 1 variables reuse storage"));
+    CHECK(program_of(done.out).is_optimized);
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("words that make no sense are told in one sentence, and help is an answer")
