@@ -45,6 +45,7 @@ struct arguments {
     std::uint64_t seed = 1, cases = 100;
     std::filesystem::path work = ".";
     std::vector<std::string> files;
+    bool help = false;
 };
 
 arguments read_arguments(int count, char** words)
@@ -56,6 +57,10 @@ arguments read_arguments(int count, char** words)
         if (!word.starts_with("--")) {
             names.push_back(word);
             continue;
+        }
+        if (word == "--help") {
+            asked.help = true;
+            return asked;
         }
         if (++i == count) throw std::invalid_argument("option " + word + " needs an operand");
         std::string const operand = words[i];
@@ -72,7 +77,7 @@ arguments read_arguments(int count, char** words)
         else if (word == "--work") asked.work = operand;
         else throw std::invalid_argument("unknown option " + word);
     }
-    if (names.size() < 2) throw std::invalid_argument(usage);
+    if (names.size() < 2) throw std::invalid_argument("a command and a program are needed (see --help)");
     asked.command = names[0], asked.program = names[1];
     asked.files.assign(names.begin() + 2, names.end());
     return asked;
@@ -404,12 +409,13 @@ int main(int count, char** words)
 {
     try {
         arguments const asked = read_arguments(count, words);
+        if (asked.help) return std::cout << usage, 0;
         std::filesystem::create_directories(asked.work);
         if (asked.command == "cases" && asked.files.size() == 1) return run_cases(asked);
         if (asked.command == "models" && asked.files.empty()) return run_models(asked);
         if (asked.command == "mutants") return run_mutants(asked);
-        std::cerr << usage;
-    } catch (std::invalid_argument const& e) {
+        throw std::invalid_argument("no such command, or not with these files (see --help)");
+    } catch (std::exception const& e) {
         std::cerr << "fuzz: " << e.what() << '\n';
     }
     return 2;
