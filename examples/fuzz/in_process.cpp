@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "in_process.hpp"
+
+#include "../memonger/program.hpp"
+#include "../pack/program.hpp"
+#include "../plan_model/program.hpp"
+#include "../run_network/program.hpp"
+#include "../transpiler/program.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace fuzz {
+namespace {
+
+constexpr program programs[] = {
+    {"plan_model", plan_model::run_program, "012"},
+    {"run_network", run_network::run_program, "0123"},
+    {"pack", pack::run_program, "0123"},
+    {"memonger", memonger::run_program, "02"},
+    {"transpiler", transpiler::run_program, "02"},
+};
+
+/// A sentence of the program about the file, and nothing else on the line.
+bool is_sentence(program const& which, std::string_view line)
+{
+    std::string const begin = std::string(which.name) + ": ";
+    return line.size() > begin.size() && line.starts_with(begin) &&
+           std::none_of(line.begin(), line.end(),
+                        [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
+}
+
+std::vector<std::string> lines_of(std::string const& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+} // namespace
+
+program const* find_program(std::string_view name)
+{
+    for (program const& p : programs)
+        if (p.name == name) return &p;
+    return nullptr;
+}
+
+std::vector<std::string> words_of(std::string const& line)
+{
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    return words;
+}
+
+outcome run(program const& which, std::vector<std::string> const& words)
+{
+    std::string const name(which.name);
+    std::vector<char const*> all{name.c_str()};
+    for (std::string const& word : words) all.push_back(word.c_str());
+    std::ostringstream out, err;
+    int const status = which.run(static_cast<int>(all.size()), all.data(), out, err);
+    return {status, std::move(out).str(), std::move(err).str()};
+}
+
+std::string misbehaviour(program const& which, outcome const& came)
+{
+    if (which.statuses.find(static_cast<char>('0' + came.status)) == std::string_view::npos)
+        return "ends with a status that is not documented";
+    if (!came.err.empty() && came.err.back() != '\n') return "ends within a line";
+    std::vector<std::string> const lines = lines_of(came.err);
+    if (came.status == 2 && lines.size() != 1) return "does not refuse with one sentence";
+    if (came.status == 2 && !came.out.empty()) return "refuses, and prints an answer too";
+    // The rows of a list, such as of what a network lacks, are indented.
+    for (std::string const& line : lines)
+        if (!is_sentence(which, line) && !(&line != &lines.front() && line.starts_with("  ")))
+            return "prints what is no sentence of its own";
+    for (char const* inside : {"sublet: ", "std::", "vector::", "basic_string", "bad_alloc", "::at",
+                               "length_error", "stoi", "stoll", "in-memory stream"})
+        if (came.err.find(inside) != std::string::npos)
+            return std::string("shows a word of the inside: ") + inside;
+    return {};
+}
+
+bool matches(std::string_view text, std::string_view pattern)
+{
+    // Where a part after a star does not fit, it is tried one character later.
+    std::size_t t = 0, p = 0, star = pattern.npos, retry = 0;
+    while (t != text.size()) {
+        if (p != pattern.size() && pattern[p] == '*') star = p++, retry = t;
+        else if (p != pattern.size() && pattern[p] == text[t]) ++p, ++t;
+        else if (star != pattern.npos) p = star + 1, t = ++retry;
+        else return false;
+    }
+    return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+} // namespace fuzz

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Holds the example programs to what they promise of any file: a right answer, or a refusal that is one true
+// sentence. Files that once did harm, models drawn at random, and files that are damaged at random.
+
+#include "dice.hpp"
+#include "drawn_models.hpp"
+#include "in_process.hpp"
+#include "mutate.hpp"
+#include "plan_answers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace fuzz;
+
+constexpr char usage[] =
+    "usage: fuzz cases PROGRAM TABLE [--work FOLDER]\n"
+    "       fuzz models plan_model|run_network [--seed S] [--cases N] [--work FOLDER]\n"
+    "       fuzz mutants PROGRAM [--seed S] [--cases N] [--work FOLDER] [FILE ...]\n"
+    "\n"
+    "  cases    run the program on the files that a table lists, with the answers or refusals that it lists\n"
+    "  models   draw valid models, and run the program on each in all its modes\n"
+    "  mutants  damage files, those given and models that are drawn, and run the program on each\n"
+    "\n"
+    "Case i follows from the seed S + i and the files alone: --seed S+i --cases 1 runs it again, and says "
+    "how the\n"
+    "program is called. Exit status: 0 if the program kept its promises; 1 if not; 2 for bad usage.\n";
+
+struct arguments {
+    std::string command, program;
+    std::uint64_t seed = 1, cases = 100;
+    std::filesystem::path work = ".";
+    std::vector<std::string> files;
+    bool help = false;
+};
+
+arguments read_arguments(int count, char** words)
+{
+    arguments asked;
+    std::vector<std::string> names;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        if (!word.starts_with("--")) {
+            names.push_back(word);
+            continue;
+        }
+        if (word == "--help") {
+            asked.help = true;
+            return asked;
+        }
+        if (++i == count) throw std::invalid_argument("option " + word + " needs an operand");
+        std::string const operand = words[i];
+        auto number = [&] {
+            std::uint64_t read = 0;
+            char const* const end = operand.data() + operand.size();
+            if (auto const [stop, error] = std::from_chars(operand.data(), end, read);
+                stop != end || error != std::errc{})
+                throw std::invalid_argument("option " + word + " is a number, not " + operand);
+            return read;
+        };
+        if (word == "--seed") asked.seed = number();
+        else if (word == "--cases") asked.cases = number();
+        else if (word == "--work") asked.work = operand;
+        else throw std::invalid_argument("unknown option " + word);
+    }
+    if (names.size() < 2) throw std::invalid_argument("a command and a program are needed (see --help)");
+    asked.command = names[0], asked.program = names[1];
+    asked.files.assign(names.begin() + 2, names.end());
+    return asked;
+}
+
+void write_file(std::filesystem::path const& file, std::string const& bytes)
+{
+    std::ofstream out(file, std::ios::binary);
+    out << bytes;
+    out.close();
+    if (!out) throw std::runtime_error(file.string() + ": cannot be written");
+}
+
+std::string contents_of(std::filesystem::path const& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) throw std::runtime_error(file.string() + ": cannot be read");
+    return std::move(text).str();
+}
+
+std::string joined(std::vector<std::string> const& words)
+{
+    std::string all;
+    for (std::string const& word : words) all += ' ' + word;
+    return all;
+}
+
+/// Runs one program again and again, and keeps what it did wrong.
+class session {
+public:
+    session(arguments const& asked) : asked_(asked), program_(find_program(asked.program))
+    {
+        if (program_ == nullptr) throw std::invalid_argument("no such program here: " + asked.program);
+    }
+
+    /// Said before the program runs: whatever ends the process, its case is the last one named.
+    void begin(std::string const& name) { std::cout << name << std::endl; }
+
+    outcome run(std::vector<std::string> const& words)
+    {
+        if (asked_.cases == 1) std::cout << program_->name << joined(words) << std::endl;
+        ++runs_;
+        words_ = words;
+        outcome came = fuzz::run(*program_, words);
+        if (came.status != 0) ++refusals_[in_general(came.err.empty() ? came.out : came.err)];
+        return came;
+    }
+
+    /// `mistake`: empty, if there is none besides what no program may do.
+    bool judge(outcome const& came, std::string mistake)
+    {
+        if (std::string const worse = misbehaviour(*program_, came); !worse.empty()) mistake = worse;
+        if (mistake.empty()) return true;
+        ++mistakes_;
+        std::cout << "MISTAKE: " << mistake << "\n  " << program_->name << joined(words_)
+                  << "\n  exit status " << came.status << "\n  stdout: " << came.out
+                  << "\n  stderr: " << came.err << std::endl;
+        return false;
+    }
+
+    int finish() const
+    {
+        if (asked_.command == "models")
+            for (auto const& [sentence, count] : refusals_)
+                std::cout << count << " times: " << sentence << '\n';
+        std::cout << runs_ << " runs, " << mistakes_ << " mistakes\n";
+        return mistakes_ == 0 ? 0 : 1;
+    }
+
+private:
+    /// The last line, without names, types and numbers.
+    static std::string in_general(std::string text)
+    {
+        while (text.ends_with('\n')) text.pop_back();
+        text.erase(0, text.rfind('\n') + 1);
+        std::string general;
+        bool is_name = false;
+        for (char c : text) {
+            if (c == '\'') is_name = !is_name;
+            if (c == '(' || c == ')') is_name = c == '(';
+            char const shown = c >= '0' && c <= '9' ? '0' : c;
+            if (!is_name && !(shown == '0' && general.ends_with('0'))) general += shown;
+        }
+        return general;
+    }
+
+    arguments const& asked_;
+    program const* program_;
+    std::vector<std::string> words_;
+    std::uint64_t runs_ = 0, mistakes_ = 0;
+    std::map<std::string, std::uint64_t> refusals_;
+};
+
+void substitute(std::string& in, std::string const& what, std::string const& by)
+{
+    for (std::size_t at = in.find(what); at != in.npos; at = in.find(what, at + by.size()))
+        in.replace(at, what.size(), by);
+}
+
+/// The words of a mode, with FILE, ORDER and OUT in their places.
+std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
+                                       std::filesystem::path const& work)
+{
+    std::vector<std::string> words = words_of(mode);
+    for (std::string& word : words) {
+        substitute(word, "FILE", file);
+        substitute(word, "ORDER", (work / "order").string());
+        substitute(word, "OUT", (work / "out").string());
+    }
+    return words;
+}
+
+// --- files that did harm --------------------------------------------------------------------------------
+
+/// A row of a table: file | program and words | exit statuses | what is printed, on stdout if the status is 0
+/// and on stderr if not.
+struct listed_case {
+    std::string file, program, words, statuses, printed;
+};
+
+std::vector<listed_case> read_cases(std::filesystem::path const& table)
+{
+    std::vector<listed_case> cases;
+    std::istringstream in(contents_of(table));
+    for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        std::vector<std::string> fields(1);
+        for (char c : line)
+            if (c == '|') fields.emplace_back();
+            else fields.back() += c;
+        for (std::string& field : fields) {
+            field.erase(0, field.find_first_not_of(' '));
+            field.erase(field.find_last_not_of(' ') + 1);
+        }
+        if (fields.size() != 4)
+            throw std::runtime_error(table.string() + ": a row has not four fields: " + line);
+        std::size_t const cut = std::min(fields[1].find(' '), fields[1].size() - 1);
+        cases.push_back(
+            {fields[0], fields[1].substr(0, cut), fields[1].substr(cut + 1), fields[2], fields[3]});
+    }
+    return cases;
+}
+
+/// One, or those that a row stands for: "in all modes", "without --run", "with --run".
+std::vector<std::string> modes_of(listed_case const& c)
+{
+    bool const with = c.words == "with --run", without = c.words == "without --run";
+    if (!with && !without && c.words != "in all modes") return {c.words};
+    std::vector<std::string> modes;
+    for (std::string const& mode : plan_modes()) {
+        bool const runs = mode.find("--run") != mode.npos, is_ordered = mode.find("ORDER") != mode.npos;
+        if ((runs ? !without : !with) && !is_ordered) modes.push_back("FILE " + mode);
+    }
+    return modes;
+}
+
+int run_cases(arguments const& asked)
+{
+    session all(asked);
+    std::filesystem::path const table = asked.files.at(0);
+    for (listed_case const& c : read_cases(table)) {
+        if (c.program != asked.program) continue;
+        for (std::string const& mode : modes_of(c)) {
+            auto const words = words_of_mode(mode, (table.parent_path() / c.file).string(), asked.work);
+            all.begin(asked.program + joined(words));
+            outcome const came = all.run(words);
+            std::string mistake;
+            auto is_right = [&](int status) {
+                return c.statuses.find(std::to_string(status)) != c.statuses.npos;
+            };
+            bool const is_advice = mode.find("--capacity") != mode.npos; // fits, or does not fit
+            if (!is_right(came.status) && !(is_advice && came.status == 1 && is_right(0)))
+                mistake = "the exit status is not " + c.statuses;
+            else if (asked.program == "plan_model" && came.status < 2)
+                mistake = mistake_in_plan(words, came, std::nullopt);
+            if (mistake.empty() && !matches(came.status < 2 ? came.out : came.err, c.printed + '\n'))
+                mistake = "expected: " + c.printed;
+            all.judge(came, mistake);
+        }
+    }
+    return all.finish();
+}
+
+// --- models that are drawn ------------------------------------------------------------------------------
+
+std::string order_text(std::vector<std::size_t> const& order)
+{
+    std::string text;
+    for (std::size_t n : order) text += std::to_string(n) + '\n';
+    return text;
+}
+
+int run_models(arguments const& asked)
+{
+    session all(asked);
+    bool const plans = asked.program == "plan_model";
+    std::vector<std::string> const modes =
+        plans
+            ? plan_modes()
+            : std::vector<std::string>{"--threads 2 --streams 3 --formulas --check digest --limit 100000000"};
+    for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
+        dice d(seed);
+        std::optional<model_facts> known;
+        onnx::ModelProto model;
+        if (plans && d.percent(80)) {
+            drawn_model drawn = draw_plan(d);
+            known = std::move(drawn.facts);
+            model = std::move(drawn.model);
+            write_file(asked.work / "order", order_text(known->order));
+        } else {
+            model = draw_layers(d);
+        }
+        std::string const file = (asked.work / "model.onnx").string();
+        write_file(file, model.SerializeAsString());
+        all.begin("seed " + std::to_string(seed));
+        for (std::string const& mode : modes) {
+            auto words = words_of_mode(mode, file, asked.work);
+            if (!known && mode.find("ORDER") != mode.npos) continue;
+            words.insert(words.begin(), file);
+            outcome const came = all.run(words);
+            std::string mistake;
+            if (came.status > 1) mistake = "a valid model is refused";
+            else if (plans) mistake = mistake_in_plan(words, came, known);
+            else if (!matches(came.out, "*\nresults: identical\n")) mistake = "the results are not identical";
+            if (!all.judge(came, mistake))
+                std::filesystem::copy_file(file, asked.work / ("mistake_" + std::to_string(seed) + ".onnx"),
+                                           std::filesystem::copy_options::overwrite_existing);
+        }
+    }
+    return all.finish();
+}
+
+// --- files that are damaged -----------------------------------------------------------------------------
+
+/// Ways to call a program on a file; what a run may take is little, because a damaged file asks for much.
+std::vector<std::string> modes_of(std::string const& program)
+{
+    if (program == "plan_model") {
+        std::vector<std::string> modes;
+        for (std::string const& mode : plan_modes()) modes.push_back("FILE " + mode);
+        return modes;
+    }
+    if (program == "run_network")
+        return {"FILE --limit 1000000", "FILE --threads 2 --streams 2 --check digest --limit 1000000",
+                "FILE --mode arena --formulas --limit 1000000"};
+    if (program == "pack")
+        return {"--minimize --input FILE --time-limit 100ms --output OUT.csv --svg OUT.svg",
+                "--capacity 64 --input FILE --time-limit 100ms --output OUT.csv",
+                "--minimize --input FILE --time-limit 100ms --threads 2"};
+    if (program == "transpiler")
+        return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
+                "release_memory FILE --print"};
+    std::vector<std::string> modes;
+    for (char const* call :
+         {"optimize_inference_fast", "optimize_inference_for_dag", "compute_assignments", "share_grad_blobs",
+          "share_grad_and_activation_blobs", "release_blobs_when_used"})
+        modes.push_back(std::string(call) + " FILE --print --log");
+    return modes;
+}
+
+/// A damaged file, and the order of a model beside it, which may be the damaged one.
+struct mutant {
+    std::string name, bytes, order;
+};
+
+mutant draw_mutant(arguments const& asked, dice& d)
+{
+    bool const reads_models = asked.program != "pack";
+    if (!asked.files.empty() && (!reads_models || d.percent(50))) {
+        std::filesystem::path const from = d.one_of(asked.files);
+        std::string bytes = contents_of(from);
+        onnx::ModelProto model;
+        if (from.extension() == ".onnx" && d.percent(70) && model.ParseFromString(bytes)) {
+            mutate_model(model, d);
+            bytes = model.SerializeAsString();
+        } else if (d.percent(from.extension() == ".onnx" ? 100 : 30)) {
+            mutate_bytes(bytes, d);
+        } else {
+            mutate_words(bytes, d);
+        }
+        return {"mutant" + from.extension().string(), bytes, "0\n"};
+    }
+    if (!reads_models) throw std::invalid_argument(asked.program + " needs a file to begin with");
+    bool const is_plan = asked.program != "run_network" && d.percent(70);
+    drawn_model drawn = is_plan ? draw_plan(d) : drawn_model{draw_layers(d), {}};
+    mutant made{"mutant.onnx", {}, order_text(drawn.facts.order)};
+    bool const in_order = is_plan && d.percent(10);
+    if (in_order) mutate_words(made.order, d);
+    else if (d.percent(75)) mutate_model(drawn.model, d);
+    made.bytes = drawn.model.SerializeAsString();
+    if (!in_order && d.percent(25)) mutate_bytes(made.bytes, d);
+    return made;
+}
+
+int run_mutants(arguments const& asked)
+{
+    session all(asked);
+    auto const modes = modes_of(asked.program);
+    for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
+        dice d(seed);
+        mutant const made = draw_mutant(asked, d);
+        std::string const file = (asked.work / made.name).string();
+        write_file(file, made.bytes);
+        write_file(asked.work / "order", made.order);
+        auto const words = words_of_mode(d.one_of(modes), file, asked.work);
+        all.begin("seed " + std::to_string(seed));
+        outcome const came = all.run(words);
+        std::string mistake;
+        bool const is_asked_to_fit = std::find(words.begin(), words.end(), "--capacity") != words.end();
+        if (asked.program == "plan_model" && came.status == 0)
+            mistake = mistake_in_plan(words, came, std::nullopt);
+        if (asked.program == "plan_model" && came.status == 1 && !is_asked_to_fit)
+            mistake = "is neither right nor refused";
+        if (asked.program == "run_network" && came.out.find("DIFFERENT") != came.out.npos)
+            mistake = "the results are not identical";
+        if (!all.judge(came, mistake))
+            std::filesystem::copy_file(file,
+                                       asked.work / ("mistake_" + std::to_string(seed) + '_' + made.name),
+                                       std::filesystem::copy_options::overwrite_existing);
+    }
+    return all.finish();
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    try {
+        arguments const asked = read_arguments(count, words);
+        if (asked.help) return std::cout << usage, 0;
+        std::filesystem::create_directories(asked.work);
+        if (asked.command == "cases" && asked.files.size() == 1) return run_cases(asked);
+        if (asked.command == "models" && asked.files.empty()) return run_models(asked);
+        if (asked.command == "mutants") return run_mutants(asked);
+        throw std::invalid_argument("no such command, or not with these files (see --help)");
+    } catch (std::exception const& e) {
+        std::cerr << "fuzz: " << e.what() << '\n';
+    }
+    return 2;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "plan_answers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace fuzz {
+namespace {
+
+using figures = std::map<std::string, std::string>;
+
+/// key: text
+figures read_lines(std::string const& text)
+{
+    figures all;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+        if (auto const cut = line.find(": "); cut != line.npos)
+            all.emplace(line.substr(0, cut), line.substr(cut + 2));
+    return all;
+}
+
+/// One flat object: {"key": text, ...}. Nothing if it is none.
+std::optional<figures> read_json(std::string const& text)
+{
+    figures all;
+    std::size_t at = 0;
+    auto take = [&](char c) {
+        while (at != text.size() && text[at] == ' ') ++at;
+        return at != text.size() && text[at] == c && ++at != 0;
+    };
+    auto read_string = [&]() -> std::optional<std::string> {
+        if (!take('"')) return std::nullopt;
+        std::string read;
+        for (; at != text.size() && text[at] != '"'; ++at) {
+            if (static_cast<unsigned char>(text[at]) < 32) return std::nullopt;
+            if (text[at] == '\\' && ++at == text.size()) return std::nullopt;
+            read += text[at];
+        }
+        return take('"') ? std::optional(read) : std::nullopt;
+    };
+    if (!take('{')) return std::nullopt;
+    do {
+        auto const key = read_string();
+        if (!key || !take(':')) return std::nullopt;
+        take(' ');
+        std::optional<std::string> value;
+        if (at != text.size() && text[at] == '"') {
+            value = read_string();
+        } else {
+            std::size_t const end = std::min(text.find_first_of(",}", at), text.size());
+            value = text.substr(at, end - at);
+            at = end;
+        }
+        if (!value || value->empty() || !all.emplace(*key, *value).second) return std::nullopt;
+    } while (take(','));
+    return take('}') && text.substr(at) == "\n" ? std::optional(all) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_in(std::string const& text)
+{
+    std::uint64_t read = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    bool const is_number = error == std::errc{} && end == text.data() + text.size();
+    return is_number ? std::optional(read) : std::nullopt;
+}
+
+std::string contents_of(std::string const& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return std::move(text).str();
+}
+
+/// The fields of a table as RFC 4180 has it.
+std::vector<std::vector<std::string>> read_table(std::string const& text)
+{
+    std::vector<std::vector<std::string>> rows;
+    std::vector<std::string> row{""};
+    bool is_quoted = false;
+    for (std::size_t i = 0; i != text.size(); ++i) {
+        char const c = text[i];
+        bool const doubled = c == '"' && is_quoted && text.substr(i, 2) == "\"\"";
+        if (doubled) row.back() += text[++i];
+        else if (c == '"') is_quoted = !is_quoted;
+        else if (is_quoted) row.back() += c;
+        else if (c == ',') row.emplace_back();
+        else if (c == '\n') rows.push_back(std::exchange(row, {""}));
+        else row.back() += c;
+    }
+    return rows;
+}
+
+struct row {
+    std::uint64_t lower, upper, size, offset;
+};
+
+/// Rows that are alive together lie apart, end where the arena ends, and bear names of the model.
+std::string mistake_in_csv(std::string const& text, figures const& said, bool is_sequential,
+                           std::optional<model_facts> const& known)
+{
+    auto const table = read_table(text);
+    if (table.empty() || table[0] != std::vector<std::string>{"id", "lower", "upper", "size", "offset"})
+        return "the table has another header";
+    std::vector<row> rows;
+    std::uint64_t top = 0, sum = 0;
+    for (std::size_t r = 1; r != table.size(); ++r) {
+        std::vector<std::optional<std::uint64_t>> numbers;
+        if (table[r].size() != 5) return "a row of the table has not five fields";
+        for (std::size_t f = 1; f != 5; ++f) numbers.push_back(number_in(table[r][f]));
+        for (auto const& number : numbers)
+            if (!number) return "a row of the table lacks a number";
+        std::string const& name = table[r][0]; // v@1: its further version, of a value that is written
+        if (known && !known->names.contains(name) && !known->names.contains(name.substr(0, name.rfind('@'))))
+            return "a row of the table bears a name that is not in the model: " + name;
+        rows.push_back({*numbers[0], *numbers[1], *numbers[2], *numbers[3]});
+        top = std::max(top, rows.back().offset + rows.back().size);
+        sum += rows.back().size;
+    }
+    auto is = [&](char const* key, std::uint64_t number) { return number_in(said.at(key)) == number; };
+    if (!is("buffers", rows.size())) return "the table has not one row for each buffer";
+    if (!is("naive_bytes", sum)) return "the sizes in the table are not the naive bytes together";
+    if (!is("arena_bytes", top)) return "the table does not end where the arena does";
+    if (is_sequential)
+        for (row const& a : rows)
+            for (row const& b : rows)
+                if (&a < &b && a.lower < b.upper && b.lower < a.upper && a.offset < b.offset + b.size &&
+                    b.offset < a.offset + a.size)
+                    return "two rows of the table overlap";
+    return {};
+}
+
+/// Tags that close what they open, and no stray `<` or `&`.
+bool is_xml(std::string const& text)
+{
+    std::vector<std::string> open;
+    for (std::size_t at = 0; at != text.size(); ++at) {
+        if (text[at] == '&') {
+            std::size_t const end = text.find(';', at);
+            if (end == text.npos || end - at > 6 || end - at < 2) return false;
+        }
+        if (text[at] != '<') continue;
+        std::size_t const end = text.find('>', at); // attributes hold none unescaped
+        if (end == text.npos || text.find('<', at + 1) < end) return false;
+        std::string const tag = text.substr(at + 1, end - at - 1);
+        if (tag.empty()) return false;
+        if (tag[0] == '/') {
+            if (open.empty() || open.back() != tag.substr(1)) return false;
+            open.pop_back();
+        } else if (tag[0] != '?' && tag[0] != '!' && tag.back() != '/') {
+            open.push_back(tag.substr(0, tag.find_first_of(" \n")));
+        }
+        at = end;
+    }
+    return open.empty() && text.find("<svg") != text.npos;
+}
+
+} // namespace
+
+std::vector<std::string> plan_modes()
+{
+    std::vector<std::string> modes = {
+        "--in-place off --csv OUT.csv --svg OUT.svg",
+        "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --json",
+        "--align 64 --order best --csv OUT.csv",
+        "--capacity 64",
+        "--capacity 1000000",
+        "--symbolic 8",
+        "--symbolic 3 --in-place off --json",
+        "--run --json --limit 1000000",
+    };
+    for (char const* in_place : {" --in-place on", " --in-place off"}) {
+        for (char const* order : {"", " --order file", " --order longest-path", " --order least-peak",
+                                  " --order exact", " --order best", " --order ORDER"})
+            modes.push_back(std::string("--run --check digest --limit 1000000") + order + in_place);
+        for (char const* strategy : {"", " --strategy slots", " --handoffs", " --handoffs --workers 2"})
+            for (char const* more : {" --csv OUT.csv --svg OUT.svg --dot OUT.dot --json",
+                                     " --run --check digest --limit 1000000"})
+                modes.push_back(std::string("--semantics concurrent") + strategy + in_place + more);
+    }
+    for (char const* level : {"off", "plan", "paint"})
+        modes.push_back(std::string("--run --align 16 --limit 1000000 --check ") + level);
+    return modes;
+}
+
+std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& came,
+                            std::optional<model_facts> const& known)
+{
+    auto asked = [&](char const* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    auto operand_of = [&](char const* option) {
+        auto const at = std::find(words.begin(), words.end(), option);
+        return at == words.end() ? std::string() : *(at + 1);
+    };
+    if (auto const capacity = operand_of("--capacity"); !capacity.empty()) {
+        bool const is_denied = came.out.find("\nno suggestions help: ") != came.out.npos;
+        std::size_t const needs = came.out.rfind(" needs ");
+        bool const is_more =
+            is_denied && number_in(came.out.substr(needs + 7, came.out.find(' ', needs + 7) - needs - 7)) >
+                             number_in(capacity);
+        return is_denied == (came.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
+    }
+    if (came.status != 0) return "is neither right nor refused";
+    auto const read = asked("--json") ? read_json(came.out) : std::optional(read_lines(came.out));
+    if (!read) return "prints no JSON object";
+    figures said = *read;
+    for (char const* key :
+         {"model", "operations", "values", "buffers", "naive_bytes", "arena_bytes", "verified"})
+        if (said[key].empty()) return std::string("does not say ") + key;
+    if (said["verified"] != "yes") return "the plan is not verified";
+    if (asked("--symbolic")) return {};
+    if (asked("--run") && said["run"] != "identical") return "the runs are not identical";
+
+    auto figure = [&](char const* key) { return number_in(said[key]).value_or(0); };
+    bool const is_sequential = !asked("concurrent");
+    if (figure("arena_bytes") < figure("lower_bound_bytes")) return "an arena below the lower bound";
+    if (operand_of("--align").empty() && figure("arena_bytes") > figure("naive_bytes"))
+        return "an arena larger than all buffers together";
+    auto const order = operand_of("--order");
+    if ((order == "exact" || order == "best") && figure("peak_bytes") > figure("given_peak_bytes"))
+        return "an order that needs more than the given one";
+    if (known && is_sequential && operand_of("--in-place") == "off") {
+        if (figure("buffers") != known->buffers) return "another number of buffers than the model has";
+        if (figure("naive_bytes") != known->naive_bytes) return "other naive bytes than the model has";
+        if (operand_of("--order").empty() && figure("lower_bound_bytes") != known->peak_bytes)
+            return "another lower bound than the peak of the model, " + std::to_string(known->peak_bytes);
+    }
+    if (auto const file = operand_of("--csv"); !file.empty())
+        if (auto const wrong = mistake_in_csv(contents_of(file), said, is_sequential, known); !wrong.empty())
+            return wrong;
+    if (auto const file = operand_of("--svg"); !file.empty() && !is_xml(contents_of(file)))
+        return "the picture is not well-formed";
+    if (auto const file = operand_of("--dot"); !file.empty() && !contents_of(file).ends_with("}\n"))
+        return "the graph for Graphviz has no end";
+    return {};
+}
+
+} // namespace fuzz
