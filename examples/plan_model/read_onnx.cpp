@@ -265,9 +265,9 @@ private:
     void declare(std::string const& name, value_type const& said)
     {
         if (name.empty()) return;
-        auto const [known, is_first] = types_.try_emplace(name, said);
-        value_type before = known->second;
-        if (!is_first && !merge(known->second, said))
+        value_type& known = types_[name];
+        value_type const before = known;
+        if (!merge(known, said))
             refuse("value " + quoted(name) + " is declared as " + text_of(before) + " and as " +
                    text_of(said));
     }
@@ -605,11 +605,11 @@ std::string contents_of(std::string const& file)
     return std::move(text).str();
 }
 
-/// How deep graphs lie in graphs: nodes hold some in their attributes.
+/// Are there graphs in graphs so deep? Nodes hold them in their attributes.
 ///
 /// Protobuf refuses what is nested too deep, and does not say that this is why. So the bytes are walked, past
 /// all that holds no graph.
-int graph_depth(std::string const& bytes)
+bool has_graphs_below(int deepest, std::string const& bytes)
 {
     enum kind { model, training, function, graph, node, attribute };
     struct {
@@ -627,7 +627,6 @@ int graph_depth(std::string const& bytes)
     google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
                                               static_cast<int>(bytes.size()));
     std::vector<message> open{{model, static_cast<int>(bytes.size()), 0}};
-    int deepest = 0;
     while (!open.empty()) {
         message const outer = open.back();
         if (in.CurrentPosition() >= outer.end) {
@@ -657,9 +656,9 @@ int graph_depth(std::string const& bytes)
         int const end =
             in.CurrentPosition() + std::min(static_cast<int>(length), outer.end - in.CurrentPosition());
         open.push_back({known->inner, end, outer.depth + (known->inner == graph)});
-        deepest = std::max(deepest, open.back().depth);
+        if (open.back().depth > deepest) return true;
     }
-    return deepest;
+    return false;
 }
 
 } // namespace
@@ -674,7 +673,7 @@ onnx::ModelProto parse_onnx(std::string const& file)
     if (bytes.empty()) throw input_error(file + ": is empty");
     if (bytes.size() > INT_MAX)
         throw input_error(file + ": is larger than 2 GiB, which is all that protobuf reads");
-    if (graph_depth(bytes) > deepest)
+    if (has_graphs_below(deepest, bytes))
         throw input_error(file + ": its graphs are nested more than " + std::to_string(deepest) + " deep");
     google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
                                               static_cast<int>(bytes.size()));
