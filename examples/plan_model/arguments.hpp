@@ -30,14 +30,17 @@ inline constexpr char usage[] =
     "\n"
     "Plans where the values of a neural network lie in memory, proves the plan, and prints what it needs.\n"
     "\n"
-    "  --order WORD       run the nodes as the file lists them (file, so by default), or in an order that may "
+    "  --order WORD       run the nodes as the file lists them (file, so by default), or in an order that "
+    "may "
     "need\n"
     "                     less memory: longest-path, least-peak, exact (by search among all), best (all of "
     "these)\n"
     "  --order FILE       or in this one: one node index a line, counted from 0 (./best is always a file)\n"
     "  --align N          every buffer begins at a multiple of N bytes (1)\n"
     "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
-    "  --capacity BYTES   say what to copy out and back, or to make again, to run in so many bytes\n"
+    "  --capacity BYTES   say what to copy out and back, or to make again, to run in so many bytes; exit "
+    "status 1\n"
+    "                     if it does not fit even so\n"
     "  --symbolic N_MAX   one plan for every batch N from 1 to N_MAX, in formulas; what grows with the batch "
     "is\n"
     "                     found from the dimensions of the inputs\n"
@@ -63,7 +66,9 @@ inline constexpr char usage[] =
     "  --json             print one JSON object instead of lines\n"
     "  --quiet            print nothing but errors\n"
     "\n"
-    "Exit status: 0; 1 if the plan could not be verified or the runs differ; 2 for bad input or usage.\n";
+    "Exit status: 0; 1 if the plan could not be verified, the runs differ, or a capacity is not reached; 2 "
+    "for\n"
+    "bad input or usage.\n";
 
 /// Of this machine, or no limit where it does not say.
 inline sublet::byte_count half_of_memory()
@@ -193,8 +198,9 @@ inline arguments read_arguments(int count, char const* const* words)
     if (asked.capacity != 0 &&
         (asked.concurrent || asked.run || asked.json || asked.max_batch != 0 || !asked.svg.empty() ||
          !asked.dot.empty() || !asked.csv.empty() || !asked.why_peak.empty()))
-        throw input_error("option --capacity prints advice: it does not go with runs, files of one plan, --json, "
-                          "--symbolic or --semantics concurrent");
+        throw input_error(
+            "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
+            "--symbolic or --semantics concurrent");
     if (asked.max_batch != 0 && (asked.concurrent || asked.run || !asked.svg.empty() || !asked.dot.empty() ||
                                  !asked.csv.empty() || !asked.why_peak.empty()))
         throw input_error(

@@ -26,9 +26,11 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -191,7 +193,11 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         return run(asked, out, err);
     } catch (input_error const& e) {
         err << "plan_model: " << e.what() << '\n';
-    } catch (std::exception const& e) { // a broken promise of ours, sizes beyond 64 bits, too little memory
+    } catch (std::bad_alloc const&) {
+        err << "plan_model: " << about << "there is too little memory for it\n";
+    } catch (std::length_error const&) {
+        err << "plan_model: " << about << "there is too little memory for it\n";
+    } catch (std::exception const& e) { // a broken promise of ours, or sizes beyond 64 bits
         err << "plan_model: " << about << e.what() << '\n';
     }
     return 2;

@@ -69,10 +69,16 @@ public:
             for (auto v : op.mutated) write(v);
             for (auto v : op.outputs) write(v);
         }
+        std::vector<sublet::byte_count> needed(net.values.size(), 64); // of unknown size: room for its views
+        for (auto v = static_cast<sublet::value_id>(net.values.size()); v-- != 0;) { // views come later
+            network_value const& its = net.values[v];
+            if (its.bytes != sublet::no_size) needed[v] = its.bytes;
+            if (its.alias_of != sublet::no_value)
+                needed[its.alias_of] = std::max(needed[its.alias_of], needed[v]);
+        }
         for (sublet::value_id v = 0; v != net.values.size(); ++v) {
             if (!has_role(net.values[v].role, sublet::value_role::external)) continue;
-            bool const is_sized = net.values[v].bytes != sublet::no_size;
-            windows_.push_back({v, 0, is_sized ? net.values[v].bytes : 64, written[v]});
+            windows_.push_back({v, 0, needed[v], written[v]});
             if (!written[v]) end_ = std::max(end_, windows_.back().size);
         }
         for (window& w : windows_) {
