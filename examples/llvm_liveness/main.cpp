@@ -150,11 +150,12 @@ int main(int count, char** words)
         return refuse(words[1], ": is not valid IR (opt -passes=verify tells why)");
 
     llvm::ModuleSlotTracker names(module.get());
-    bool is_found = only.empty();
+    bool is_found = false;
     for (auto const& function : *module) {
         if (function.isDeclaration() || (!only.empty() && function.getName() != only)) continue;
         print_liveness(function, names);
         is_found = true;
     }
-    return is_found ? done(0) : refuse(words[1], ": defines no function ", only);
+    if (is_found) return done(0);
+    return refuse(words[1], ": defines no function", only.empty() ? "" : " ", only);
 }
