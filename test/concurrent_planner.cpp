@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <vector>
 
 using namespace sublet;
@@ -124,7 +125,46 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
                 if (seed % 2 == 1 && tasks.pool[a] == tasks.pool[b]) REQUIRE(!rule.gives(a, b));
         }
         REQUIRE(sum == offsets.report.lower_bound_bytes);
+        REQUIRE(!offsets.report.is_cut_short);
     }
+}
+
+TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says so")
+{
+    std::size_t cut_short = 0, higher = 0;
+    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25), .views = 20, .pools = 2});
+        auto const planned = plan_concurrent(tasks.program(), tasks.options());
+        auto const slots =
+            plan_concurrent(tasks.program(), tasks.options(), {.strategy = concurrent_strategy::slots});
+        for (std::uint64_t visits : {1, 30, 300}) {
+            auto const hasty = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
+            REQUIRE(hasty.is_sound());
+            REQUIRE(hasty.report.lower_bound_bytes == planned.report.lower_bound_bytes);
+            REQUIRE(hasty.report.arena_bytes <= slots.report.arena_bytes);
+            if (hasty.report.arena_bytes > planned.report.arena_bytes) REQUIRE(hasty.report.is_cut_short);
+            if (hasty.report.arena_bytes == hasty.report.lower_bound_bytes)
+                REQUIRE(!hasty.report.is_cut_short);
+            cut_short += hasty.report.is_cut_short;
+            higher += hasty.report.arena_bytes > planned.report.arena_bytes;
+        }
+    }
+    CHECK(cut_short > 10);
+    CHECK(higher > 10);
+}
+
+TEST_CASE("the report says that a budget was spent")
+{
+    plan_report report;
+    report.arena_bytes = report.naive_bytes = 16;
+    report.reading = program_reading::concurrent;
+    std::ostringstream whole, cut;
+    whole << report;
+    report.is_cut_short = true;
+    cut << report;
+    CHECK(cut.str() == whole.str() + "; the budget of work was spent before the search was over");
 }
 
 TEST_CASE("the same program and options give the same plan")

@@ -6,6 +6,7 @@
 /// what the library makes of them.
 
 #include "dice.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -81,7 +82,7 @@ struct random_program {
     }
     sublet::plan_options options(bool in_place = true) const
     {
-        return {.bytes = bytes,
+        return {.bytes = within_roots(bytes, alias_of),
                 .alignment = alignment,
                 .role = role,
                 .alias_of = alias_of,

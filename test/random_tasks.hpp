@@ -6,6 +6,7 @@
 /// them: who comes before whom, and who may give its bytes to whom. Neither asks the library.
 
 #include "dice.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -46,7 +47,11 @@ struct random_tasks {
     }
     sublet::plan_options options() const
     {
-        return {.bytes = bytes, .alignment = alignment, .role = role, .alias_of = alias_of, .pool = pool};
+        return {.bytes = within_roots(bytes, alias_of),
+                .alignment = alignment,
+                .role = role,
+                .alias_of = alias_of,
+                .pool = pool};
     }
 };
 

@@ -6,6 +6,7 @@
 /// nothing that the library makes of them. On no path is a value read before it is written.
 
 #include "dice.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/graph/program_tree.hpp>
 #include <sublet/plan_options.hpp>
@@ -78,7 +79,7 @@ struct random_tree {
     sublet::plan_options options(sublet::program_id i) const
     {
         program const& p = programs[i];
-        return {.bytes = p.bytes,
+        return {.bytes = within_roots(p.bytes, p.alias_of),
                 .alignment = p.alignment,
                 .role = p.role,
                 .alias_of = p.alias_of,

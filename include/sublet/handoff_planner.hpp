@@ -121,9 +121,10 @@ bool lower_by_waiting(Plan const& clock, placement_problem const& problem, place
     std::vector<keyed> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto is_low = [&] {
-        now = place_concurrently(problem, clock.lives,
-                                 clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
-                                 {.bounds = limits, .visits = wanted.visits / 16, .may_fail = true});
+        std::uint64_t const visits = wanted.visits / 16;
+        now = place_concurrently(
+            problem, clock.lives, clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
+            {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
         bool low = now.status <= placement_status::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];

@@ -100,6 +100,30 @@ placement place_all(std::vector<placement_buffer> buffers, bool all_conflict = t
                               row.conflicts);
 }
 
+} // namespace
+
+TEST_CASE("a search that may fail gives up where its visits are spent, and says so")
+{
+    std::vector<placement_buffer> const buffers(1000, placement_buffer{{}, 8});
+    in_a_row const row(1000, false);
+    placement_problem const problem{buffers, {}};
+    auto place_within = [&](std::uint64_t visits, std::uint64_t most_visits) {
+        return place_concurrently(problem, row.lives, row.conflicts,
+                                  {.visits = visits, .most_visits = most_visits});
+    };
+    placement const failed = place_within(1, 2);
+    CHECK(failed.is_cut_short);
+    CHECK(failed.status == placement_status::limit);
+    CHECK(failed.pools[0].height == no_limit);
+    CHECK(failed.offset == std::vector<byte_count>(1000, no_offset));
+
+    placement const hasty = place_within(1, no_limit); // puts all that is left on top
+    CHECK(hasty.pools[0].height != no_limit);
+    CHECK(place_within(100'000'000, 200'000'000).pools[0].height == 8);
+}
+
+namespace {
+
 /// The lowest height: some order of lowest fit has it.
 byte_count lowest_height(drawn_problem const& drawn, sharing_rule const& rule)
 {

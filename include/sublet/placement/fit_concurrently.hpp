@@ -35,13 +35,13 @@ namespace sublet {
 /// Ensures:    those that conflict do not overlap in bytes; every offset is a multiple of its alignment or a
 ///             pin. The placement is given up as soon as it is clear that it ends above `ceiling`. Once it
 ///             has visited as much as `limit`, it looks no longer for gaps but puts all others on top of
-///             those that they conflict with; after twice that it is given up, if it `may_fail`.
+///             those that they conflict with; at `most` it is given up.
 /// Complexity: n insertions and queries, n = buffers.
 template <std::same_as<placement_buffer> Buffer>
 [[nodiscard]] packing fit_concurrently(std::vector<Buffer> const& buffers,
                                        std::vector<std::uint32_t> const& order, placed_by_range& placed,
                                        byte_count ceiling, std::uint64_t limit = no_limit,
-                                       bool may_fail = false)
+                                       std::uint64_t most = no_limit)
 {
     packing result;
     result.origin.assign(buffers.size(), no_offset);
@@ -58,7 +58,7 @@ template <std::same_as<placement_buffer> Buffer>
         Buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
         bool const in_haste = placed.visits() >= limit;
-        bool const gives_up = in_haste && may_fail && placed.visits() - limit >= limit;
+        bool const gives_up = placed.visits() >= most;
         byte_count const at =
             gives_up ? no_offset : placed.lowest_gap(i, b.size, b.alignment, ceiling, in_haste);
         if (at == no_offset) {

@@ -43,7 +43,7 @@ struct place_concurrently_options {
     std::vector<buffer_id> antichain = {}; ///< buffers that all conflict with each other, many bytes in all
     std::vector<byte_count> fallback = {}; ///< by buffer: a placement that is valid, or nothing
     std::uint64_t visits = 100'000'000;    ///< about a second's work, then no further order is begun
-    bool may_fail = false; ///< twice as many visits without a placement of a pool: it is `no_limit` high
+    std::uint64_t most_visits = no_limit;  ///< a pool that has no placement by then is `no_limit` high
 };
 
 namespace detail {
@@ -80,7 +80,8 @@ placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conf
 template <class Buffer>
 bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                        std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,
-                       bool may_fail, placed_by_range& placed, packing& best, std::uint32_t& tried)
+                       std::uint64_t most_visits, placed_by_range& placed, packing& best,
+                       std::uint32_t& tried)
 {
     // Quick ones first, for of very many buffers only they can be had.
     struct attempt {
@@ -95,8 +96,11 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     std::vector<std::uint32_t> best_order;
     std::uint64_t spent = 0;
     auto try_order = [&](std::vector<std::uint32_t> order) {
+        // To put on top what is left takes little, as a rule.
+        std::uint64_t const left = visits - spent;
+        std::uint64_t const enough = left + larger(left, std::uint64_t{256} * order.size());
         packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent,
-                                         may_fail || best.height != no_limit);
+                                         best.height == no_limit ? most_visits : enough);
         ++tried;
         spent += found.visits;
         if (found.height >= best.height && !best_order.empty()) return;
@@ -107,7 +111,7 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.origin, keys));
     for (attempt now : portfolio) {
         if (best.height <= bound) return true;
-        if (spent >= visits && (may_fail || best.height != no_limit)) return false;
+        if (spent >= visits && (best.height != no_limit || spent >= most_visits)) return false;
         std::vector<std::uint32_t> order = order_by(now.order, keys);
         if (now.by_levels) {
             std::vector<Buffer> const alike(buffers.size(), Buffer{{}, 1});
@@ -201,9 +205,9 @@ template <std::same_as<placement_problem> Problem, class Lives>
         }
         bool const is_complete =
             detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound,
-                                      options.visits, options.may_fail, placed, best, out.packings);
+                                      options.visits, options.most_visits, placed, best, out.packings);
         result.is_cut_short = result.is_cut_short || !is_complete;
-        if (best.height == no_limit && options.may_fail) {
+        if (best.height == no_limit && options.most_visits != no_limit) {
             out.height = no_limit;
             out.status = placement_status::limit;
             continue;
