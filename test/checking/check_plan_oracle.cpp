@@ -525,7 +525,9 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
     CHECK(sound_in_place > 200);
     for (std::size_t i = 0; i != found.size(); ++i) {
         auto const what = static_cast<fault>(i);
-        bool const is_of_this_reading = what != fault::several_defs && what != fault::cycle;
-        CHECK((found[i] > 20) == is_of_this_reading);
+        // Views are drawn within their roots: property/oversized_views.cpp has the others.
+        bool const is_drawn =
+            what != fault::several_defs && what != fault::cycle && what != fault::oversized_view;
+        CHECK((found[i] > 20) == is_drawn);
     }
 }
