@@ -17,6 +17,7 @@
 #include <iomanip>
 #include <iterator>
 #include <ostream>
+#include <sstream>
 #include <string>
 
 namespace memonger {
@@ -176,7 +177,9 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         arguments const asked = read_arguments(count, words);
         if (asked.help) return out << usage, 0;
         about = asked.file + ": ";
-        run(asked, out);
+        std::ostringstream answer; // whole, or not at all
+        run(asked, answer);
+        out << answer.str();
         return 0;
     } catch (std::exception const& e) {
         err << "memonger: " << about << e.what() << '\n';
