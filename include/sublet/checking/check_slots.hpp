@@ -22,7 +22,6 @@
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
