@@ -3,6 +3,7 @@
 
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/planner.hpp>
 #include <sublet/reporting/csv.hpp>
@@ -223,7 +224,8 @@ TEST_CASE("straight-line code in SSA form takes what it takes in the sequential 
                     for (overwrite o : ops[i].pairs) s.may_overwrite(o.in, o.out);
                 }
             });
-        plan_options options{.bytes = bytes, .role = role, .alias_of = alias_of, .in_place = false};
+        plan_options options{
+            .bytes = within_roots(bytes, alias_of), .role = role, .alias_of = alias_of, .in_place = false};
         planned_memory const sequential = plan_memory(p, options);
         planned_flow const flowing = plan_flow(p, options);
         REQUIRE(sequential.is_sound());

@@ -11,6 +11,7 @@
 
 #include "dice.hpp"
 #include "random_flow.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/flow_planner.hpp>
 
@@ -79,6 +80,7 @@ inline flow_program draw_flow_program(dice& pick)
         alignment.push_back(pick.below(6) == 0 ? 1 + pick.below(6) : 1);
         pinned.push_back(pins && pick.below(5) == 0 ? 60 * pick.below(3) : no_offset);
     }
+    drawn.bytes = within_roots(std::move(drawn.bytes), drawn.alias_of);
     drawn.options = {.bytes = drawn.bytes,
                      .alignment = alignment,
                      .role = drawn.role,

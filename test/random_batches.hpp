@@ -58,6 +58,9 @@ inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
     for (unsigned i = 0; i != 128; ++i) usual.push_back(draw_growth(pick, i));
     for (sublet::byte_count b : p.bytes)
         bytes.push_back(b < 128 && pick.below(4) != 0 ? usual[b] : draw_growth(pick, b));
+    for (sublet::value_id v = 0; v != bytes.size(); ++v) // a view is no larger than its root, for any batch
+        for (sublet::value_id root = v; p.alias_of[root] != sublet::no_value;)
+            bytes[v] = bytes[root = p.alias_of[root]];
     sublet::byte_count const most = 1 + pick.below(12);
     bool const is_apart = pick.below(4) == 0;
     std::vector<sublet::pool_limits> pools;

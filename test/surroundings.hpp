@@ -7,6 +7,7 @@
 
 #include "random_names.hpp"
 #include "random_program.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/analysis/versions.hpp>
 #include <sublet/execution/cpu_call.hpp>
@@ -42,8 +43,10 @@ inline subject drawn_versions(dice& pick)
     random_names const names = draw_names(pick, {.nodes = 12, .shuffled = false});
     std::vector<sublet::byte_count> bytes(names.values());
     for (sublet::byte_count& b : bytes) b = 8 * (1 + pick.below(5));
-    sublet::plan_options const by_name{
-        .bytes = bytes, .role = names.role, .alias_of = names.alias_of, .order = names.order};
+    sublet::plan_options const by_name{.bytes = within_roots(bytes, names.alias_of),
+                                       .role = names.role,
+                                       .alias_of = names.alias_of,
+                                       .order = names.order};
     auto const made = versions(names.program(), versions_for(by_name, names.same_storage));
     REQUIRE(!made.violation);
     return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size()),

@@ -110,8 +110,8 @@ witness as_witness(Violation const& v)
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved to be
 ///             unless `options.check` is off. Offsets are never higher than slots would be. The lower bound
 ///             is the weight of `antichain`: no plan that holds for every schedule goes below it. `refuted`
-///             says, with a witness, what stands against a plan, as plan_memory's does. Where a budget of work
-///             is spent, the plan is as sound, and `report.is_cut_short`.
+///             says, with a witness, what stands against a plan, as plan_memory's does. Where a budget of
+///             work is spent, the plan is as sound, and `report.is_cut_short`.
 /// Complexity: O(V + E + touches + values), the ranges of later_conflicts(), heaviest_antichain() for each
 ///             pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
@@ -136,10 +136,11 @@ template <std::same_as<snapshot> S>
         return result;
     }
     buffer_table table = gather_buffers(detail::listed_lives(p, role), options);
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     if (options.in_place) table = take_in_place_concurrently(p, g, std::move(table));
 
     placement_problem problem{{}, options.pools};
-    result.refuted = detail::list_planned(table, plan, problem);
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
     concurrent_lives const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
     conflict_ranges const conflicts = later_conflicts(g, lives, {.max_ranges = wanted.max_ranges});
     result.undecided = conflicts.undecided;

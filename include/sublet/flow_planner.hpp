@@ -124,9 +124,9 @@ live_range_lists spread_lives(live_range_lists const& of_values, Plan& plan, pla
 /// Ensures:    the plan is valid for the control-flow reading, and proved to be unless `options.check` is
 ///             off. `refuted` says, with a witness, what stands against a plan: a value that is read before
 ///             it is written on some path, pins that clash or are misaligned, a view of more bytes than its
-///             root, a capacity that the plan exceeds. (`flow.allows_undefined`: such reads find anything, and
-///             only a value that nothing ever writes is refused.) The lower bound is the most bytes needed at
-///             one position, or more.
+///             root, a capacity that the plan exceeds. (`flow.allows_undefined`: such reads find anything,
+///             and only a value that nothing ever writes is refused.) The lower bound is the most bytes
+///             needed at one position, or more.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
@@ -157,13 +157,14 @@ template <std::same_as<snapshot> S>
     }
     live_range_lists const lives = without_frame(p, framed, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
         table = take_in_place_in_flow(p, framed_lives(p, role, plan.order, operand_end::handed_over),
                                       position, std::move(table));
 
     placement_problem problem{{}, options.pools};
-    result.refuted = detail::list_planned(table, plan, problem);
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
     result.lives = detail::spread_lives(lives, plan, problem);
     placement const placed = pack(problem);
     detail::put(placed, plan);

@@ -43,8 +43,8 @@ namespace sublet {
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
 ///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: an order
 ///             against an edge, or in which a value is used before it is defined or overwritten too early,
-///             pins that clash or are misaligned, a view of more bytes than its root, a capacity that the plan
-///             exceeds (no claim that another could not keep it).
+///             pins that clash or are misaligned, a view of more bytes than its root, a capacity that the
+///             plan exceeds (no claim that another could not keep it).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 template <std::same_as<snapshot> S>
@@ -81,7 +81,8 @@ template <std::same_as<snapshot> S>
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);
-    result.refuted = found.refuted;
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    if (!result.refuted) result.refuted = found.refuted;
     detail::put(found.placed, plan);
     detail::account(result.report, found.placed, plan);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
+#include "../view_sizes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -73,7 +75,7 @@ struct scene {
     }
     plan_options options() const
     {
-        return {.bytes = bytes,
+        return {.bytes = within_roots(bytes, alias_of),
                 .alignment = alignment,
                 .role = role,
                 .alias_of = alias_of,

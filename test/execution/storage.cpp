@@ -155,7 +155,7 @@ TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated"
 TEST_CASE("a view shows the first bytes of its root")
 {
     auto const p = op_list(3, {{}, {0}}, {{0}, {1, 2}});
-    plan_options const options{.bytes = {16, 4, 100}, .alias_of = {-1, 0, 0}};
+    plan_options const options{.bytes = std::vector<byte_count>{16, 4, no_size}, .alias_of = {-1, 0, 0}};
     run_tape const tape = tape_of(p, options, false);
     lender source;
     storage values(tape, no_plan{}, counted_memory(&source));

@@ -60,8 +60,10 @@ TEST_CASE("the picture in the header")
 TEST_CASE("a view shows no more bytes than there are, and of an input it is one from the start")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
-    run_tape const tape =
-        tape_of(p, {.bytes = {8, 100}, .role = {value_role::input, {}}, .alias_of = {-1, 0}}, false);
+    run_tape const tape = tape_of(
+        p,
+        {.bytes = std::vector<byte_count>{8, no_size}, .role = {value_role::input, {}}, .alias_of = {-1, 0}},
+        false);
     CHECK(tape.bytes == std::vector<byte_count>{8, 8});
     CHECK(tape.is_view(1, 0));
 }

@@ -69,6 +69,27 @@ TEST_CASE("a view of more bytes than its root is refused by every planner, prove
     CHECK_THROWS_AS((void)share_by_tokens(views_of_views, options_with(64, 32, 128)), precondition_error);
 }
 
+TEST_CASE("it is the view and its root that are named, also where a class is written over another")
+{
+    // 0: a   1: b over a   2: c = view(b), too large   3: d = f(c)
+    snapshot const over = flow(
+        4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
+        [](node_id n, effect_sink& sink) {
+            if (n != 0) sink.use(n - 1);
+            sink.def(n);
+            if (n == 1) sink.may_overwrite(0, 1);
+        });
+    for (bool check : {true, false}) {
+        plan_options const options{.bytes = std::vector<byte_count>{64, 64, 65, 8},
+                                   .alias_of = std::vector<value_id>{no_value, no_value, 1, no_value},
+                                   .check = check};
+        witness const fact{.what = fault::oversized_view, .value = 2, .other = 1, .end = 65, .needed = 64};
+        CHECK(plan_memory(over, options).refuted == fact);
+        CHECK(plan_concurrent(over, options).refuted == fact);
+        CHECK(plan_flow(over, options).refuted == fact);
+    }
+}
+
 TEST_CASE("a plan for every batch has no view that is larger for one of them")
 {
     auto refuted_with = [](affine_bytes root, affine_bytes view) {

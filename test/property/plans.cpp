@@ -6,6 +6,8 @@
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 
+#include "../view_sizes.hpp"
+
 #include <doctest/doctest.h>
 #include <random>
 #include <vector>
@@ -66,7 +68,7 @@ drawn draw(Pick& pick)
         for (auto v : ops[step].defs) s.def(v);
         for (auto o : ops[step].pairs) s.may_overwrite(o.in, o.out);
     });
-    return {std::move(program), plan_options{.bytes = bytes,
+    return {std::move(program), plan_options{.bytes = within_roots(bytes, alias_of),
                                              .alignment = alignment,
                                              .role = role,
                                              .alias_of = alias_of,

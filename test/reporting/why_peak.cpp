@@ -3,6 +3,7 @@
 
 #include "../dice.hpp"
 #include "../network.hpp"
+#include "../view_sizes.hpp"
 #include "archetype.hpp"
 
 #include <sublet/planner.hpp>
@@ -130,7 +131,8 @@ drawn draw_program(dice& draw)
             for (auto o : nodes[n][i].pairs) s.may_overwrite(o.in, o.out);
         }
     });
-    plan_options options{.bytes = bytes, .role = role, .alias_of = alias_of, .pool = pool};
+    plan_options options{
+        .bytes = within_roots(bytes, alias_of), .role = role, .alias_of = alias_of, .pool = pool};
     if (draw.below(2) == 0) options.order = order;
     return {std::move(program), std::move(options), std::move(role)};
 }

@@ -3,6 +3,7 @@
 
 #include "../dice.hpp"
 #include "../random_names.hpp"
+#include "../view_sizes.hpp"
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -330,8 +331,11 @@ TEST_CASE("under new names a program reads what it read before, view by view and
             bytes.push_back(equal ? 8 : 8 * (1 + roll.below(2)));
             pool.push_back(roll.below(8) == 0 ? 1 : 0);
         }
-        plan_options const by_name{
-            .bytes = bytes, .role = drawn.role, .alias_of = drawn.alias_of, .pool = pool, .in_place = equal};
+        plan_options const by_name{.bytes = within_roots(bytes, drawn.alias_of),
+                                   .role = drawn.role,
+                                   .alias_of = drawn.alias_of,
+                                   .pool = pool,
+                                   .in_place = equal};
         auto const made =
             versions(drawn.program(),
                      {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
