@@ -239,13 +239,14 @@ private:
         if (d_.percent(20)) return void(add("GlobalAveragePool", {x.name}, {x.size[0], x.size[1], 1, 1}));
         auto rows = draw_window(x.size[2]), columns = draw_window(x.size[3]);
         bool const is_largest = d_.percent(50);
-        if (!is_largest) { // of opset 13: without dilations
-            for (auto [w, in] : {std::pair{&rows, x.size[2]}, std::pair{&columns, x.size[3]}}) {
-                w->dilation = 1;
-                w->before = std::min(w->before, w->taps - 1), w->after = std::min(w->after, w->taps - 1);
-                if (in + w->before + w->after < w->taps) w->taps = 1, w->before = w->after = 0;
-                w->out = (in + w->before + w->after - w->taps) / w->stride + 1;
-            }
+        for (auto [w, in] : {std::pair{&rows, x.size[2]}, std::pair{&columns, x.size[3]}}) {
+            if (!is_largest) w->dilation = 1; // in opset 13 an average has none
+            // Each window covers an element: one with holes could lie on padding alone.
+            std::int64_t const most = w->dilation == 1 ? w->taps - 1 : 0;
+            w->before = std::min(w->before, most), w->after = std::min(w->after, most);
+            if (in + w->before + w->after <= (w->taps - 1) * w->dilation)
+                w->taps = 1, w->before = w->after = 0;
+            w->out = (in + w->before + w->after - (w->taps - 1) * w->dilation - 1) / w->stride + 1;
         }
         bool const counts = d_.percent(50);
         add(is_largest ? "MaxPool" : "AveragePool", {x.name}, {x.size[0], x.size[1], rows.out, columns.out});
