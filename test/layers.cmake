@@ -9,7 +9,7 @@ set(analysis words graph analysis)
 set(ordering words graph analysis ordering)
 set(sharing words graph analysis sharing)
 set(placement words analysis placement)
-set(checking words checking graph/program.hpp graph/snapshot.hpp graph/csr_graph.hpp # it shares no code with what it checks:
+set(checking words checking graph/program.hpp graph/snapshot.hpp # it shares no code with what it checks:
              placement/problem.hpp placement/result.hpp)         # these are the question and the answer
 set(rewriting words graph analysis rewriting reporting/text.hpp reporting/names.hpp) # for what people read
 set(reporting words graph analysis reporting)
