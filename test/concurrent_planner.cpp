@@ -139,7 +139,7 @@ TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says
         auto const planned = plan_concurrent(tasks.program(), tasks.options());
         auto const slots =
             plan_concurrent(tasks.program(), tasks.options(), {.strategy = concurrent_strategy::slots});
-        for (std::uint64_t visits : {1, 30, 300}) {
+        for (std::uint64_t visits : {1u, 30u, 300u}) {
             auto const hasty = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
             REQUIRE(hasty.is_sound());
             REQUIRE(hasty.report.lower_bound_bytes == planned.report.lower_bound_bytes);
