@@ -128,7 +128,7 @@ bool can_pass(Shapes const& all, std::uint32_t a, std::uint32_t b)
     };
     std::vector<overlapping> distances;
     auto const one = all.pieces_of(a), other = all.pieces_of(b);
-    auto number = [](byte_count bytes) { return static_cast<std::int64_t>(bytes); };
+    auto number = [](byte_count n) { return static_cast<std::int64_t>(n); };
     for (std::size_t i = 0, j = 0; i != one.size() && j != other.size();) {
         shape_piece const &x = one[i], &y = other[j];
         if (overlaps(x.when, y.when))
