@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a size is fixed bytes, and bytes for each of the batch")
@@ -101,3 +103,5 @@ TEST_CASE("rounding up takes at most as many bytes as it says, and over enough b
                 REQUIRE(slope % divisor == 0);
             }
 }
+
+} // namespace this_test

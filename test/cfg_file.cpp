@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -182,3 +184,5 @@ TEST_CASE("a file may be plain or packed, and one that is cut off while packed i
 #endif
     std::filesystem::remove_all(folder);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using lists = std::vector<std::vector<value_id>>;
 
@@ -173,3 +175,5 @@ TEST_CASE("the same program and options give the same plan")
     plan_options const options{.bytes = family.bytes};
     CHECK(plan_concurrent(family.program(), options).plan == plan_concurrent(family.program(), options).plan);
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <exception>
 #include <type_traits>
 
+namespace this_test {
+
 static_assert(std::is_nothrow_copy_constructible_v<sublet::precondition_error>);
 
 TEST_CASE("a kept promise costs nothing and a broken one says which")
@@ -46,3 +48,5 @@ TEST_CASE("a condition is whatever an if would take")
 {
     CHECK_NOTHROW(SUBLET_EXPECTS(truthy{}, "sublet: never seen"));
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <memory_resource>
 #include <vector>
 
+namespace this_test {
+
 TEST_CASE("one include runs a planned program: with floats in, floats out, and the bytes that the plan says")
 {
     //   x ─► square ─► add 1 ─► double
@@ -40,3 +42,5 @@ TEST_CASE("one include runs a planned program: with floats in, floats out, and t
         CHECK(report.run.allocations.total == 0);
     }
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -280,3 +282,5 @@ TEST_CASE("whatever the program, the plan is sound and every walk through it fin
     CHECK(joined > 10);
     CHECK(holes > 100);
 }
+
+} // namespace this_test

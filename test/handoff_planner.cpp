@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -238,3 +240,5 @@ TEST_CASE("thousands of steps are planned as tens are")
         CHECK(planned.report.arena_bytes <= planned.bytes_without);
     }
 }
+
+} // namespace this_test

@@ -5,6 +5,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using sublet::falling;
 using sublet::keyed;
 
@@ -40,3 +42,5 @@ TEST_CASE("nothing is sorted too, and random keys leave nobody behind a smaller 
         CHECK(!(items[i] < items[i - 1]));
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(live_range_function<archetype::lives>);
@@ -59,3 +61,5 @@ TEST_CASE("ranges are sets of positions")
                     CHECK(covered == (first == top ? 0 : last - first));
                 }
 }
+
+} // namespace this_test

@@ -16,6 +16,8 @@
 #include <map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -312,3 +314,5 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
     CHECK(unreachable > 10);
     CHECK(reruns > 20);
 }
+
+} // namespace this_test

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Every header has the test of its name, in the folder of its name.
+# Every header has the test of its name, in the folder of its name, which includes it first: where each test is
+# compiled by itself, every header is seen to stand alone.
 #   cmake -DROOT=. -P test/namesakes.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -10,8 +11,14 @@ foreach(header IN LISTS headers)
   if(NOT EXISTS ${ROOT}/test/${namesake})
     message(NOTICE "${header}: has no test/${namesake}")
     math(EXPR missing "${missing} + 1")
+    continue()
+  endif()
+  file(STRINGS ${ROOT}/test/${namesake} first REGEX "^#" LIMIT_COUNT 1)
+  if(NOT first STREQUAL "#include <sublet/${header}>")
+    message(NOTICE "${header}: test/${namesake} includes another one before")
+    math(EXPR missing "${missing} + 1")
   endif()
 endforeach()
 if(missing)
-  message(FATAL_ERROR "${missing} headers without a test")
+  message(FATAL_ERROR "${missing} headers without a test that begins with them")
 endif()

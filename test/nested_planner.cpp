@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -310,3 +312,5 @@ TEST_CASE("what a tree cannot be planned with is refused by a sentence")
             "sublet: alias_of names a value that does not exist");
     refuses({{.bytes = {8}}, good}, "sublet: the table of a property has not one entry per value");
 }
+
+} // namespace this_test

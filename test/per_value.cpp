@@ -18,6 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -222,3 +224,5 @@ TEST_CASE("what is kept is released")
     }
     CHECK(counted.use_count() == 1);
 }
+
+} // namespace this_test

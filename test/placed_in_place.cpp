@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
     CHECK(above < rounds / 2);
     CAPTURE(left_out);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+namespace this_test {
+
 using namespace bench;
 
 namespace {
@@ -109,3 +111,5 @@ TEST_CASE("families have their shapes")
     for (placement_buffer const& b : draw_placement("nested", 1000).buffers)
         CHECK((b.life.last - b.life.first <= 5 || b.life.first + b.life.last == 1000));
 }
+
+} // namespace this_test

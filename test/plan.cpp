@@ -5,6 +5,8 @@
 
 #include <type_traits>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(std::is_aggregate_v<memory_plan> && std::is_aggregate_v<slot_plan> &&
@@ -54,3 +56,5 @@ TEST_CASE("plans are compared like the data they are")
     CHECK(slot_plan{} == slot_plan{{}, 0});
     CHECK(slot_plan{{0, no_slot}, 1} != slot_plan{{0, 0}, 1});
 }
+
+} // namespace this_test

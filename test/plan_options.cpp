@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(std::is_aggregate_v<plan_options> && !std::is_default_constructible_v<plan_options>);
@@ -79,3 +81,5 @@ TEST_CASE("options are stored, copied, returned and assigned, and nothing dangle
     CHECK(stored.alignment[1] == 20);
     CHECK(copy.eligible.tabulate(2) == std::vector<unsigned char>{1, 1});
 }
+
+} // namespace this_test

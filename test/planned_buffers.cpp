@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static buffer sized(value_id root, byte_count size)
@@ -45,3 +47,5 @@ TEST_CASE("a buffer that is pinned in two places speaks against every plan")
     CHECK(refuted->what == fault::off_pin);
     CHECK(refuted->needed == 64);
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the report says what the plan is held to: its order, or every schedule")
@@ -37,3 +39,5 @@ TEST_CASE("values with an offset are listed, and nothing speaks against a plan u
     planned.refuted = witness{};
     CHECK(!planned.is_sound());
 }
+
+} // namespace this_test

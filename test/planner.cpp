@@ -8,6 +8,8 @@
 #include <sstream>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -328,3 +330,5 @@ TEST_CASE("without the check the plan is the same and does not claim to be prove
     CHECK(!quick.report.is_checked);
     CHECK(quick.plan == plan_memory(chain, {.bytes = 8}).plan);
 }
+
+} // namespace this_test

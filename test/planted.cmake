@@ -14,7 +14,7 @@ function(plant header text complaint)
   file(WRITE ${TREE}/include/sublet/${header} "${text}\n")
   file(APPEND ${TREE}/CMakeLists.txt "include/sublet/${header}\n")
   string(REGEX REPLACE "\\.hpp$" ".cpp" namesake ${header})
-  file(WRITE ${TREE}/test/${namesake} "")
+  file(WRITE ${TREE}/test/${namesake} "#include <sublet/${header}>\n")
   if(complaint)
     set(layers "${layers}${header}: ${complaint}\n" PARENT_SCOPE)
   endif()
@@ -50,6 +50,8 @@ plant(sublet.hpp "${umbrella}" "")
 file(WRITE ${TREE}/include/sublet/value_role.hpp "")
 string(APPEND layers "value_role.hpp: is not in the list of headers in CMakeLists.txt\n"
                      "value_role.hpp: is not in the umbrella\n")
+file(WRITE ${TREE}/test/placement/fine.cpp "#include <vector>\n#include <sublet/placement/fine.hpp>\n")
+string(APPEND namesakes "placement/fine.hpp: test/placement/fine.cpp includes another one before\n")
 string(APPEND namesakes "value_role.hpp: has no test/value_role.cpp\n")
 
 # A table of the systems with a row that has no test, some whose tests are not there, a missing one, a new one

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a table is sorted, and equal items stay in their order")
@@ -74,3 +76,5 @@ TEST_CASE("tables of any length are sorted as a sort by place in the table would
               static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()));
     }
 }
+
+} // namespace this_test

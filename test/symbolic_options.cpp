@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("for one batch the options are those of an ordinary plan")
@@ -41,3 +43,5 @@ TEST_CASE("there is no batch of nobody, and none beyond the largest")
     CHECK_THROWS_AS(static_cast<void>(options_at(options, 6)), precondition_error);
     CHECK(options_at(options, 5).bytes[0] == 44);
 }
+
+} // namespace this_test

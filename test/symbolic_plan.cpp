@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -55,3 +57,5 @@ TEST_CASE("it holds from a batch of 1 to the largest, and says so")
 }
 
 TEST_CASE("an empty plan is empty for every batch") { CHECK(symbolic_plan{}.at(1) == memory_plan{}); }
+
+} // namespace this_test

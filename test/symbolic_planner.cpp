@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -233,3 +235,5 @@ TEST_CASE("the report is one line")
     nothing << symbolic_report{};
     CHECK(nothing.str() == "0 bytes instead of 0, for N up to 1");
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(integer<int> && integer<unsigned char> && integer<signed char> && integer<std::uint64_t>);
@@ -169,3 +171,5 @@ TEST_CASE("at the edges, arithmetic agrees with 128 bits")
 }
 
 #endif
+
+} // namespace this_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("roles are a set")
@@ -37,3 +39,5 @@ TEST_CASE("every set has the empty one")
     CHECK(has_role(value_role::external, value_role::intermediate));
     CHECK(has_role(value_role::intermediate, value_role::intermediate));
 }
+
+} // namespace this_test

@@ -23,6 +23,8 @@
 #include <iterator>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<csr_graph>));
@@ -222,3 +224,5 @@ TEST_CASE("a topological order leads from sources to targets")
     boost::topological_sort(g, std::back_inserter(order)); // last first
     CHECK(order == std::vector<node_id>{2, 0, 1});
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<int>;
 
@@ -153,3 +155,5 @@ TEST_CASE("on random programs the absences are the times between the touches of 
         for (auto const& m : made) CHECK(copied.count(m.first) == 1);
     }
 }
+
+} // namespace this_test

@@ -5,6 +5,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using sublet::no_value;
 using sublet::value_id;
 
@@ -68,3 +70,5 @@ TEST_CASE("two values are one buffer exactly if following the views from both en
         for (std::size_t b = 1; b < c.root.size(); ++b) CHECK(c.root[b - 1] < c.root[b]);
     }
 }
+
+} // namespace this_test

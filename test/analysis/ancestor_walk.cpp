@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(precedence_oracle<ancestor_walk>);
@@ -48,3 +50,5 @@ TEST_CASE("questions may come in any order")
         CHECK(pairs == closure.ordered_pairs());
     }
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -295,3 +297,5 @@ TEST_CASE("families of graphs have an antichain that weighs as much as the flow 
         CHECK(heaviest_antichain(g, lives, drawn.bytes).is_exact);
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a row of bits is whole words, and the last bit of one is not the first of the next")
@@ -69,3 +71,5 @@ TEST_CASE("bits that are set at random are those of a table of truth values")
         }
     }
 }
+
+} // namespace this_test

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static live_ranges alive(std::vector<live_range> ranges, step_id positions)
@@ -100,3 +102,5 @@ TEST_CASE("properties that make no sense are refused")
                     precondition_error);
     CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = -1}), precondition_error);
 }
+
+} // namespace this_test

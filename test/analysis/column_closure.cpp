@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(precedence_oracle<column_closure>);
@@ -93,3 +95,5 @@ TEST_CASE("the next position after several is the first that all of them come be
         CHECK(columns.next_after(std::span<step_id const>(), n - 1) == n - 1);
     }
 }
+
+} // namespace this_test

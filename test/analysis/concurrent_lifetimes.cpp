@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("giving follows the rule, views and early reads included")
                     REQUIRE(gives_to(lives, u, v, oracle) == rule.gives(u, v));
     }
 }
+
+} // namespace this_test

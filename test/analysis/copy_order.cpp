@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("in turn comes to the same as at once, for random copies and views, in
     }
     CHECK(circles > 200);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<std::uint32_t>;
 using lists = std::vector<ids>;
@@ -146,3 +148,5 @@ TEST_CASE("of any program the lists are those of their definitions")
         REQUIRE(rows_of(cross.reads_at_end) == reads_at_end);
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("random programs: each touch is listed once under its value, in the or
         }
     }
 }
+
+} // namespace this_test

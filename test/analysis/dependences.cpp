@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using rows = std::vector<std::vector<value_id>>;
 
@@ -140,3 +142,5 @@ TEST_CASE("a chain of a million steps needs no stack")
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     CHECK(g.edges() == 999'999);
 }
+
+} // namespace this_test

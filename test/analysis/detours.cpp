@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using edges = std::vector<csr_graph::edge>;
 
@@ -85,3 +87,5 @@ TEST_CASE("detours are what the definition says, near and far, of more nodes tha
             REQUIRE(static_cast<bool>(found[i]) == far[asked[i].from][asked[i].to]);
     }
 }
+
+} // namespace this_test

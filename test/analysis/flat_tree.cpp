@@ -5,6 +5,8 @@
 
 #include <concepts>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(std::regular<flat_tree>);
@@ -26,3 +28,5 @@ TEST_CASE("a flat tree that nobody has made is the empty program, and a flat ste
     other.moves.push_back({1, move_time::again, 0, 1, 2});
     CHECK(other != flat);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -230,3 +232,5 @@ TEST_CASE("programs nested a hundred thousand deep are flattened without recursi
     CHECK(flat.program.touches(static_cast<step_id>(flat.program.steps() - 1)).size() ==
           0); // the end of the root's
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -179,3 +181,5 @@ TEST_CASE("the ranges are what a search along the steps finds, in any flow and o
     }
     MESSAGE(ranges, " ranges");
 }
+
+} // namespace this_test

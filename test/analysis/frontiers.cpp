@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("whichever end meets the others first is walked from, however far the 
     CHECK(found.is_cut[0] == 0);
     CHECK(found.visits <= 40);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
     }
     CHECK(loose > 20);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using enum precedence_means;
 
@@ -184,3 +186,5 @@ TEST_CASE("a chain of a million steps needs no stack, whatever the means")
     }
     CHECK(happens_before(g).ordered_pairs() == 499'999'500'000);
 }
+
+} // namespace this_test

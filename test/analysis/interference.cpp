@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 using ids = std::vector<value_id>;
@@ -288,3 +290,5 @@ TEST_CASE("a relation is asked once a pair, the lower index first, even if there
         CHECK(asked == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 using ids = std::vector<value_id>;
@@ -159,3 +161,5 @@ TEST_CASE("random meetings: each pair is found once, however often it meets, and
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ranges = std::vector<live_range>;
 
@@ -158,3 +160,5 @@ TEST_CASE("a chain of a million steps has one range a buffer")
         concurrent_lifetimes(p, g, p.values(), numbers(p.values()), std::vector<value_role>(p.values()));
     CHECK(later_conflicts(g, lives).of.ranges() == 1'000'000);
 }
+
+} // namespace this_test

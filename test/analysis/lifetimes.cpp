@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ranges = std::vector<live_range>;
 
@@ -278,3 +280,5 @@ TEST_CASE("an edge leads back to a node that has run, or to its own, in the orde
     CHECK(detail::first_edge_back(edges({{1}, {1}}), {}) == 3u);
     CHECK(detail::first_edge_back(edges({{1}, {2}, {0}}), {}) == 5u);
 }
+
+} // namespace this_test

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -243,3 +245,5 @@ TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes
     CHECK(lives.max_live() == 2);
     CHECK(lives == live_intervals(p, {.method = interval_method::from_liveness}));
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -254,3 +256,5 @@ TEST_CASE(
     CHECK(live.is_live_in(2, 1, ids{nodes - 1}));
     CHECK_FALSE(live.is_live_in(nodes - 1, 1, ids{2}));
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("ranges found from the last to the first become one where they touch, 
     CHECK(listed(found.lists(interval_method::one_pass, 9)[0]) == ranges{{0, 9}});
     CHECK(found.lists(interval_method::one_pass, 9)[1].empty());
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using sets = std::vector<std::set<value_id>>; // by node
@@ -157,3 +159,5 @@ TEST_CASE("whatever is stored how, it comes out as it went in")
         CHECK(live == stored(values, in, out, {}));
     }
 }
+
+} // namespace this_test

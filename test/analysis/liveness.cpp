@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -237,3 +239,5 @@ TEST_CASE("stored partly as bits and partly as lists, random sets are those of t
     }
     CHECK(mixed > 5);
 }
+
+} // namespace this_test

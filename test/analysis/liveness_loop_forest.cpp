@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -127,3 +129,5 @@ TEST_CASE("on random strict programs, unreached nodes with edges anywhere among 
         REQUIRE(found(p) == expected(p));
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -132,3 +134,5 @@ TEST_CASE("on random programs the lists are those of the equations, but for what
         REQUIRE(sets.given_up == given_up);
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -111,3 +113,5 @@ TEST_CASE("on random programs the sets are those of the equations, more values t
         }
     }
 }
+
+} // namespace this_test

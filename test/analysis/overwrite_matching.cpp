@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("no choice of pairs saves more, and no result or operand is in two")
     }
     CHECK(moved > rounds / 20);
 }
+
+} // namespace this_test

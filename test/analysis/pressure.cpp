@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static memory_pressure load(std::vector<live_range> const& lives, std::vector<byte_count> const& sizes,
@@ -77,3 +79,5 @@ TEST_CASE("random lives: the same as counting at every position")
         CHECK(p.live_bytes[p.peak_position] == peak);
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ranges = std::vector<live_range>;
 
@@ -115,3 +117,5 @@ TEST_CASE("sets are what was kept, or cover it from where they are said to be co
     }
     CHECK(coarser >= 29);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
         REQUIRE(left + taken == total);
     }
 }
+
+} // namespace this_test

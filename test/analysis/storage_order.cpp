@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -140,3 +142,5 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
     }
     CHECK(needed > 8000);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using enum ssa_fault;
 using found = std::optional<ssa_violation>;
@@ -133,3 +135,5 @@ TEST_CASE("there is a violation iff the definition says so, and what it names is
         REQUIRE(is_there);
     }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE(
             }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ranges = std::vector<live_range>;
 
@@ -61,3 +63,5 @@ TEST_CASE("a position does not reach those after it that edges do not lead to")
     }
     CHECK(forgotten > 100);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <random>
 #include <set>
 
+namespace this_test {
+
 using namespace sublet;
 using detail::value_set;
 
@@ -59,3 +61,5 @@ TEST_CASE("whatever comes, goes and is cleared, it is a set")
         for (value_id w = 0; w != 40; ++w) REQUIRE(alive.contains(w) == (expected.count(w) != 0));
     }
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -398,3 +400,5 @@ TEST_CASE("a value that is pinned, or that keeps storage of its own, is one stor
           std::vector<value_id>{no_value, no_value, no_value, 0, 1, no_value});
     CHECK(versions(p, versions_for(options, true)).alias_of[5] == 2);
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("of random trees, each step with bodies touches what a walk through it
     }
     CHECK(captured > 1000);
 }
+
+} // namespace this_test

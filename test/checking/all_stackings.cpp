@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -117,3 +119,5 @@ TEST_CASE("what can be threaded is told from what can only be stacked")
     CHECK(counts[0] > 100);
     CHECK(counts[1] > 100);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("who has no choice is in its own pool, for nothing")
@@ -109,3 +111,5 @@ TEST_CASE("random choices are what a search through all lists says")
         }
     }
 }
+
+} // namespace this_test

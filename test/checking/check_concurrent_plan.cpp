@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -442,3 +444,5 @@ TEST_CASE("a chain of a million steps is checked, and a fault at its end found")
     CHECK(found->value == n - 2);
     CHECK(found->other == n - 1);
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 /// The checker against one that runs the tasks in all orders and looks what every read finds.
 
 namespace {
@@ -179,3 +181,5 @@ TEST_CASE("on larger programs the checker refuses what the rule forbids")
     CHECK(sound > 50);
     CHECK(wrong > 50);
 }
+
+} // namespace this_test

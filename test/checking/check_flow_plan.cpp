@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -331,3 +333,5 @@ TEST_CASE("it finds what enumerating the states of all paths finds, in sound pla
     CHECK(faulty > 100);
     CHECK(faulty < moved);
 }
+
+} // namespace this_test

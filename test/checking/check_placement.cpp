@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -307,3 +309,5 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
     CHECK(right > 10'000);
     CHECK(wrong > 10'000);
 }
+
+} // namespace this_test

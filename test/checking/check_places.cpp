@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -156,3 +158,5 @@ TEST_CASE("two places have bytes in common only within one pool")
     auto const apart = detail::overlap(asked, t.plan, 0, 1);
     CHECK(apart.begin >= apart.end);
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -604,3 +606,5 @@ TEST_CASE("of a hundred thousand values the only two that clash are found")
         CHECK(found->end == found->begin + 1);
     }
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 /// The checker against a slow and obvious one that watches every byte: who owns it at each position?
 
 namespace {
@@ -531,3 +533,5 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
         CHECK((found[i] > 20) == is_drawn);
     }
 }
+
+} // namespace this_test

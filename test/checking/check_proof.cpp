@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -263,3 +265,5 @@ TEST_CASE("on random problems each proof is judged as by definition")
     CHECK(threaded > 10);
     CHECK(contradictions > 100);
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -656,3 +658,5 @@ TEST_CASE("a fault is a sentence")
     CHECK(said({}) == "the programs have different nodes, edges or steps");
     CHECK(said({.step = 3}) == "step 3 touches values in another way than before");
 }
+
+} // namespace this_test

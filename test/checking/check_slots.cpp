@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -320,3 +322,5 @@ TEST_CASE("who never occupies a step together may share; in strict SSA form nobo
     CHECK(apart > 1000);
     CHECK(together > 1000);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
     CHECK(clean > 300);
     CHECK(seen.size() == 10); // all but `order`
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
     MESSAGE(refused << " refused, " << only_between << " of them right at both ends, " << unproved
                     << " not proved, " << accepted << " accepted");
 }
+
+} // namespace this_test

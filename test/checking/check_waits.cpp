@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -285,3 +287,5 @@ TEST_CASE("of 100 000 steps in a chain none races, unless a single wait is missi
     list.erase(list.begin() + 70'000);
     CHECK(check_waits(program, options, &plan, order, rows_of(n, list)).has_value());
 }
+
+} // namespace this_test

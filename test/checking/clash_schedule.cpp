@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -115,3 +117,5 @@ TEST_CASE("of any two that may not share there is a schedule, and it keeps the o
     CHECK(tried > 5'000);
     CHECK(side_by_side > 50);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -166,3 +168,5 @@ TEST_CASE("what a step reads early counts among its operands of a class, if it r
     CHECK(over(no_value, 0));
     CHECK(over(1, no_value));
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -59,3 +61,5 @@ TEST_CASE("a witness is what is left of it for whoever asks for no schedule")
     other.schedule = {1, 0};
     CHECK(other != *found);
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -116,3 +118,5 @@ TEST_CASE("what cannot be meant is refused")
     refuses({.bytes = 8, .order = {0, 1}});
     refuses({.bytes = 8, .order = {0, 1, 3}});
 }
+
+} // namespace this_test

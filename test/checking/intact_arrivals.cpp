@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
     }
     CHECK(arrived > 1000);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("it is what remains if every pair is looked at")
         }
     }
 }
+
+} // namespace this_test

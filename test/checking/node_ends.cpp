@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("endless is what a search from each node finds")
         }
     }
 }
+
+} // namespace this_test

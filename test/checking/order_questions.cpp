@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -133,3 +135,5 @@ TEST_CASE("questions over a long distance are answered together with those over 
     questions.ask(0, n - 1, 2 * n);
     CHECK(questions.first_no() == questions.none);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -57,3 +59,5 @@ TEST_CASE("each fault has a sentence of its own that names what is wrong and wha
         CHECK(sentences.insert(text).second);
     }
 }
+
+} // namespace this_test

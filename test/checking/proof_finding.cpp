@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -43,3 +45,5 @@ TEST_CASE("each finding has a sentence")
     f.verdict = not_checkable;
     CHECK(sentence(f) == "the proof of pool 2, of 96 bytes, is beyond what can be checked");
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -150,3 +152,5 @@ TEST_CASE("readers of many pieces of what was one are kept once for all pieces")
     for (std::uint32_t i = 0; i != n; ++i) list.push_back(writes(2 + n + i, 0, n));
     CHECK(asked_of(list).size() == 1 + n + n + (n - 1));
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <random>
 #include <set>
 
+namespace this_test {
+
 using numbers = sublet::rank_set<>;
 
 TEST_CASE("a member's neighbours are the next below and above, and it is not its own")
@@ -75,3 +77,5 @@ TEST_CASE("random insertions and erasures: the neighbours that std::set has")
         }
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a buffer is solid for its life, but for its gaps and around their windows")
@@ -120,3 +122,5 @@ TEST_CASE("on random problems what is solid is what the definitions say")
         }
     }
 }
+
+} // namespace this_test

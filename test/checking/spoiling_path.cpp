@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("there is a path if and only if following all paths comes upon one")
     }
     CHECK(paths > 1000);
 }
+
+} // namespace this_test

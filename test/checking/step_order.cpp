@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -214,3 +216,5 @@ TEST_CASE("what a node's last step writes is there where the node ends")
         });
     CHECK(!order_of(p).fault);
 }
+
+} // namespace this_test

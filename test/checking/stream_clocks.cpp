@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
@@ -50,3 +52,5 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
     CHECK(before > 10000);
     CHECK(free > 10000);
 }
+
+} // namespace this_test

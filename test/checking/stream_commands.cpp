@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("commands are data: equal if they ask for the same")
@@ -13,3 +15,5 @@ TEST_CASE("commands are data: equal if they ask for the same")
     CHECK(!(stream_block{8} == stream_block{8, true}));
     CHECK(stream_commands{}.acts.empty());
 }
+
+} // namespace this_test

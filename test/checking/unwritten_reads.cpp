@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("the read found is the first by position, then value, of those that a 
     }
     CHECK(undefined > 100);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -105,3 +107,5 @@ TEST_CASE("witnesses are equal where all that they say is equal")
         CHECK(other != w);
     }
 }
+
+} // namespace this_test

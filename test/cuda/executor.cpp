@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("a captured run comes to the same at each launch, with new inputs")
     }
     end_test();
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <exception>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("an executor says at which step a kernel was refused, and which bytes 
     CHECK(fake_cuda::held() == fake_cuda::holdings());
     CHECK(fake_cuda::misuses().empty());
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("digests and noise of a device are those of this machine, at every length and alignment")
@@ -57,3 +59,5 @@ TEST_CASE("digests and noise of a device are those of this machine, at every len
     }
     end_test();
 }
+
+} // namespace this_test

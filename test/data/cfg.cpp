@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("real functions with variables that are written many times have the sa
     CHECK(values == 18'831);
     CHECK(not_ssa > 0);
 }
+
+} // namespace this_test

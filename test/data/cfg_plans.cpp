@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("real functions with variables that are written many times are planned
     CHECK(all.arenas < all.naive);
     CHECK(all.arenas <= all.in_hulls);
 }
+
+} // namespace this_test

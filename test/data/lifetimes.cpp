@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte belo
         CHECK(check_proof(problem, refused, 0).verdict == proof_verdict::proved);
     }
 }
+
+} // namespace this_test

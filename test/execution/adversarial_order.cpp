@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -369,3 +371,5 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
                   << ", adversarial orders " << by_order << ", the listed order " << by_listed_order << "; "
                   << alarms << " false alarms");
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using owners = detail::byte_owners<buffer_id>;
 
@@ -75,3 +77,5 @@ TEST_CASE("stretches say what an array of bytes says")
         }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("a value is asked for what it is")
     CHECK_NOTHROW(its.duties.expect_output(its.tape, task::scores));
     CHECK_NOTHROW(its.duties.expect_results(task::scores, true));
 }
+
+} // namespace this_test

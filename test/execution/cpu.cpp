@@ -23,6 +23,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -644,3 +646,5 @@ TEST_CASE("there may be no steps, no values, no bytes")
         CHECK(run.output(1).empty());
     }
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static_assert(cpu_kernel<void (*)(cpu_call const&)>);
@@ -78,3 +80,5 @@ TEST_CASE("a kernel sees its operands in the order of the program, and is told w
     }
     CHECK(refused == 8);
 }
+
+} // namespace this_test

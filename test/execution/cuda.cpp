@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a probe finds a device, and the device takes commands")
@@ -21,3 +23,5 @@ TEST_CASE("a probe finds a device, and the device takes commands")
     CHECK(fake_cuda::held() == fake_cuda::holdings());
     CHECK(fake_cuda::misuses().empty());
 }
+
+} // namespace this_test

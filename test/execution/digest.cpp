@@ -9,6 +9,8 @@
 #include <bit>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using detail::mix;
 
@@ -148,3 +150,5 @@ TEST_CASE("noise is the same for the same seed, and another for another, down to
     CHECK(noise(0, 1).empty());
     CHECK(noise(1, 1).size() == 1);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -132,3 +134,5 @@ TEST_CASE("a clobbered value says whose bytes changed, who found out, and who li
                     "nothing is planned over it, so a kernel wrote beyond its results");
     CHECK(clobbered_value(what).step() == no_step);
 }
+
+} // namespace this_test

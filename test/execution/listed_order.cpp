@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using enum value_role;
 using list = std::vector<step_id>;
@@ -151,3 +153,5 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
     CHECK(different > 100);
     CHECK(harmless > 20);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
     CHECK(saved > 40);
     CHECK(equal > 1800);
 }
+
+} // namespace this_test

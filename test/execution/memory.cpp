@@ -11,6 +11,8 @@
 #include <string>
 #include <type_traits>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("live, peak and total are what a list of the blocks says, in all and s
         }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("paint covers the bytes it is given and no others")
@@ -63,3 +65,5 @@ TEST_CASE("a value that lives beside a dead one can be used whole, whichever mov
     }
     detail::make_usable(std::span(bytes));
 }
+
+} // namespace this_test

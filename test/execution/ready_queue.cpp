@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("a given order names every position once, and none before one that it 
     CHECK(queue.pop() == no_step);
     CHECK_THROWS_AS(ready_queue<>(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("a kernel calls at each step its function, and has copies of all of th
     CHECK(complaint([&] { first({.step = 1, .ins = {bytes}, .outs = {bytes}}); }) == wrong);
     CHECK(called.size() == 5);
 }
+
+} // namespace this_test

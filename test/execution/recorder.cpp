@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -193,3 +195,5 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
     CHECK(updated > 50);
     CHECK(versioned > 50);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -45,3 +47,5 @@ TEST_CASE("what is owed has to be there before a run, and outputs are there afte
     (void)its.input(0);
     CHECK_NOTHROW(its.run(make));
 }
+
+} // namespace this_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("left to itself a run proves its plan, takes what it needs, and watches no further")
@@ -15,3 +17,5 @@ TEST_CASE("left to itself a run proves its plan, takes what it needs, and watche
     CHECK(check_level::paint < check_level::digest);
     CHECK(run_report{}.workers == 1);
 }
+
+} // namespace this_test

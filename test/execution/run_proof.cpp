@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("hand-offs that are asked for besides are kept, and refused if they le
     CHECK(waits.count(wait_kind::handoff) == 1);
     CHECK_THROWS_AS((void)detail::proved_order(diamond, options, recycle{}, {{3, 1}}, {}), unsound_plan);
 }
+
+} // namespace this_test

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <string>
 
+namespace this_test {
+
 using sublet::detail::sentence;
 
 // An int would be a character to somebody.
@@ -31,3 +33,5 @@ TEST_CASE("what does not fit is left out")
     s << all.c_str() << "more" << 7u;
     CHECK(s.text() == all.substr(0, 319));
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
@@ -46,3 +48,5 @@ TEST_CASE("a copy is a lock of its own, and open; no lock at all may be held")
     copy = lock;
     detail::holding<detail::short_lock> const none(nullptr);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("after a stop no step begins, and workers that sleep are woken to leav
         CHECK(dispatcher.is_over());
     }
 }
+
+} // namespace this_test

@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using enum value_role;
 
@@ -463,3 +465,5 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
     CHECK(count.of_kind[static_cast<std::size_t>(wait_kind::handoff)] > 20);
     MESSAGE(count.waits << " waits left out, " << moved << " steps moved");
 }
+
+} // namespace this_test

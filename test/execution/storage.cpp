@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using storage = detail::value_storage<run_tape>;
 
@@ -285,3 +287,5 @@ TEST_CASE("a run that begins keeps inputs, one that ends keeps outputs, and all 
     }
     CHECK(source.lent.empty());
 }
+
+} // namespace this_test

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using namespace stream_diamond;
 
@@ -298,3 +300,5 @@ TEST_CASE("an unsound plan is refused; run all the same, digests tell whose byte
     simple_device simple;
     CHECK_THROWS_AS(make({.check = check_level::digest, .prove = false}, simple), precondition_error);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("nothing in, nothing out: no operands, no results, no bytes")
     CHECK_NOTHROW(synthetic_kernel{}(call));
     CHECK_NOTHROW(synthetic_kernel{}(plain_call{}));
 }
+
+} // namespace this_test

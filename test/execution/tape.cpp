@@ -11,6 +11,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -230,3 +232,5 @@ TEST_CASE("the tape of a random program says what its lists say")
     CHECK(early > 300);
     CHECK(views > 300);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nobody")
@@ -78,3 +80,5 @@ TEST_CASE("random plans have the tenants that painting their bytes one by one fi
     }
     CHECK(found > 200);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("threads that cannot be had are missed by nobody")
         CHECK(pool.threads() == 4);
     }
 }
+
+} // namespace this_test

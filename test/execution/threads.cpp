@@ -24,6 +24,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -462,3 +464,5 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
     CHECK(failures > 100);
 #endif
 }
+
+} // namespace this_test

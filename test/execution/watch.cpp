@@ -16,6 +16,8 @@
 #include <functional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -455,3 +457,5 @@ TEST_CASE("a run that was cut short leaves nothing dead that the next one needs"
         CHECK(results[0] == results[1]);
     }
 }
+
+} // namespace this_test

@@ -27,6 +27,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -292,3 +294,5 @@ TEST_CASE("the poorest graph is a graph")
     reads_as({}, archetype::graph({}));
     reads_as({{1, 2, 2}, {0}, {2}}, archetype::graph({{1, 2, 2}, {0}, {2}}));
 }
+
+} // namespace this_test

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -229,3 +231,5 @@ TEST_CASE("a csr_graph answers by the graph protocol")
     CHECK(as_graph(g, vertex_numbering(g)) == g);
     CHECK(as_graph(g) == g);
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<node_id>;
 using lists = std::vector<ids>;
@@ -144,3 +146,5 @@ TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
             }
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 // What is wrong with a type is said at compile time: compile_fail/explain_*.cpp.
@@ -19,3 +21,5 @@ TEST_CASE("there is nothing to explain about a graph or a program")
     CHECK(explain_graph<csr_graph>());
     CHECK(explain_program<snapshot>());
 }
+
+} // namespace this_test

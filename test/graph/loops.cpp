@@ -13,6 +13,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<node_id>;
 using lists = std::vector<ids>;
@@ -234,3 +236,5 @@ TEST_CASE("the loops of a reducible graph are the natural ones, and its edges bu
         }
     }
 }
+
+} // namespace this_test

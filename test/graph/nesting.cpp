@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<node_id>;
 
@@ -93,3 +95,5 @@ TEST_CASE("on any forest the stretches are what climbing finds, and nothing else
         }
     }
 }
+
+} // namespace this_test

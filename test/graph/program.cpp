@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("a user's effects need not be a template")
     CHECK(sequence(2, 2, effects).steps() == 2);
     CHECK(sequence(2, 2, std::function<void(int, effect_sink&)>(effects)).steps() == 2);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("what is written down node by node is the program that a factory makes of it")
@@ -93,3 +95,5 @@ TEST_CASE("random programs come back as they were, edges and operands given last
         CHECK(draft.program(f.values) == f.program());
     }
 }
+
+} // namespace this_test

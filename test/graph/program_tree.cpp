@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("every joint that cannot be meant is refused by a sentence of its own"
     CHECK(add(0, 0, loop, {{2, 1}}, {{.inner = 0, .initial = 0, .next = 1, .result = 1}, {.inner = 1}}) ==
           "");
 }
+
+} // namespace this_test

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -481,3 +483,5 @@ TEST_CASE("a snapshot outlives what it was made from")
     CHECK(copies[2].successors(0).front() == 1);
     CHECK(copies[0] == copies[2]);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -193,3 +195,5 @@ TEST_CASE("back edges close cycles, and no cycle does without")
             for (node_id v : forward[u]) CHECK_FALSE(left_over[v][u]);
     }
 }
+
+} // namespace this_test

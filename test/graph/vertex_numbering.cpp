@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("of any set of descriptors, each is found and no other")
                          std::vector<long>(absent.begin(), absent.end()));
     }
 }
+
+} // namespace this_test

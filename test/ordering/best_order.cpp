@@ -10,6 +10,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -114,3 +116,5 @@ TEST_CASE("wide graphs: never worse than listed, and what is not proved is not s
         CHECK(planned_peak(drawn, found.order) == found.peak);
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("the positions left are those that the definition leaves")
         }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a buffer lives from the begin of the step that makes it to the end of the last that reads it")
@@ -70,3 +72,5 @@ TEST_CASE("lives overlap exactly where the steps that touch them do")
         }
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("positions are numbered as the clock starts them, the edges with them")
@@ -68,3 +70,5 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("two searches go the same way")
     CHECK(a.order == b.order);
     CHECK(a.states == b.states);
 }
+
+} // namespace this_test

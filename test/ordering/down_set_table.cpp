@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a set has one number, given when it comes first")
@@ -64,3 +66,5 @@ TEST_CASE("thousands of sets are found again, as in a sorted map")
     CHECK(sets.size() == known.size());
     CHECK(sets.bytes() > empty);
 }
+
+} // namespace this_test

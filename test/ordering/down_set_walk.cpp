@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a walk over nothing has all that stands around")
@@ -74,3 +76,5 @@ TEST_CASE(
         }
     }
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("a chain of thousands is ordered stretch by stretch")
     CHECK(r.is_optimal());
     CHECK(r.report.stretches >= 1000);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("windows of random programs come back in their best order")
     }
     CHECK(better > 100);
 }
+
+} // namespace this_test

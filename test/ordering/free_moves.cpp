@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
     }
     CHECK(ran > 500);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("two values swapped in one place of a long order are found there")
@@ -78,3 +80,5 @@ TEST_CASE("large graphs: never worse, and states run out without harm")
         CHECK(found.peak <= peak_of(g, start));
     }
 }
+
+} // namespace this_test

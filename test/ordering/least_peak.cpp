@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture of a list that begins every branch before it finishes one")
@@ -83,3 +85,5 @@ TEST_CASE("the planner accepts every order found, and its bound is the peak")
         CHECK(planned_peak(drawn, found.order) == found.peak);
     }
 }
+
+} // namespace this_test

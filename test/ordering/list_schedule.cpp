@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
     }
     CHECK(compared > rounds(200));
 }
+
+} // namespace this_test

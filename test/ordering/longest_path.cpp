@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("no node runs while another that is ready has a longer path")
         }
     }
 }
+
+} // namespace this_test

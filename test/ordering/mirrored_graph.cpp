@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: what is defined last is defined first")
@@ -58,3 +60,5 @@ TEST_CASE(
     }
     CHECK(compared > rounds(1000));
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: the last reader is credited with the whole buffer")
@@ -74,3 +76,5 @@ TEST_CASE(
         CHECK(demands.peak() == walk.peak());
     }
 }
+
+} // namespace this_test

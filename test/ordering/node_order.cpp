@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("an order whose peak is the lower bound is optimal, and one that does not exist is not")
@@ -14,3 +16,5 @@ TEST_CASE("an order whose peak is the lower bound is optimal, and one that does 
     none.violation = dependence_violation{};
     CHECK_FALSE(none.is_optimal());
 }
+
+} // namespace this_test

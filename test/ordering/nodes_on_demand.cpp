@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("every order of a random program may run its nodes on demand as they a
     }
     CHECK(late > 1000);
 }
+
+} // namespace this_test

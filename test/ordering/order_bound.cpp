@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("no order of a random program goes below the bound")
     }
     CHECK(2 * equal > all);
 }
+
+} // namespace this_test

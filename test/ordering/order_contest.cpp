@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the order with the least peak stays, of equal ones the first")
@@ -41,3 +43,5 @@ TEST_CASE("a floor that is not reached is no proof, and a graph without orders h
     CHECK(none.best().violation == g.violation);
     CHECK_FALSE(none.best().is_optimal());
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -84,3 +86,5 @@ TEST_CASE("stretch by stretch the best orders of random programs are as good as 
     }
     CHECK(stretches > 1500);
 }
+
+} // namespace this_test

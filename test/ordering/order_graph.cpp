@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
@@ -147,3 +149,5 @@ TEST_CASE("only programs without any order have none in the graph")
         if (runs) CHECK(is_order(g, g.listed));
     }
 }
+
+} // namespace this_test

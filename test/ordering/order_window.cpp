@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a window against what it waits for is refused")
     CHECK_THROWS_AS((void)window_of(g, walk, std::span<node_id const>(turned)), precondition_error);
     CHECK_THROWS_AS((void)window_of(g, walk, std::span<node_id const>(twice)), precondition_error);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("a chain of a million steps needs no stack")
     CHECK(parallel_clock(g).makespan == 1'000'000);
     CHECK(parallel_clock(g, tick_count{1}, {.workers = 2}).makespan == 1'000'000);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: bytes come with the first touch and go with the last")
@@ -110,3 +112,5 @@ TEST_CASE("a step back undoes a run, however many there were")
         CHECK(walk.peak() == peak_of(g, order));
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -63,3 +65,5 @@ TEST_CASE("each walk is an order that the program can run in")
         CHECK(is_order(g, on_demand(g)));
     }
 }
+
+} // namespace this_test

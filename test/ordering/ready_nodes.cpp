@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: of those that fit that which leaves least, else of those that need least")
@@ -88,3 +90,5 @@ TEST_CASE("whatever is put and taken, the best is that of a look at all")
         }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the picture: whoever is listed first of those that need not wait")
@@ -50,3 +52,5 @@ TEST_CASE("a listed order that can run is kept, and every rank gives an order th
         CHECK(is_order(g, topological(g)));
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -295,3 +297,5 @@ TEST_CASE("the same question has the same answer, and many stretches are not too
     CHECK(relief.cost == again.cost);
     CHECK(relief.chosen.size() == again.chosen.size());
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -130,3 +132,5 @@ TEST_CASE("no further order is begun once the bound is met, or visits are spent"
     CHECK(best_packing(shapes, bound, 1'000'000, first, tried).height == 7);
     CHECK(tried == 0);
 }
+
+} // namespace this_test

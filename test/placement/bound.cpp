@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static placement_bound bound_of(placement_problem const& problem)
@@ -65,3 +67,5 @@ TEST_CASE("a bound beyond 64 bits is refused")
     for (step_id i = 0; i != 8; ++i) eight[i].life = {i, i + 2};
     CHECK(bound_of({eight}).bytes == 2 * half);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("several unions hold the bytes that were put into each, and nothing el
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -206,3 +208,5 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
     CHECK(at_bound > 30);
     CHECK(best > solvable * 9 / 10); // no promise; but what is lost in the heuristic shows here
 }
+
+} // namespace this_test

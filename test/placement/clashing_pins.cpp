@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static placement_shapes shapes_of_all(placement_problem const& problem)
@@ -90,3 +92,5 @@ TEST_CASE("random pins with gaps clash where a look at all pairs says so")
     CHECK(clashes > 500);
     CHECK(sound > 500);
 }
+
+} // namespace this_test

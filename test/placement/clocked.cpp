@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -159,3 +161,5 @@ TEST_CASE("what a task throws is thrown when all have ended")
     CHECK_THROWS_WITH(driver.run(12, task), "four");
     CHECK(runs == 12);
 }
+
+} // namespace this_test

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -116,3 +118,5 @@ TEST_CASE("ties to nobody, to another pool, or too far are refused")
     problem.colocated[1].distance = far - 1;
     CHECK(distances(group_colocated(problem, {0, 1, 2}), 3).back() == 2 * far - 1);
 }
+
+} // namespace this_test

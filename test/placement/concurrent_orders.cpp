@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<std::uint32_t>;
 
@@ -73,3 +75,5 @@ TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins t
         }
     }
 }
+
+} // namespace this_test

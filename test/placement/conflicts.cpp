@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("conflicts are the rule's for random programs and some of their buffer
                 REQUIRE(among.conflict(i, j) != rule.may_share(root[some[i]], root[some[j]]));
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
@@ -41,3 +43,5 @@ struct silent {
 } // namespace
 
 static_assert(!search_driver<silent>, "who cannot be asked to stop drives nothing");
+
+} // namespace this_test

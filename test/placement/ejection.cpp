@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -242,3 +244,5 @@ TEST_CASE("the same seed lowers in the same way")
     CHECK(once == twice);
     CHECK(a.visits() == b.visits());
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("random problems: what is left fails, and does not without any one of 
     CHECK(pairs > 100);
     CHECK(singles + pairs < failing - 50);
 }
+
+} // namespace this_test

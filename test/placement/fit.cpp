@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -175,3 +177,5 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
     }
     CHECK(preferred > 100);
 }
+
+} // namespace this_test

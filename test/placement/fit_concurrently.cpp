@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<std::uint32_t>;
 using buffers = std::vector<placement_buffer>;
@@ -159,3 +161,5 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
     }
     CHECK(lower > 100);
 }
+
+} // namespace this_test

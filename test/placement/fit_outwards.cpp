@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -165,3 +167,5 @@ TEST_CASE("random shapes: each origin is the one that a look at all that is plac
     }
     CHECK(gaps > 1000);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a gap that is there for every batch is taken")
@@ -80,3 +82,5 @@ TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike 
         }
     }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -136,3 +138,5 @@ TEST_CASE("random shapes: each step is the one that its definition names")
         REQUIRE(p.height == height);
     }
 }
+
+} // namespace this_test

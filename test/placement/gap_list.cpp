@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static placement_shape sized(byte_count size, byte_count alignment = 1, byte_count phase = 0)
@@ -113,3 +115,5 @@ TEST_CASE("where many gaps are too small by alignment only, one is taken that is
     CHECK(gaps.take(202, sized(9, 16, 7), no_limit - 1) == 7);
     CHECK(gaps.take(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("taking a stretch lowers the load there, and giving it back raises it again")
@@ -107,3 +109,5 @@ TEST_CASE("after any takes and returns the peak is that of a sum at each positio
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -175,3 +177,5 @@ TEST_CASE("more visits than a number holds are no limit, and none are none")
     bound.bytes = start.height - 1; // soon reached
     CHECK(improve(all, bound, start, {.visits = no_limit}, driver, tried).height < start.height);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("no order gets worse, and what is returned is a stacking in the order 
     MESSAGE("above what is alive: " << before / 2 << " % before, " << after / 2 << " % after");
     CHECK(2 * after < before);
 }
+
+} // namespace this_test

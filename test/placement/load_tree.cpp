@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("bytes that come and go are counted at each position")
@@ -55,3 +57,5 @@ TEST_CASE("what ranges cover is counted from below")
     CHECK(covered_below(ranges{{1, 3}, {2, 4}, {5, 6}}, 6) ==
           std::vector<std::uint32_t>{0, 0, 1, 2, 3, 3, 4});
 }
+
+} // namespace this_test

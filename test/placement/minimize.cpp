@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("what no height between can change is not tried at each height")
     CHECK(result.best.height == 5007);
     CHECK(result.nodes < 200);
 }
+
+} // namespace this_test

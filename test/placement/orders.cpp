@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using buffers = std::vector<placement_buffer>;
 using order = std::vector<std::uint32_t>;
@@ -230,3 +232,5 @@ TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
         CHECK(ids == expected);
     }
 }
+
+} // namespace this_test

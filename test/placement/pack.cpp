@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using buffers = std::vector<placement_buffer>;
 
@@ -341,3 +343,5 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
     }
     CHECK(asked > 20);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE(
                      << 100 * best_excess / compared << " % with the best order");
     CHECK(excess <= 2 * best_excess + 0.02 * compared);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static placement_shapes shapes_of_all(placement_problem const& problem)
@@ -75,3 +77,5 @@ TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they we
     }
     CHECK(cuts > 50);
 }
+
+} // namespace this_test

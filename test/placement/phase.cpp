@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("two rules have those offsets in common that both allow")
@@ -68,3 +70,5 @@ TEST_CASE("random rules are combined as by trying all offsets")
         CHECK(both.alignment == combine_alignment(a, b));
     }
 }
+
+} // namespace this_test

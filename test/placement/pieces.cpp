@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -123,3 +125,5 @@ TEST_CASE("positions become their ranks, be they dense or far apart")
     std::vector<shape_piece> none;
     CHECK(rank_positions(none).empty());
 }
+
+} // namespace this_test

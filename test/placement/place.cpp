@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("a broken promise is refused")
     CHECK_THROWS_AS((void)place(problem, {.keep = true}), precondition_error);
     CHECK_THROWS_AS((void)place(placement_problem{{{{0, 1}, 8, 0}}}), precondition_error);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -314,3 +316,5 @@ TEST_CASE("a bound that is met ends the search, and stands beside the height")
     CHECK(place_concurrently(problem, row.lives, row.conflicts).pools[0].packings > 1);
     CHECK(place_concurrently(problem, row.lives, row.conflicts, {.bounds = {7}}).pools[0].lower_bound == 8);
 }
+
+} // namespace this_test

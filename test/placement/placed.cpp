@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -166,3 +168,5 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
     CHECK(gaps > 100);
     CHECK(nowhere > 100);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("what is cleared is as new")
     CHECK(placed.visits() == 0);
     CHECK(placed.lowest_gap(29, byte_count{9}, byte_count{1}, byte_count{9}) == 0);
 }
+
+} // namespace this_test

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("a broken promise is refused")
     CHECK_THROWS_AS((void)candidates_of(three({{0, 3, half}, {2, 3, half}}, {{1, 0, 8}, {1, 2, 0}})),
                     precondition_error);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -147,3 +149,5 @@ TEST_CASE("a driver stops a search between its searches and within them")
     CHECK(driver.asked == 3);
     CHECK(result.nodes < 10'000);
 }
+
+} // namespace this_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("pools are counted by the highest that is named, and there are few")
@@ -14,3 +16,5 @@ TEST_CASE("pools are counted by the highest that is named, and there are few")
     for (pool_id far : {65536u, 4'000'000'000u})
         CHECK_THROWS_AS((void)pool_count(placement_problem{{{{0, 1}, 8, 1, far}}, {}}), precondition_error);
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <optional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using offsets = std::vector<byte_count>;
 
@@ -262,3 +264,5 @@ TEST_CASE("of thousands few move if few have changed")
     CHECK(p.moved_bytes <= changed * 2);
     CHECK(p.moved_bytes > 0);
 }
+
+} // namespace this_test

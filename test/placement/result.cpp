@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
@@ -33,3 +35,5 @@ TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
     CHECK(all.status == placement_status::limit);
     CHECK(all.pool == 1);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("in whatever order shapes are stacked, they end within enough")
         if (lowest) CHECK(*lowest <= result.enough * result.unit);
     }
 }
+
+} // namespace this_test

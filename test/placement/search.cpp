@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no 
     }
     CHECK(exhausted > 200);
 }
+
+} // namespace this_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/search_conflict.hpp>
 
+#include <sublet/placement/search.hpp>
+
 #include "../stacking_oracle.hpp"
 
 #include <doctest/doctest.h>
@@ -8,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-using namespace sublet;
+namespace this_test {
 
-#include <sublet/placement/search.hpp>
+using namespace sublet;
 
 namespace {
 
@@ -60,3 +62,5 @@ TEST_CASE("the reasons of a place are those of whoever holds it up")
     CHECK(state.conflict.has_shape(2));
     CHECK_FALSE(state.conflict.has_shape(3));
 }
+
+} // namespace this_test

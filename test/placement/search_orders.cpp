@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -50,3 +52,5 @@ TEST_CASE("orders are drawn of different keys, the same for the same numbers")
     }
     CHECK(differ);
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("what is undone is as if it had never been")
         }
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("no shapes have no sections")
     CHECK(p.sections == 0);
     p.set_capacity(0);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("nobody rises, all lie apart and at multiples, and whoever lies above 
     MESSAGE("arenas: " << before << " bytes before, " << after << " after");
     CHECK(after < before);
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -280,3 +282,5 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
     CHECK(circles > 20);
     CHECK(without_byte > 50); // pieces have no byte in common, and yet they cannot pass
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -100,3 +102,5 @@ TEST_CASE("pieces come and go in any order")
         }
     }
 }
+
+} // namespace this_test

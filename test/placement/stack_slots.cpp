@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 static placement_problem problem_of(std::vector<placement_buffer> buffers,
@@ -66,3 +68,5 @@ TEST_CASE("slots beyond 64 bits are refused")
     auto const problem = problem_of({{.life = {}, .size = half}, {.life = {}, .size = half}});
     CHECK_THROWS_AS((void)stack_slots(problem, slots_of({0, 1}, {half, half}, {0, 0})), precondition_error);
 }
+
+} // namespace this_test

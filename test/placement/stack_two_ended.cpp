@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("in the order of offsets that fit one batch nobody lies higher for any
         }
     }
 }
+
+} // namespace this_test

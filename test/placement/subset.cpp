@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a part of the shapes keeps their lives, pieces, parts and positions, under new numbers")
@@ -38,3 +40,5 @@ TEST_CASE("a part of the shapes keeps their lives, pieces, parts and positions, 
     CHECK(some.parts[1].buffer + some.parts[2].buffer == 5);
     CHECK(subset_of(all, {}).size() == 0);
 }
+
+} // namespace this_test

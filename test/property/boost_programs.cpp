@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("a Boost graph of basic blocks is planned as the same blocks in a flow
         CHECK(planned.plan == plan_flow(same, options).plan);
     }
 }
+
+} // namespace this_test

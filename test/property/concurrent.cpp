@@ -31,6 +31,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -508,3 +510,5 @@ TEST_CASE("no hand-off of a plan can be left out")
     });
     CHECK(tried > 1000);
 }
+
+} // namespace this_test

@@ -16,6 +16,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -480,3 +482,5 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
     MESSAGE("refused " << refused << " of " << plans << "; run: found " << found << ", by the kernel "
                        << in_scratch << ", not exercised " << unexercised);
 }
+
+} // namespace this_test

@@ -23,6 +23,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -397,3 +399,5 @@ TEST_CASE("who interferes occupies a step together, and a colouring of that grap
     for_random_programs(2000, draw_flow, small, check_interference);
     for_random_programs(2000, draw_ssa, small, check_interference);
 }
+
+} // namespace this_test

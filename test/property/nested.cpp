@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -372,3 +374,5 @@ TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what
     CHECK(spares > 10);
     CHECK(saved > 200);
 }
+
+} // namespace this_test

@@ -19,6 +19,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("a Boost graph of operations is coloured through from_graph with as ma
     CHECK(colored.is_optimal());
     CHECK(!check_slots(p, colored.plan));
 }
+
+} // namespace this_test

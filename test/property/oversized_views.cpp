@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using namespace sublet;
@@ -156,3 +158,5 @@ TEST_CASE("the sentence about a large view names both values and their bytes")
     out << too_large;
     CHECK(out.str() == "value 2 has 128 bytes and is a view of value 0, which has only 64");
 }
+
+} // namespace this_test

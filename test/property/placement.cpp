@@ -29,6 +29,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -369,3 +371,5 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
     CHECK(*std::min_element(counts, counts + 4) >= 1);
     CHECK(moved >= 1);
 }
+
+} // namespace this_test

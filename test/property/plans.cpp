@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -133,3 +135,5 @@ TEST_CASE("slots by any policy keep apart what lives together, and offsets are a
         }
     }
 }
+
+} // namespace this_test

@@ -19,6 +19,8 @@
 #include <cstdlib>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("a random recording computes on the streams of an adversary what its c
     }
     CHECK(streams_used > 4);
 }
+
+} // namespace this_test

@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -583,3 +585,5 @@ TEST_CASE("openvino 34442: what an operation reads and what it writes do not sha
                 for (auto out : task.defs) REQUIRE(!meet(all.offsets.plan, in, out));
     }
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <sstream>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("orders, repair and search place as everywhere else, on any number of 
     CHECK(one_thread.value == 519953758866618475u);
     CHECK(three_threads.value == one_thread.value);
 }
+
+} // namespace this_test

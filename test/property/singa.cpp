@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -319,3 +321,5 @@ TEST_CASE("S3, S4: bytes come with the step that first writes them, and go with 
     executor planned(net, net.options(), arena{plan}, net.kernel(), {.upstream = &source});
     CHECK(planned.run().run.allocations.total == 0);
 }
+
+} // namespace this_test

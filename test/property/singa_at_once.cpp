@@ -22,6 +22,8 @@
 #include <thread>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -252,3 +254,5 @@ TEST_CASE("singa-abort: what fails on one of several threads is thrown to the ca
         });
     });
 }
+
+} // namespace this_test

@@ -20,6 +20,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -254,3 +256,5 @@ TEST_CASE("what an executor asks of a device has no race, in any mode, watched o
         }
     });
 }
+
+} // namespace this_test

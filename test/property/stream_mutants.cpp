@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -461,3 +463,5 @@ TEST_CASE("the check finds every wait, hand-off and reference that is missing or
     CHECK(found == wrong);
     CHECK(shown > wrong / 3);
 }
+
+} // namespace this_test

@@ -18,6 +18,8 @@
 #include <functional>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -242,3 +244,5 @@ TEST_CASE(
     check(recycle{});
     check(arena{s.plan()});
 }
+
+} // namespace this_test

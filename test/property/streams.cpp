@@ -19,6 +19,8 @@
 #include <map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -148,3 +150,5 @@ TEST_CASE("plans for any schedule, and those that hand storage over, leave the s
         s.check(recycle{}, expected, pick);
     }
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <sstream>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
     CHECK(excess <= 0.05 * mixed);
     CHECK(in_place * 50 > plans);
 }
+
+} // namespace this_test

@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("versions of random names leave the same on threads, and each has all 
     }
     CHECK(runs == seeds * 160);
 }
+
+} // namespace this_test

@@ -16,6 +16,8 @@
 #include <span>
 #include <string>
 
+namespace this_test {
+
 using namespace sublet;
 using plan_model::network;
 
@@ -117,3 +119,5 @@ TEST_CASE("a training step of ResNet-50 needs 55 % less in an arena than without
                 CHECK(more > 8 * parameters_of(net)); // momenta, statistics, pictures
             }
 }
+
+} // namespace this_test

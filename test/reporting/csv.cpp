@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 sublet::placed_buffer placed(sublet::value_id root, sublet::step_id first, sublet::step_id last,
@@ -162,3 +164,5 @@ TEST_CASE("what is written is read back")
         }
     }
 }
+
+} // namespace this_test

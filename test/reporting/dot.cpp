@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -154,7 +156,7 @@ std::vector<drawn_edge> expected_edges(snapshot const& p)
     return expected;
 }
 
-snapshot draw_program(dice& draw)
+snapshot draw_named_program(dice& draw)
 {
     std::uint32_t const nodes = draw.below(6), values = 1 + draw.below(6);
     bool const loops = draw.below(2) == 0;
@@ -424,7 +426,7 @@ TEST_CASE("random programs: each use is one edge from the def that it reads, and
     for (unsigned seed = 0; seed != 2000; ++seed) {
         CAPTURE(seed);
         dice draw{std::mt19937(seed)};
-        snapshot const program = draw_program(draw);
+        snapshot const program = draw_named_program(draw);
         std::string const text = dot(program, [](auto v) { return v % 3; });
         auto const found = edges(text);
         CHECK(found == expected_edges(program));
@@ -443,3 +445,5 @@ TEST_CASE("random programs: each use is one edge from the def that it reads, and
     CHECK(bold > 500);
     CHECK(dotted > 500);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 static_assert(sublet::text_like<int> && sublet::text_like<std::uint64_t>);
@@ -88,3 +90,5 @@ TEST_CASE("bytes that are not UTF-8 become question marks")
     CHECK(printable("\xF0\x8F\xBF\xBF", 4) == "????"); // four bytes for what needs three
     CHECK(printable("\xF4\x8F\xBF\xBD", 1) == "\xF4\x8F\xBF\xBD");
 }
+
+} // namespace this_test

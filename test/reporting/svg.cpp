@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 using namespace reading;
 
 TEST_CASE("five buffers make this picture")
@@ -334,3 +336,5 @@ TEST_CASE("the curve of 100000 buffers takes less than 20 KB")
     sublet::write_svg(without, many(100000), {.profile_height = 0});
     CHECK(with.str().size() - without.str().size() < 20000);
 }
+
+} // namespace this_test

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet::detail;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("names are readable on each fill")
         CHECK(light(fill) / light('n') > 4.5); // the contrast that WCAG 2 asks for
     }
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using reading::placed;
@@ -204,3 +206,5 @@ TEST_CASE("entries wrap into rows that stay inside, aligned in columns")
         CHECK(rows.rbegin()->first + 10 < static_cast<double>(shape.height()) / 100);
     }
 }
+
+} // namespace this_test

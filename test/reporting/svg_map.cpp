@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string>
 
+namespace this_test {
+
 using namespace reading;
 
 TEST_CASE("a panel holds the buffers of its pool, up to the highest of addresses, arena and peak")
@@ -82,3 +84,5 @@ TEST_CASE("buffers have a gap around them that their size allows")
     CHECK(count(text, "class=\"B t\"") == 1);
     CHECK(count(text, "class=\"C\"") == 1);
 }
+
+} // namespace this_test

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 using sublet::byte_count;
@@ -166,3 +168,5 @@ TEST_CASE("a curve of more levels than pixels is drawn a column a pixel, its pea
     CHECK(text.find("H126V0H127V") != text.npos); // 72 + 54, up to the top
     CHECK(text.ends_with("H172V10\"/>\n"));
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace this_test {
+
 namespace {
 
 /// Takes text and characters, and that is all.
@@ -104,3 +106,5 @@ TEST_CASE("bytes that round up to the next unit are written in it")
     CHECK(bytes((1u << 20) - 6) == "1023.99 KiB");
     CHECK(bytes(~std::uint64_t{0}) == "16 EiB");
 }
+
+} // namespace this_test

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -437,3 +439,5 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
     CHECK(kept > 500);
     CHECK(helpless > 300);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 
@@ -243,3 +245,5 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
     CHECK(applied > 800);
     CHECK(reruns > 100);
 }
+
+} // namespace this_test

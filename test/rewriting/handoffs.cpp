@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -290,3 +292,5 @@ TEST_CASE("of a million steps in a chain none waits for memory")
     CHECK(found.handoffs.empty());
     CHECK(found.takeovers > 1'000'000);
 }
+
+} // namespace this_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -205,3 +207,5 @@ TEST_CASE("in one order everything is released once, directly after its last tou
     CHECK(released > 10'000);
     CHECK(at_start > 100);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("under every schedule the last of a few steps releases, and no fewer w
     CHECK(several > 3000);
     CHECK(searched > 5000);
 }
+
+} // namespace this_test

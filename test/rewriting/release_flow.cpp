@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -225,3 +227,5 @@ TEST_CASE("on every path a buffer is there from its first touch to the last that
     CHECK(on_edges > 500);
     CHECK(at_entries > 300);
 }
+
+} // namespace this_test

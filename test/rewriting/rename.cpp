@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -383,3 +385,5 @@ TEST_CASE("under new names a program reads what it read before, view by view and
     CHECK(split > 1000);
     CHECK(by_tokens > 300);
 }
+
+} // namespace this_test

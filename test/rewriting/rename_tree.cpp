@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -255,3 +257,5 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
     CHECK(nested > 500);
     CHECK(told > 200);
 }
+
+} // namespace this_test

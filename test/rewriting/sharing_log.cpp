@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -127,3 +129,5 @@ TEST_CASE("the lines add up to what is saved")
     }
     CHECK(in_place > 200);
 }
+
+} // namespace this_test

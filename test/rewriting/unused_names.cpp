@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("however the names in use were chosen, none is made again")
         }
     }
 }
+
+} // namespace this_test

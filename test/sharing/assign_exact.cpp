@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using bytes = std::vector<byte_count>;
@@ -349,3 +351,5 @@ TEST_CASE("of hundreds of values the best found is a plan, not above the first, 
     check(found, many.all, many.bytes);
     CHECK(found.is_optimal());
 }
+
+} // namespace this_test

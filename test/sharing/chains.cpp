@@ -13,6 +13,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
@@ -188,3 +190,5 @@ TEST_CASE(
     }
     CHECK(begin_wins > 0);
 }
+
+} // namespace this_test

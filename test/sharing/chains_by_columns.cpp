@@ -13,6 +13,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
@@ -122,3 +124,5 @@ TEST_CASE("families of several blocks have the slots by single questions, whatev
             }
         }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using bytes = std::vector<byte_count>;
@@ -107,3 +109,5 @@ TEST_CASE("in a chordal graph no clique is larger, and all cliques together show
         CHECK(bound.bytes == truth.shown);
     }
 }
+
+} // namespace this_test

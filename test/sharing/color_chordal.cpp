@@ -15,6 +15,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 
@@ -249,3 +251,5 @@ TEST_CASE("random strict programs take as many slots as values are alive at once
     CHECK(clashes > 100);
     CHECK(plans > 500);
 }
+
+} // namespace this_test

@@ -17,6 +17,8 @@
 #include <initializer_list>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using bytes = std::vector<byte_count>;
@@ -406,3 +408,5 @@ TEST_CASE("fixed values stay where they are, and the others find room round them
         }
     }
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using sublet::color_intervals;
 using sublet::live_range;
 using ranges = std::vector<live_range>;
@@ -66,3 +68,5 @@ TEST_CASE("no overlap shares a slot, and no plan has fewer")
                 if (overlaps(r[i], r[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
     }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 
@@ -123,3 +125,5 @@ TEST_CASE("a path of a million vertices is no matter of depth")
     CHECK(smallest_last(path).degeneracy == 1);
     CHECK(largest_cardinality_first(path).back() == length - 1);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using slots = std::vector<slot_id>;
@@ -129,3 +131,5 @@ TEST_CASE("the tournament finds whom a look at all vertices would find")
         for (value_id v : vertices) CHECK(fast[v] <= all.neighbors(v).size());
     }
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using buffers = std::vector<buffer_id>;
 using slots = std::vector<slot_id>;
@@ -252,3 +254,5 @@ TEST_CASE("ResNet-50 takes five slots under every schedule, four with its batch 
         CHECK(cover.plan.slots == (in_place ? 4 : 5));
     }
 }
+
+} // namespace this_test

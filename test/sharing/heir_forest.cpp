@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
             }
     }
 }
+
+} // namespace this_test

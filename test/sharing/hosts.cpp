@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -161,3 +163,5 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
     }
     CHECK(guests > 400);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -585,3 +587,5 @@ TEST_CASE(
     CHECK(smaller_ones > rounds / 60);
     CHECK(choices > rounds / 2);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -374,3 +376,5 @@ TEST_CASE("joined buffers hold in every order what is read from them")
     }
     CHECK(taken > 1000);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("joined buffers never hold two values that somebody still reads")
     MESSAGE(joins, " values beside others");
     CHECK(joins > 100);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("what a pair is said to gain is what is missing without it, in each po
     CHECK(at_peak > rounds / 20);
     CHECK(together > rounds / 200);
 }
+
+} // namespace this_test

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -180,3 +182,5 @@ TEST_CASE("joined buffers have the roles and the alignment of both")
     CHECK(t.buffers[0].alignment == 12);
     CHECK(t.buffers[0].role == (value_role::input | value_role::output));
 }
+
+} // namespace this_test

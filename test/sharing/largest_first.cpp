@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using buffers = std::vector<buffer_id>;
 
@@ -145,3 +147,5 @@ TEST_CASE("sizes have to be known, one for each buffer")
     CHECK_THROWS_WITH_AS((void)shared(d, 0), "sublet: a table has not one entry for each buffer",
                          precondition_error);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
@@ -142,3 +144,5 @@ TEST_CASE(
         }
     }
 }
+
+} // namespace this_test

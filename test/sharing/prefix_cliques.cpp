@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<value_id>;
 
@@ -103,3 +105,5 @@ TEST_CASE("without patience cliques are smaller, but are cliques, and it says so
     for (std::size_t i = 0; i != hasty.cliques.rows(); ++i)
         CHECK(all.is_clique(ids(hasty.cliques[i].begin(), hasty.cliques[i].end())));
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 
@@ -164,3 +166,5 @@ TEST_CASE("random programs: values in one slot share by the rule, or are one buf
         }
     }
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using ids = std::vector<std::uint32_t>;
 
@@ -112,3 +114,5 @@ TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the pro
         CHECK(proof == pairs);
     }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
@@ -173,3 +175,5 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
     CHECK(improved > 200);
     CHECK(refused > 100);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("those who wait for a token of the range are woken, once")
@@ -56,3 +58,5 @@ TEST_CASE("random sleepers, of one token and of many thousand")
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -171,3 +173,5 @@ TEST_CASE("random requests get what the rule says, however long the slots may sl
         }
     }
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("first fit finds the first slot whose tenants all share with the buffer, in any order of coming")
@@ -100,3 +102,5 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     CHECK(room.find(319) == no_slot);
     for (buffer_id b : {1u, 299u, 300u, 301u}) CHECK(room.find(b) == 127); // none of its tenants is left
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <random>
 #include <set>
 
+namespace this_test {
+
 using namespace sublet;
 using detail::slot_set;
 
@@ -87,3 +89,5 @@ TEST_CASE("whatever comes and goes, it is a set")
         REQUIRE(taken.contains(from) == (expected.count(from) != 0));
     }
 }
+
+} // namespace this_test

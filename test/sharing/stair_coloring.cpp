@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using numbers = std::vector<std::uint32_t>;
 
@@ -148,3 +150,5 @@ TEST_CASE("one slot too few for those that all interfere is found out without tr
     CHECK(coloring.color(0, {values}, 1000) == stair_answer::colored);
     CHECK(coloring.color(0, {values - 1}, 3) == stair_answer::undecided);
 }
+
+} // namespace this_test

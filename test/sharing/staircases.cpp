@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using bytes = std::vector<byte_count>;
 
@@ -65,3 +67,5 @@ TEST_CASE("any graph has the fewest bytes of all that can be tried")
         CHECK(found.lower_bound == found.bytes);
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <map>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -102,3 +104,5 @@ TEST_CASE("tenants of a slot never meet, and for every batch one of them is as l
             }
     }
 }
+
+} // namespace this_test

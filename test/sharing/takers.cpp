@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("who takes is all that the rule says and nobody else, in ascending ranges")
@@ -44,3 +46,5 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
     CHECK(several > 100);
     CHECK(taken > 1000);
 }
+
+} // namespace this_test

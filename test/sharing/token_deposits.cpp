@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("random sets stay as they were left until the last has taken them")
@@ -47,3 +49,5 @@ TEST_CASE("random sets stay as they were left until the last has taken them")
         }
     }
 }
+
+} // namespace this_test

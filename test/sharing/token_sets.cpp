@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -237,3 +239,5 @@ TEST_CASE("a chain of a million steps, and as many into one")
     CHECK(into.before(0, n + 1));
     CHECK(into.tokens().size() == 1);
 }
+
+} // namespace this_test

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using slots = std::vector<slot_id>;
 
@@ -382,3 +384,5 @@ TEST_CASE("random nets of one head: the memonger is right about them, and needs 
     CHECK(10 * ours < 9 * theirs);
     CHECK(10 * our_bytes < 9 * their_bytes);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a call is made on its device, and the caller's own is current again")
@@ -101,3 +103,5 @@ TEST_CASE("a device that cannot be made current is an error of that")
     CHECK(made == 2);
     CHECK_THROWS_AS(cuda_calls(-1), precondition_error);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -187,3 +189,5 @@ TEST_CASE("whichever call of a device's life fails, nothing leaks but on a lost 
         CHECK(nth > 60);
     }
 }
+
+} // namespace this_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("an error of CUDA says which call, which code, and at which step")
@@ -39,3 +41,5 @@ TEST_CASE("codes after which only a new process helps are known, and no others")
           cudaErrorInsufficientDriver})
         CHECK(!detail::is_sticky(code));
 }
+
+} // namespace this_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -182,3 +184,5 @@ TEST_CASE("whichever call of a capture and a launch fails, nothing is held and t
     }
     CHECK(nth > 30);
 }
+
+} // namespace this_test

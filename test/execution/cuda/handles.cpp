@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("on a lost device nothing is given back")
     CHECK(fake_cuda::calls() == 2);
     CHECK(fake_cuda::calls_when_lost() == 0);
 }
+
+} // namespace this_test

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("memory of a lost device stays where it is")
     CHECK(fake_cuda::held().blocks == 2);
     CHECK(fake_cuda::calls_when_lost() == 0);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("a probe throws nothing, whichever of its calls fails")
     }
     CHECK(nth == 8); // the count, and three facts each
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a call shows the operands of its step in the order of the program, and its stream")
@@ -40,3 +42,5 @@ TEST_CASE("a call shows the operands of its step in the order of the program, an
     CHECK_THROWS_AS((void)copy.scratch(1), precondition_error);
     CHECK_THROWS_AS((void)copy.is_view(2), precondition_error);
 }
+
+} // namespace this_test

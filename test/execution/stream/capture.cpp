@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 using namespace stream_diamond;
 
@@ -154,3 +156,5 @@ TEST_CASE("a graph is launched into the storage that it was captured with, or no
     run.bind(0, other);
     CHECK_THROWS_AS(graph.launch(), precondition_error);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -45,3 +47,5 @@ TEST_CASE("of a diamond on two streams every command but the releases' order is 
         else CHECK(fault_of(p, options, recycle{}, nullptr, less));
     }
 }
+
+} // namespace this_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("a command that says nothing launches the first step on the first stream")
@@ -26,3 +28,5 @@ TEST_CASE("schedules are the same if all that they say is")
     CHECK(stream_schedule{} != one);
     CHECK(stream_options{}.streams == 4);
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("after a failure storage is given back, inputs are owed, and the step 
     its.run();
     CHECK(its.output(3).size() == 16);
 }
+
+} // namespace this_test

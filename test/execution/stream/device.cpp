@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("what has no streams is no such device")
@@ -11,3 +13,5 @@ TEST_CASE("what has no streams is no such device")
     CHECK_FALSE(stream_device<nothing>);
     CHECK_FALSE(takes_digests<nothing>);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("where a plan is given, so is who lies over it")
     CHECK(found->culprit == 2);
     CHECK(found->culprit_step == 1);
 }
+
+} // namespace this_test

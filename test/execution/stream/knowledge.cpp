@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using sublet::detail::stream_knowledge;
 
 TEST_CASE("who waits for a mark knows what was known there, and nothing that came later")
@@ -34,3 +36,5 @@ TEST_CASE("marks cover a stream if one of them, or what was known there, is its 
     known.mark(0);
     CHECK_FALSE(known.covers(std::vector{m0, m1}, 0));
 }
+
+} // namespace this_test

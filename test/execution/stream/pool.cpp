@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("bytes go to another stream as soon as, and not before, an event says that they may")
@@ -196,3 +198,5 @@ TEST_CASE("where the limit stands in the way, room is made of what is given back
     CHECK_THROWS_AS((void)device.allocate(257, 1, a), out_of_budget);
     CHECK(device.allocate(256, 64, b) != nullptr);
 }
+
+} // namespace this_test

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 TEST_CASE("what streams leave open is done in the order that is asked for")
@@ -104,3 +106,5 @@ TEST_CASE("work that throws ends what is queued, in every stream, and what is qu
     queues.drain();
     CHECK(ran == 1);
 }
+
+} // namespace this_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE(
     CHECK_THROWS_AS(device.wait(b, {}), precondition_error);
     device.synchronize();
 }
+
+} // namespace this_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -256,3 +258,5 @@ TEST_CASE("every order that is needed is kept, and each wait keeps one that woul
         }
     }
 }
+
+} // namespace this_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -188,3 +190,5 @@ TEST_CASE("a device goes with work queued, which is not done")
     device.synchronize(); // what was queued in a stream that is destroyed is done
     CHECK(ran == std::vector<step_id>{1});
 }
+
+} // namespace this_test

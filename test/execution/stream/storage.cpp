@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace this_test {
+
 using namespace sublet;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_CASE("in an arena all have their places, or there is no arena")
     CHECK_THROWS_AS(other.place(plan), unsound_plan);
     CHECK(device.blocks.empty());
 }
+
+} // namespace this_test
