@@ -67,7 +67,7 @@ struct drawn {
 
 /// Nodes of one to three steps; values of two pools, inputs, outputs, views, in-place pairs; an order in
 /// which the nodes may run.
-drawn draw_program(dice& draw)
+drawn draw_named_program(dice& draw)
 {
     struct operation {
         std::vector<value_id> uses, early, defs;
@@ -382,7 +382,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
     for (unsigned seed = 0; seed != 3000; ++seed) {
         CAPTURE(seed);
         dice draw{std::mt19937(seed)};
-        drawn const d = draw_program(draw);
+        drawn const d = draw_named_program(draw);
         auto const planned = plan_memory(d.program, d.options);
         REQUIRE(planned.is_sound());
         memory_plan const& plan = planned.plan;

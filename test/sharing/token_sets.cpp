@@ -69,7 +69,7 @@ void check_theorem(dependence_graph const& g)
     }
 }
 
-dependence_graph draw_graph(dice& roll, unsigned most)
+dependence_graph draw_dependences(dice& roll, unsigned most)
 {
     random_tasks_shape const shape{.tasks = 1 + roll.below(most),
                                    .operands = 1 + roll.below(5),
@@ -107,7 +107,7 @@ TEST_CASE("the theorem holds on random graphs: edges without data, early reads, 
     for (unsigned seed = 0; seed != 3000; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        check_theorem(draw_graph(roll, seed % 50 == 0 ? 150 : 25));
+        check_theorem(draw_dependences(roll, seed % 50 == 0 ? 150 : 25));
     }
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("what is asked about ascending positions is who comes before whom, pos
     for (unsigned seed = 0; seed != 1000; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        auto const g = draw_graph(roll, 40);
+        auto const g = draw_dependences(roll, 40);
         auto const before = closure_of(g);
         token_sets sets(g);
         for (step_id y = 0; y != g.positions(); ++y) {
@@ -159,7 +159,7 @@ TEST_CASE("with few ranges some is forgotten, which never makes one come before 
     for (unsigned seed = 0; seed != 1000; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
-        auto const g = draw_graph(roll, 60);
+        auto const g = draw_dependences(roll, 60);
         auto const before = closure_of(g);
         std::size_t const most = 1 + roll.below(6);
         token_sets sets(g, most);
