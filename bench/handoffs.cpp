@@ -105,7 +105,7 @@ int main(int count, char** words)
                 if (++i == count) throw std::runtime_error(word + " needs an operand");
                 return std::string(words[i]);
             };
-            if (word == "--smoke") tasks = 150;
+            if (word == "--smoke") tasks = 50;
             else if (word == "--tasks") tasks = bench::number_in(operand());
             else if (word == "--family") family = operand();
             else if (word[0] != '-') files.push_back(word);

@@ -17,17 +17,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
-
-/// So many times more is drawn as the environment says.
-inline unsigned rounds(unsigned usual)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? usual : usual * static_cast<unsigned>(std::stoul(asked));
-}
 
 /// The program without the edges between its nodes: only data order them.
 inline sublet::snapshot without_edges(random_program const& r)

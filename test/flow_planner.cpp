@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/flow_planner.hpp>
 
+#include "dice.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
 #include "view_sizes.hpp"
@@ -9,7 +10,6 @@
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
 
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <sstream>
 #include <string>
@@ -20,12 +20,6 @@ namespace this_test {
 using namespace sublet;
 
 namespace {
-
-std::uint32_t rounds(std::uint32_t few)
-{
-    char const* times = std::getenv("SUBLET_ROUNDS");
-    return few * (times == nullptr ? 1 : static_cast<std::uint32_t>(std::stoul(times)));
-}
 
 using ids = std::vector<value_id>;
 /// One step a node.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/handoff_planner.hpp>
 
+#include "dice.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
@@ -182,7 +183,7 @@ TEST_CASE("the empty program has the empty plan")
 TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is for nothing")
 {
     std::size_t with_handoffs = 0, fewer = 0, longer = 0;
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),
@@ -223,9 +224,9 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
         fewer += planned.plan.handoffs.size() < in_clock.plan.handoffs.size();
         longer += planned.critical_path_with > planned.critical_path;
     }
-    CHECK(with_handoffs > 300);
-    CHECK(fewer > 100);
-    CHECK(longer > 100);
+    CHECK(with_handoffs > 100);
+    CHECK(fewer > 30);
+    CHECK(longer > 30);
 }
 
 TEST_CASE("thousands of steps are planned as tens are")

@@ -5,13 +5,13 @@
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
 
+#include "dice.hpp"
 #include "network.hpp"
 #include "random_program.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <vector>
@@ -90,12 +90,6 @@ trace run(snapshot const& p, plan_options const& options, std::vector<relieved_s
     for (auto& [root, block] : bound)
         if (root < origin.size() && origin[root] == root) result.left.push_back(digest(block.bytes));
     return result;
-}
-
-unsigned rounds(unsigned usual)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return usual * (asked == nullptr ? 1u : static_cast<unsigned>(std::atoi(asked)));
 }
 
 /// Activations of so many layers, made forwards and used backwards.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_flow_plan.hpp>
 
+#include "../dice.hpp"
 #include "flow_walks.hpp"
 
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <string>
 #include <utility>
@@ -141,12 +141,6 @@ private:
     memory_plan const& plan_;
     std::vector<value_id> root_;
 };
-
-std::uint32_t rounds(std::uint32_t few)
-{
-    char const* times = std::getenv("SUBLET_ROUNDS");
-    return few * (times == nullptr ? 1 : static_cast<std::uint32_t>(std::stoul(times)));
-}
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/recorder.hpp>
 
+#include "../dice.hpp"
 #include "../random_recording.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -10,7 +11,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,12 +33,6 @@ std::string complaint(Action action)
         return e.what();
     }
     return "";
-}
-
-unsigned rounds()
-{
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    return times == nullptr ? 1 : static_cast<unsigned>(std::atoi(times));
 }
 
 } // namespace

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
@@ -363,12 +362,6 @@ csr_rows without(list const& waits, std::size_t dropped, std::size_t steps, bool
         for (std::size_t i = 0; i != waits.size(); ++i)
             if (i != dropped) by_later ? add(waits[i].to, waits[i].from) : add(waits[i].from, waits[i].to);
     });
-}
-
-unsigned rounds()
-{
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    return times == nullptr ? 1 : static_cast<unsigned>(std::atoi(times));
 }
 
 struct tally {

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <vector>
@@ -124,12 +123,6 @@ question draw(dice& pick, bool has_needs)
         q.problem.pools.push_back({least + (most - least) * pick.below(90) / 100 - below, 1});
     }
     return q;
-}
-
-unsigned rounds(unsigned usual)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return usual * (asked == nullptr ? 1u : static_cast<unsigned>(std::atoi(asked)));
 }
 
 } // namespace

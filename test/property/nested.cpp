@@ -6,13 +6,13 @@
 // SUBLET_ROUNDS multiplies the number of draws.
 #include <sublet/nested_planner.hpp>
 
+#include "../dice.hpp"
 #include "../random_tree.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
@@ -316,12 +316,6 @@ std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigne
     runner<Memory> run{t, memory, {std::mt19937{decisions}}};
     run.run();
     return run.seen;
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 std::string text(nested_witness const& w)

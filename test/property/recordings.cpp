@@ -4,6 +4,7 @@
 // what its calls do one by one on vectors.
 #include <sublet/execution/recorder.hpp>
 
+#include "../dice.hpp"
 #include "../random_recording.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -16,7 +17,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <vector>
 
 namespace this_test {
@@ -28,12 +28,6 @@ namespace {
 using on_threads = thread_executor<recorded_kernel<cpu_call>>;
 using device_call = stream_call<simulated_device::stream_type>;
 using on_streams = stream_executor<simulated_device, recorded_kernel<device_call>>;
-
-unsigned rounds()
-{
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    return times == nullptr ? 1 : static_cast<unsigned>(std::atoi(times));
-}
 
 /// Calls `run(program, options, mode, handoffs, named)` for each way to plan a recording: without versions
 /// for its own order, by versions for any.

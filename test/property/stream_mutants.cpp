@@ -6,6 +6,7 @@
 #include <sublet/execution/stream/recording_device.hpp>
 #include <sublet/execution/stream/simulated_device.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 #include "../schedule_runner.hpp"
@@ -17,7 +18,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -30,12 +30,6 @@ namespace this_test {
 using namespace sublet;
 
 namespace {
-
-std::size_t rounds(std::size_t few)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return few * (asked == nullptr ? 1 : std::strtoul(asked, nullptr, 10));
-}
 
 /// A program, how it is run, and what its steps do to which bytes, by position, as it was drawn.
 struct subject {

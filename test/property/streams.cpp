@@ -4,6 +4,7 @@
 // closely they are watched.
 #include <sublet/execution/streams.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 
@@ -15,7 +16,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -24,12 +24,6 @@ namespace this_test {
 using namespace sublet;
 
 namespace {
-
-unsigned rounds(unsigned count)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return count * (asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked)));
-}
 
 /// A program with all that is the caller's. Its steps run on one thread, in the order of the options, or on
 /// streams.

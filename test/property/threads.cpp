@@ -3,6 +3,7 @@
 // leaves that gives each value bytes of its own. SUBLET_ROUNDS in the environment makes that many times more.
 #include <sublet/execution/threads.hpp>
 
+#include "../dice.hpp"
 #include "../surroundings.hpp"
 
 #include <sublet/concurrent_planner.hpp>
@@ -13,7 +14,6 @@
 #include <doctest/doctest.h>
 
 #include <concepts>
-#include <cstdlib>
 #include <type_traits>
 #include <vector>
 
@@ -25,12 +25,6 @@ namespace {
 
 using serial = cpu_executor<any_kernel>;
 using threaded = thread_executor<any_kernel>;
-
-unsigned rounds(unsigned in_short)
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return in_short * static_cast<unsigned>(asked == nullptr ? 1 : std::max(1, std::atoi(asked)));
-}
 
 std::vector<step_id> drawn_order(step_waits const& waits, dice& pick)
 {

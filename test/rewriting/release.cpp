@@ -2,6 +2,7 @@
 #include <sublet/rewriting/release.hpp>
 #include <sublet/rewriting/release_concurrent.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/analysis/aliases.hpp>
@@ -9,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -42,12 +42,6 @@ release_points concurrent(snapshot const& p, std::size_t buffers, std::vector<bu
                           std::vector<value_role> const& role)
 {
     return concurrent_releases(p, dependences(p, {.role = role}), buffers, buffer_of, role);
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/release_concurrent.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/aliases.hpp>
@@ -8,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 namespace this_test {
@@ -40,12 +40,6 @@ release_points concurrent(snapshot const& p, std::size_t buffers, std::vector<bu
                           std::vector<value_role> const& role)
 {
     return concurrent_releases(p, dependences(p, {.role = role}), buffers, buffer_of, role);
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 } // namespace

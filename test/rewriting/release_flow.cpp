@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/release_flow.hpp>
 
+#include "../dice.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -39,12 +39,6 @@ flow_release_points own_buffers(snapshot const& p, std::vector<value_role> role 
     for (value_id v = 0; v != p.values(); ++v) own.push_back(v);
     role.resize(p.values());
     return flow_releases(p, p.values(), own, role);
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 } // namespace

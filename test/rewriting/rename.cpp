@@ -15,7 +15,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -305,12 +304,6 @@ void run_again(random_names const& before, names_run const& expected, versioned_
     for (value_id v = 0; v != before.values(); ++v)
         if (has_role(before.role[v], kept) || has_role(before.role[v], value_role::external))
             REQUIRE(cell[cell_of[v]] == expected.left[v]);
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 } // namespace

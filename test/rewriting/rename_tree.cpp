@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/rename_tree.hpp>
 
+#include "../dice.hpp"
 #include "../random_tree.hpp"
 
 #include <sublet/analysis/aliases.hpp>
@@ -9,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -74,12 +74,6 @@ slot_renaming names_of(flat_tree const& flat, std::vector<slot_id> const& slot_o
     plan.slot_of = slot_of;
     plan.slots = slots;
     return name_slots(values_as_versions(flat.program, options), plan, options, how);
-}
-
-unsigned rounds()
-{
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    return asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked));
 }
 
 } // namespace
