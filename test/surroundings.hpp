@@ -32,7 +32,7 @@ struct subject {
     std::vector<bool> is_scratch;
     std::vector<sublet::handoff> handoffs = {}; // that versions of one storage need
 };
-inline subject drawn_program(dice& pick)
+inline subject draw_subject(dice& pick)
 {
     random_program p = draw_program(pick, 10);
     if (pick.below(2) == 0) shrink_results(p, pick);
