@@ -32,6 +32,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plan_model {
@@ -198,7 +199,9 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
     } catch (std::length_error const&) {
         err << "plan_model: " << about << "there is too little memory for it\n";
     } catch (std::exception const& e) { // a broken promise of ours, or sizes beyond 64 bits
-        err << "plan_model: " << about << e.what() << '\n';
+        std::string_view says = e.what();
+        if (says.starts_with("sublet: ")) says.remove_prefix(8);
+        err << "plan_model: " << about << says << '\n';
     }
     return 2;
 }
