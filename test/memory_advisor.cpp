@@ -268,7 +268,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         }
 
         // Each saving, by the program with all the others.
-        detail::advice_question<snapshot> const question(program, options, how);
+        detail::advice_question const question(program, options, how);
         std::vector<absence> all;
         for (suggestion const& s : advice.suggestions)
             for (absence const& a : question.absences)

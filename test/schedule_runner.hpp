@@ -148,7 +148,7 @@ private:
     sublet::run_tape const& tape_;
     sublet::stream_schedule const& schedule_;
     sublet::memory_plan const* plan_;
-    sublet::detail::operand_places<sublet::run_tape> places_;
+    sublet::detail::operand_places places_;
     std::vector<typename Device::stream_type> streams_;
     std::vector<typename Device::event_type> events_;
     std::vector<std::byte*> arenas_;

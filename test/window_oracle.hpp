@@ -23,7 +23,7 @@ inline std::vector<sublet::byte_count> least_from(sublet::order_window const& w)
         return std::all_of(w.graph.before[n].begin(), w.graph.before[n].end(),
                            [&](node_id b) { return (set >> b & 1) != 0; });
     };
-    down_set_walk<order_window> walk(w);
+    down_set_walk walk(w);
     auto nothing = [](node_id) {};
     live[0] = walk.live();
     for (std::size_t set = 0; set != effects.size(); ++set) {

@@ -70,8 +70,7 @@ struct planned_concurrently : planned_memory {
 namespace detail {
 
 /// Where each value is touched in the program as it is listed, whatever order it runs in.
-template <std::same_as<snapshot> S>
-live_ranges listed_lives(S const& p, std::vector<value_role> const& role)
+inline live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role)
 {
     auto const steps = static_cast<step_id>(p.steps());
     live_ranges lives{std::vector<live_range>(p.values()), steps, std::nullopt};
@@ -87,8 +86,7 @@ live_ranges listed_lives(S const& p, std::vector<value_role> const& role)
 }
 
 /// Why a program has no concurrent plan, as a witness.
-template <std::same_as<dependence_violation> Violation>
-witness as_witness(Violation const& v)
+inline witness as_witness(dependence_violation const& v)
 {
     step_id const last = v.steps.empty() ? no_step : v.steps.back();
     switch (v.what) {
@@ -115,9 +113,8 @@ witness as_witness(Violation const& v)
 /// Complexity: O(V + E + touches + values), the ranges of later_conflicts(), heaviest_antichain() for each
 ///             pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] planned_concurrently plan_concurrent(S const& p, plan_options const& options,
-                                                   concurrent_options const& wanted = {})
+[[nodiscard]] inline planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
+                                                          concurrent_options const& wanted = {})
 {
     std::clock_t const begin = std::clock();
     planned_concurrently result;
@@ -183,8 +180,8 @@ template <std::same_as<snapshot> S>
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_concurrently plan_concurrent(P const& p, plan_options const& options,
-                                                   concurrent_options const& wanted = {})
+[[nodiscard]] planned_concurrently
+    plan_concurrent(P const& p, plan_options const& options, concurrent_options const& wanted = {})
 {
     return plan_concurrent(as_snapshot(p), options, wanted);
 }

@@ -52,10 +52,9 @@ struct planned_flow : planned_memory {
 
     /// For tables and pictures, which know one life a buffer: the plan with a row for each range, all rows of
     /// a buffer at its offset. `buffer_of` names the first of them.
-    template <std::same_as<memory_plan> Plan = memory_plan>
-    [[nodiscard]] Plan by_range() const
+    [[nodiscard]] memory_plan by_range() const
     {
-        Plan spread = plan;
+        memory_plan spread = plan;
         spread.buffers.clear();
         std::vector<buffer_id> first;
         for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
@@ -74,8 +73,7 @@ struct planned_flow : planned_memory {
 namespace detail {
 
 /// By value, one range around all of `lives`.
-template <std::same_as<snapshot> S>
-live_ranges hulls(S const& p, live_range_lists const& lives)
+inline live_ranges hulls(snapshot const& p, live_range_lists const& lives)
 {
     live_ranges hulls;
     hulls.positions = lives.positions();
@@ -84,8 +82,7 @@ live_ranges hulls(S const& p, live_range_lists const& lives)
 }
 
 /// Buffers that nothing writes, and nobody fills from outside, need no storage.
-template <std::same_as<snapshot> S>
-void drop_unwritten(S const& p, buffer_table& table)
+inline void drop_unwritten(snapshot const& p, buffer_table& table)
 {
     std::vector<unsigned char> is_written(table.buffers.size(), 0);
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
@@ -95,8 +92,8 @@ void drop_unwritten(S const& p, buffer_table& table)
 }
 
 /// The ranges of the plan's buffers, each with all of its values; sets the hulls, and what lies between.
-template <std::same_as<memory_plan> Plan>
-live_range_lists spread_lives(live_range_lists const& of_values, Plan& plan, placement_problem& problem)
+inline live_range_lists spread_lives(live_range_lists const& of_values, memory_plan& plan,
+                                     placement_problem& problem)
 {
     range_heap all;
     for (value_id v = 0; v != plan.buffer_of.size(); ++v)
@@ -129,8 +126,8 @@ live_range_lists spread_lives(live_range_lists const& of_values, Plan& plan, pla
 ///             needed at one position, or more.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] planned_flow plan_flow(S const& p, plan_options const& options, flow_options const& flow = {})
+[[nodiscard]] inline planned_flow plan_flow(snapshot const& p, plan_options const& options,
+                                            flow_options const& flow = {})
 {
     std::clock_t const begin = std::clock();
     planned_flow result;

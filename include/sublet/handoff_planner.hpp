@@ -85,10 +85,9 @@ struct plan_in_clock {
 };
 
 /// The best of the schedules of one makespan.
-template <std::same_as<snapshot> S>
-plan_in_clock place_in_clock(S const& p, dependence_graph const& g, placement_problem& problem,
-                             std::vector<buffer_id> const& buffer_of, std::vector<value_role> const& role,
-                             handoff_options const& wanted)
+inline plan_in_clock place_in_clock(snapshot const& p, dependence_graph const& g, placement_problem& problem,
+                                    std::vector<buffer_id> const& buffer_of,
+                                    std::vector<value_role> const& role, handoff_options const& wanted)
 {
     plan_in_clock best;
     for (clock_side side : {clock_side::earliest, clock_side::latest}) {
@@ -112,9 +111,9 @@ plan_in_clock place_in_clock(S const& p, dependence_graph const& g, placement_pr
 /// those that reach above may wait for others and others for them. If that is not enough, so may those below,
 /// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
 /// Returns false if visits were spent before it was known.
-template <std::same_as<plan_in_clock> Plan>
-bool lower_by_waiting(Plan const& clock, placement_problem const& problem, placement now,
-                      std::vector<byte_count> const& limits, handoff_options const& wanted, placement& placed)
+inline bool lower_by_waiting(plan_in_clock const& clock, placement_problem const& problem, placement now,
+                             std::vector<byte_count> const& limits, handoff_options const& wanted,
+                             placement& placed)
 {
     live_range_lists const exact =
         later_conflicts(clock.timed.graph, clock.lives, {.max_ranges = wanted.max_ranges}).of;
@@ -180,9 +179,8 @@ bool lower_by_waiting(Plan const& clock, placement_problem const& problem, place
 ///             no more than that above it. The lower bound is that of plans in the clock if anybody waits.
 /// Complexity: plan_concurrent(), pack() in two clocks, and up to 16 times place_concurrently().
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] planned_with_handoffs plan_with_handoffs(S const& p, plan_options const& options,
-                                                       handoff_options const& wanted = {})
+[[nodiscard]] inline planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
+                                                              handoff_options const& wanted = {})
 {
     SUBLET_EXPECTS(wanted.trifle <= 1000, "sublet: a trifle is at most 1000 thousandths");
     std::clock_t const begin = std::clock();
@@ -265,8 +263,8 @@ template <std::same_as<snapshot> S>
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_with_handoffs plan_with_handoffs(P const& p, plan_options const& options,
-                                                       handoff_options const& wanted = {})
+[[nodiscard]] planned_with_handoffs
+    plan_with_handoffs(P const& p, plan_options const& options, handoff_options const& wanted = {})
 {
     return plan_with_handoffs(as_snapshot(p), options, wanted);
 }

@@ -31,11 +31,7 @@ struct keyed {
 };
 
 /// Ascending by key, then tie, then id.  O(n log n)
-template <std::same_as<keyed> Item>
-void sort_keyed(std::vector<Item>& items)
-{
-    sort_ascending(items);
-}
+inline void sort_keyed(std::vector<keyed>& items) { sort_ascending(items); }
 
 /// The key that sorts the largest first.
 [[nodiscard]] constexpr std::uint64_t falling(std::uint64_t key) noexcept { return ~key; }

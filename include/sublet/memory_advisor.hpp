@@ -130,7 +130,6 @@ struct spaced_positions {
 };
 
 /// What a program, as it is planned, can do without for a while.
-template <std::same_as<snapshot> S>
 struct advice_question {
     std::vector<step_id> steps;
     std::vector<in_place_pair> in_place;
@@ -139,7 +138,7 @@ struct advice_question {
     placement_problem problem;
     idle_times times;
 
-    advice_question(S const& p, plan_options const& options, advice_options const& how)
+    advice_question(snapshot const& p, plan_options const& options, advice_options const& how)
         : steps(steps_in_order(p, options.order))
     {
         buffer_table const alone =
@@ -188,7 +187,7 @@ struct advice_question {
 
 private:
     /// What is read early and then not copied is gone before the step that reads it has written.
-    bool leaves_early(S const& p, buffer_table const& joined, std::vector<keyed> const& leaving,
+    bool leaves_early(snapshot const& p, buffer_table const& joined, std::vector<keyed> const& leaving,
                       absence const& a) const
     {
         for (touch t : p.touches(steps[a.after]))
@@ -201,7 +200,7 @@ private:
     }
 
     /// What a step that is run again asks for, and the bytes that it touches.
-    byte_count list_rerun(S const& p, buffer_table const& alone, buffer_table const& joined,
+    byte_count list_rerun(snapshot const& p, buffer_table const& alone, buffer_table const& joined,
                           csr_rows const& of_buffer, std::uint32_t i)
     {
         absence const& a = absences[i];
@@ -240,9 +239,8 @@ private:
 /// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then until what
 ///             alignment and fragments cost has been left free, too.
 /// Throws:     as plan_memory().
-template <std::same_as<snapshot> S>
-[[nodiscard]] memory_advice advise_memory(S const& p, plan_options const& options,
-                                          advice_options const& how = {})
+[[nodiscard]] inline memory_advice advise_memory(snapshot const& p, plan_options const& options,
+                                                 advice_options const& how = {})
 {
     memory_advice advice{.suggestions = {},
                          .pools = {},
@@ -253,7 +251,7 @@ template <std::same_as<snapshot> S>
     auto const& refuted = advice.planned.refuted;
     if (refuted && refuted->what != fault::over_capacity) return advice;
 
-    detail::advice_question<S> question(p, options, how);
+    detail::advice_question question(p, options, how);
     auto const apply = [&](std::vector<absence> const& chosen) {
         advice.relieved = apply_absences(p, question.steps, options, question.in_place, chosen);
         advice.options = advice.relieved.options(options);
@@ -296,8 +294,8 @@ template <std::same_as<snapshot> S>
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] memory_advice advise_memory(P const& p, plan_options const& options,
-                                          advice_options const& how = {})
+[[nodiscard]] memory_advice
+    advise_memory(P const& p, plan_options const& options, advice_options const& how = {})
 {
     return advise_memory(as_snapshot(p), options, how);
 }

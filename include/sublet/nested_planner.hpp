@@ -71,12 +71,12 @@ struct planned_nested : planned_flow {
 /// Throws:     precondition_error where there are not as many options as programs, where a program is to be
 ///             run in another order, and where a value of a body is an input or an output: only the whole has
 ///             those, a body has captures and bindings.
-template <std::same_as<plan_options> Options>
-[[nodiscard]] Options flat_options(flat_tree const& flat, std::vector<Options> const& options)
+[[nodiscard]] inline plan_options flat_options(flat_tree const& flat,
+                                               std::vector<plan_options> const& options)
 {
     std::size_t const programs = flat.flat_of.size();
     SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of programs needs options for each of them");
-    for (Options const& o : options)
+    for (plan_options const& o : options)
         SUBLET_EXPECTS(o.order.empty(),
                        "sublet: nested programs are planned in the order in which they stand");
     // By flat value; a spare has the size, the alignment and the pool of what it keeps.
@@ -98,14 +98,14 @@ template <std::same_as<plan_options> Options>
         }
         return lifted;
     };
-    Options all = options[0];
-    all.bytes = lift([](Options const& o) -> auto& { return o.bytes; });
-    all.alignment = lift([](Options const& o) -> auto& { return o.alignment; });
-    all.pool = lift([](Options const& o) -> auto& { return o.pool; });
-    auto eligible = lift([](Options const& o) -> auto& { return o.eligible; });
-    auto role = lift([](Options const& o) -> auto& { return o.role; });
-    auto alias_of = lift([](Options const& o) -> auto& { return o.alias_of; });
-    auto pinned = lift([](Options const& o) -> auto& { return o.pinned; });
+    plan_options all = options[0];
+    all.bytes = lift([](plan_options const& o) -> auto& { return o.bytes; });
+    all.alignment = lift([](plan_options const& o) -> auto& { return o.alignment; });
+    all.pool = lift([](plan_options const& o) -> auto& { return o.pool; });
+    auto eligible = lift([](plan_options const& o) -> auto& { return o.eligible; });
+    auto role = lift([](plan_options const& o) -> auto& { return o.role; });
+    auto alias_of = lift([](plan_options const& o) -> auto& { return o.alias_of; });
+    auto pinned = lift([](plan_options const& o) -> auto& { return o.pinned; });
     for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
         auto const [program, value] = flat.value_of[v];
         if (v >= flat.first_spare) {
@@ -139,9 +139,8 @@ template <std::same_as<plan_options> Options>
 ///             `copies`. A value that some path uses before it is written is refused, with its program.
 /// Complexity: flatten() and plan_flow().
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<program_tree> Tree>
-[[nodiscard]] planned_nested plan_nested(Tree const& tree, std::vector<plan_options> const& options,
-                                         flow_options const& how = {})
+[[nodiscard]] inline planned_nested
+plan_nested(program_tree const& tree, std::vector<plan_options> const& options, flow_options const& how = {})
 {
     SUBLET_EXPECTS(options.size() == tree.size(),
                    "sublet: a tree of programs needs options for each of them");
@@ -179,10 +178,11 @@ template <std::same_as<program_tree> Tree>
 }
 
 /// With options from a callable: asked once a program.
-template <std::same_as<program_tree> Tree, class OptionsOf>
+template <class OptionsOf>
     requires std::invocable<OptionsOf&, program_id> &&
              std::convertible_to<std::invoke_result_t<OptionsOf&, program_id>, plan_options>
-[[nodiscard]] planned_nested plan_nested(Tree const& tree, OptionsOf options_of, flow_options const& how = {})
+[[nodiscard]] planned_nested plan_nested(program_tree const& tree, OptionsOf options_of,
+                                         flow_options const& how = {})
 {
     std::vector<plan_options> options;
     for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));

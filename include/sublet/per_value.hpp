@@ -28,23 +28,29 @@ namespace sublet {
 /// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
 /// a truth value.
 template <class X, class T>
-concept readable_as =
-    std::convertible_to<X, T> && (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                                             : !std::is_pointer_v<std::decay_t<X>> &&
-                                                   !std::is_floating_point_v<std::remove_cvref_t<X>>);
+concept readable_as = std::convertible_to<X, T> &&
+                      (integer<T> ? integer_like<std::remove_cvref_t<X>>
+                                  : !std::is_pointer_v<std::decay_t<X>> &&
+                                        !std::is_floating_point_v<std::remove_cvref_t<X>>);
 
 template <class X, class T>
 concept value_callable =
     std::invocable<X const&, value_id> && readable_as<std::invoke_result_t<X const&, value_id>, T>;
 
 template <class X, class T>
-concept value_table = !value_callable<X, T> && requires(X const& x, std::size_t i) {
-    { x[i] } -> readable_as<T>;
-    { x.size() } -> std::convertible_to<std::size_t>;
-};
+concept value_table = !
+value_callable<X, T>&& requires(X const& x, std::size_t i) {
+                           {
+                               x[i]
+                               } -> readable_as<T>;
+                           {
+                               x.size()
+                               } -> std::convertible_to<std::size_t>;
+                       };
 
 template <class X, class T>
-concept value_constant = !value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
+concept value_constant = !
+value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
 
 namespace detail {
 

@@ -50,10 +50,9 @@ namespace detail {
 /// Which pairs of a pool are taken.
 enum class pairs_taken : std::uint8_t { all, at_peak, none };
 
-template <std::same_as<buffer_table> Table>
 class in_place_placer {
 public:
-    in_place_placer(Table const& table, std::vector<step_id> const& steps,
+    in_place_placer(buffer_table const& table, std::vector<step_id> const& steps,
                     std::vector<pool_limits> const& pools)
         : table_(table), steps_(steps), pools_(pools)
     {
@@ -84,7 +83,7 @@ private:
     {
         placed_in_place result;
         result.problem.pools = pools_;
-        Table const joined = join_in_place(table_, std::move(pairs));
+        buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
         result.refuted = list_planned(joined, result.plan, result.problem);
         result.placed = pack(result.problem);
@@ -202,7 +201,7 @@ private:
         step_id peak_position = 0;
     };
 
-    Table const& table_;
+    buffer_table const& table_;
     std::vector<step_id> const& steps_;
     std::vector<pool_limits> const& pools_;
     std::vector<in_place_gain> matched_;
@@ -219,12 +218,12 @@ private:
 /// Ensures:    no pool ends higher than with all pairs, and none higher than without any. The lower bounds
 ///             hold for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools come down to the bytes alive.
-template <std::same_as<buffer_table> Table>
-[[nodiscard]] placed_in_place place_in_place(Table const& table, std::vector<in_place_pair> const& pairs,
-                                             std::vector<step_id> const& steps,
-                                             std::vector<pool_limits> const& pools)
+[[nodiscard]] inline placed_in_place place_in_place(buffer_table const& table,
+                                                    std::vector<in_place_pair> const& pairs,
+                                                    std::vector<step_id> const& steps,
+                                                    std::vector<pool_limits> const& pools)
 {
-    return detail::in_place_placer<Table>(table, steps, pools).place(pairs);
+    return detail::in_place_placer(table, steps, pools).place(pairs);
 }
 
 } // namespace sublet

@@ -27,8 +27,7 @@ namespace sublet {
 namespace detail {
 
 /// A view of more bytes than its root has, if there is one.
-template <std::same_as<buffer_table> Table>
-std::optional<witness> oversized_view(Table const& table)
+inline std::optional<witness> oversized_view(buffer_table const& table)
 {
     if (table.oversized_view == no_value) return std::nullopt;
     buffer const& its = table.buffers[table.buffer_of[table.oversized_view]];
@@ -44,8 +43,8 @@ std::optional<witness> oversized_view(Table const& table)
 /// places.
 ///
 /// Complexity: O(values).
-template <std::same_as<buffer_table> Table>
-std::optional<witness> list_planned(Table const& table, memory_plan& plan, placement_problem& problem)
+inline std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan,
+                                           placement_problem& problem)
 {
     std::optional<witness> refuted = oversized_view(table);
     std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
@@ -74,9 +73,8 @@ std::optional<witness> list_planned(Table const& table, memory_plan& plan, place
 }
 
 /// Why a placement is no plan, in terms of the values placed.
-template <std::same_as<placement> Placement>
-std::optional<witness> objection(Placement const& placed, placement_problem const& problem,
-                                 memory_plan const& plan)
+inline std::optional<witness> objection(placement const& placed, placement_problem const& problem,
+                                        memory_plan const& plan)
 {
     if (placed.status <= placement_status::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
@@ -107,8 +105,7 @@ std::optional<witness> objection(Placement const& placed, placement_problem cons
 }
 
 /// Take over what was placed.
-template <std::same_as<placement> Placement>
-void put(Placement const& placed, memory_plan& plan)
+inline void put(placement const& placed, memory_plan& plan)
 {
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
     for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);

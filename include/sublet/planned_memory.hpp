@@ -59,12 +59,12 @@ struct planned_memory {
     [[nodiscard]] bool is_sound() const { return !refuted; }
 
     /// The values that the plan gives an offset, ascending: what is to be written back into an IR.
-    template <std::same_as<value_id> V = value_id>
-    [[nodiscard]] std::vector<V> values() const
+    [[nodiscard]] std::vector<value_id> values() const
     {
-        std::vector<V> placed;
+        std::vector<value_id> placed;
         for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-            if (plan.offset_of(static_cast<V>(v)) != no_offset) placed.push_back(static_cast<V>(v));
+            if (plan.offset_of(static_cast<value_id>(v)) != no_offset)
+                placed.push_back(static_cast<value_id>(v));
         return placed;
     }
 };
@@ -72,8 +72,8 @@ struct planned_memory {
 namespace detail {
 
 /// Sizes by pool and in all. Sums that leave 64 bits stay at their largest: "or more".
-template <std::same_as<plan_report> Report, class Placement>
-void account(Report& report, Placement const& placed, memory_plan const& plan)
+template <class Placement>
+void account(plan_report& report, Placement const& placed, memory_plan const& plan)
 {
     auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
     std::vector<keyed> by_size;

@@ -47,8 +47,7 @@ namespace sublet {
 ///             plan exceeds (no claim that another could not keep it).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] planned_memory plan_memory(S const& p, plan_options const& options)
+[[nodiscard]] inline planned_memory plan_memory(snapshot const& p, plan_options const& options)
 {
     std::clock_t const begin = std::clock();
     planned_memory result;

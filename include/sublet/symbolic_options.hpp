@@ -45,8 +45,7 @@ struct symbolic_options {
 
 /// What is asked for one batch.
 /// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
-template <std::same_as<symbolic_options> Options>
-[[nodiscard]] plan_options options_at(Options const& options, byte_count batch)
+[[nodiscard]] inline plan_options options_at(symbolic_options const& options, byte_count batch)
 {
     SUBLET_EXPECTS(batch >= 1 && batch <= options.max_batch, "sublet: a plan holds from 1 to its max_batch");
     return {.bytes = [bytes = options.bytes, batch](value_id v) { return bytes[v].at(batch); },

@@ -82,12 +82,11 @@ struct planned_symbolic {
     [[nodiscard]] bool is_sound() const { return !refuted; }
 
     /// The values that the plan gives an offset, ascending.
-    template <std::same_as<value_id> V = value_id>
-    [[nodiscard]] std::vector<V> values() const
+    [[nodiscard]] std::vector<value_id> values() const
     {
-        std::vector<V> placed;
+        std::vector<value_id> placed;
         for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-            if (plan.buffer_of[v] != no_buffer) placed.push_back(static_cast<V>(v));
+            if (plan.buffer_of[v] != no_buffer) placed.push_back(static_cast<value_id>(v));
         return placed;
     }
 };
@@ -95,9 +94,8 @@ struct planned_symbolic {
 namespace detail {
 
 /// A program with only those of its in-place pairs that are of one size for every batch.
-template <std::same_as<snapshot> S>
 struct equally_paired {
-    S const& program;
+    snapshot const& program;
     std::vector<buffer_id> const& class_of;
     std::vector<affine_bytes> const& size; // by class
 
@@ -124,9 +122,8 @@ struct equally_paired {
 /// are known, and not 0, if and only if those of all others are.
 /// Returns what already stands against any plan: a view that is larger than its root, for the largest batch
 /// or for the smallest. If it is for neither, it is for none.
-template <std::same_as<snapshot> S>
-std::optional<symbolic_witness> list_symbolic(S const& p, symbolic_options const& options,
-                                              live_ranges const& lives, symbolic_plan& plan)
+inline std::optional<symbolic_witness> list_symbolic(snapshot const& p, symbolic_options const& options,
+                                                     live_ranges const& lives, symbolic_plan& plan)
 {
     auto const bytes = options.bytes.tabulate(p.values());
     buffer_table table = gather_buffers(lives, options_at(options, options.max_batch));
@@ -138,7 +135,7 @@ std::optional<symbolic_witness> list_symbolic(S const& p, symbolic_options const
         std::vector<affine_bytes> size;
         for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
         std::vector<buffer_id> const class_of = table.buffer_of;
-        snapshot const paired(equally_paired<S>{p, class_of, size});
+        snapshot const paired(equally_paired{p, class_of, size});
         table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
     }
     std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
@@ -157,8 +154,7 @@ std::optional<symbolic_witness> list_symbolic(S const& p, symbolic_options const
 }
 
 /// The largest batch whose arenas are within capacities: they never sink as the batch grows.
-template <std::same_as<symbolic_plan> Plan>
-byte_count largest_that_fits(Plan const& plan, std::vector<pool_limits> const& pools)
+inline byte_count largest_that_fits(symbolic_plan const& plan, std::vector<pool_limits> const& pools)
 {
     auto fits = [&](byte_count batch) {
         memory_plan const one = plan.at(batch);
@@ -175,8 +171,7 @@ byte_count largest_that_fits(Plan const& plan, std::vector<pool_limits> const& p
     return good;
 }
 
-template <std::same_as<symbolic_report> Report>
-void account(Report& report, symbolic_plan const& plan, symbolic_packing const& packed)
+inline void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
     for (symbolic_buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
@@ -206,8 +201,7 @@ void account(Report& report, symbolic_plan const& plan, symbolic_packing const& 
 /// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_symbolic_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
 ///             largest batch exceed 64 bits together.
-template <std::same_as<snapshot> S>
-[[nodiscard]] planned_symbolic plan_symbolic(S const& p, symbolic_options const& options)
+[[nodiscard]] inline planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options)
 {
     SUBLET_EXPECTS(options.max_batch >= 1, "sublet: the largest batch is at least 1");
     std::clock_t const begin = std::clock();

@@ -39,15 +39,15 @@ inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a p
 
 /// An integer that is meant as a number, not as a truth value or a character.
 template <class I>
-concept integer =
-    std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> &&
-    !std::same_as<I, char8_t> && !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
+concept integer = std::integral<I> && !
+std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> &&
+    !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
 
 /// An integer, or what turns into one by itself: an unscoped enum, an id type with a conversion, a proxy.
 /// `+` finds out which integer that is, so that none is cut down to 32 bits unseen.
 template <class N>
-concept integer_like =
-    integer<N> || (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
+concept integer_like = integer<N> ||
+                       (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
 
 /// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
 /// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).

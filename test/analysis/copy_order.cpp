@@ -21,7 +21,7 @@ struct ordered {
 };
 
 /// Values 0 .. root.size() - 1, then spares.
-ordered order(copy_order<value_copy>& places, std::size_t values, std::vector<value_copy> const& copies)
+ordered order(copy_order& places, std::size_t values, std::vector<value_copy> const& copies)
 {
     ordered all;
     places.order(
@@ -34,7 +34,7 @@ ordered order(copy_order<value_copy>& places, std::size_t values, std::vector<va
 }
 ordered order(std::vector<value_id> root, std::vector<value_copy> const& copies)
 {
-    copy_order<value_copy> places(root);
+    copy_order places(root);
     return order(places, root.size(), copies);
 }
 using moves = std::vector<std::pair<value_id, value_id>>;
@@ -99,7 +99,7 @@ TEST_CASE("in turn comes to the same as at once, for random copies and views, in
         std::vector<value_id> root;
         for (value_id v = 0; v != values; ++v)
             root.push_back(v != 0 && pick.below(4) == 0 ? root[pick.below(v)] : v);
-        copy_order<value_copy> places(root);
+        copy_order places(root);
         for (int round = 0; round != 3; ++round) {
             std::vector<value_copy> copies; // one for each root at most
             std::vector<char> is_written(values);

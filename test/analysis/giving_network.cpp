@@ -13,7 +13,7 @@ using namespace sublet;
 
 namespace {
 
-using network = detail::giving_network<dependence_graph>;
+using network = detail::giving_network;
 
 /// By node: whether arcs lead there from this one.
 std::vector<bool> reached_from(network const& net, node_id start)

@@ -25,7 +25,7 @@ TEST_CASE("a range put behind others joins those that it touches")
         detail::push_range(r, next);
     CHECK(r == ranges{{1, 5}, {6, 9}});
     ranges const more{{8, 10}, {11, 12}};
-    detail::push_ranges<live_range>(r, more);
+    detail::push_ranges(r, more);
     CHECK(r == ranges{{1, 5}, {6, 10}, {11, 12}});
 }
 

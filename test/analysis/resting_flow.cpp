@@ -13,7 +13,7 @@ using namespace sublet;
 
 namespace {
 
-using flow_along = detail::resting_flow<csr_rows>;
+using flow_along = detail::resting_flow;
 
 csr_rows rows(std::vector<std::vector<node_id>> const& lists)
 {

@@ -17,13 +17,13 @@ TEST_CASE("what is taken away lies behind, and what touches joins")
 {
     ranges now{{0, 4}, {6, 9}, {11, 12}}, scratch;
     ranges const others{{3, 7}, {8, 12}};
-    detail::intersect_behind<live_range>(now, 2, others, scratch);
+    detail::intersect_behind(now, 2, others, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}, {11, 12}});
-    detail::intersect_behind<live_range>(now, 8, ranges{{8, 9}}, scratch);
+    detail::intersect_behind(now, 8, ranges{{8, 9}}, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
-    detail::intersect_behind<live_range>(now, 9, {}, scratch);
+    detail::intersect_behind(now, 9, {}, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
-    detail::intersect_behind<live_range>(now, 0, {}, scratch);
+    detail::intersect_behind(now, 0, {}, scratch);
     CHECK(now.empty());
 }
 

@@ -26,7 +26,7 @@ concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_o
     plan.buffer_of.assign(p.values(), 0);
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
-    return clash_schedule(order, class_touches<>(p, asked, order), plan, true, u, v);
+    return clash_schedule(order, class_touches(p, asked, order), plan, true, u, v);
 }
 
 } // namespace

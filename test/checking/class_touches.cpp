@@ -28,7 +28,7 @@ struct scene {
     plan_options options;
     plan_demands asked;
     step_order order;
-    class_touches<> touches;
+    class_touches touches;
 
     scene(snapshot program, plan_options wanted)
         : p(std::move(program)), options(std::move(wanted)), asked(demands(p, options)),

@@ -28,7 +28,7 @@ std::vector<ids> arriving_at(random_flow const& f, std::vector<byte_count> const
     }
     placed_classes const classes(asked, plan);
     intact_values now(classes, f.values);
-    intact_arrivals<snapshot> const arrivals(p, classes, given, now);
+    intact_arrivals const arrivals(p, classes, given, now);
     std::vector<ids> result;
     for (node_id n = 0; n != p.nodes(); ++n) {
         if (arrivals.is_reached(n)) arrivals.enter(n, now);

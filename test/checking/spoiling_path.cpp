@@ -38,7 +38,7 @@ struct question {
         plan_demands const asked = demands(p, {.bytes = 8, .role = role});
         memory_plan const plan = plan_at(offsets);
         placed_classes const classes(asked, plan);
-        flow_paths<snapshot> paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
+        flow_paths paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
                                    std::vector<value_id>(classes.size(), no_value)};
         std::vector<bool> is_found(p.nodes());
         mark_found(flow, 0, is_found);

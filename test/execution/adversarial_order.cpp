@@ -55,13 +55,13 @@ bool keeps(step_waits const& waits, positions const& order)
 }
 
 /// Runs the steps of a tape in any order that it is told, digests taken.
-class any_order : public run_desk<> {
+class any_order : public run_desk {
 public:
     struct alignas(64) block {
         std::byte bytes[64] = {};
     };
 
-    any_order(run_tape tape, memory_plan const& plan) : run_desk<>(std::move(tape), arena{plan}, {})
+    any_order(run_tape tape, memory_plan const& plan) : run_desk(std::move(tape), arena{plan}, {})
     {
         for (buffer const& b : tape_.table.buffers)
             if (!b.is_planned() && b.size != 0)
@@ -77,7 +77,7 @@ public:
         }
         try {
             run_once([&] {
-                detail::run_watch<run_tape> watch(tape_, values_, true, true);
+                detail::run_watch watch(tape_, values_, true, true);
                 cpu_call call(tape_, values_);
                 synthetic_kernel kernel;
                 auto before = [&](step_id at) { watch.before(at); };

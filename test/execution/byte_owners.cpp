@@ -9,7 +9,7 @@
 namespace this_test {
 
 using namespace sublet;
-using owners = detail::byte_owners<buffer_id>;
+using owners = detail::byte_owners;
 
 namespace {
 

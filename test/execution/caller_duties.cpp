@@ -25,7 +25,7 @@ struct task {
                          .alias_of =
                              std::vector<value_id>{no_value, no_value, no_value, cache, no_value, no_value}};
     run_tape tape = tape_of(program, options, per_value<bool>(false));
-    detail::caller_duties<run_tape> duties{tape};
+    detail::caller_duties duties{tape};
 
     void give(value_id v) { duties.give(tape.table.buffer_of[v]); }
     value_id missed() const

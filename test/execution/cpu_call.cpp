@@ -71,7 +71,7 @@ TEST_CASE("a kernel sees its operands in the order of the program, and is told w
         refuses([&] { (void)call.scratch(1); });
     };
     run_tape const tape = tape_of(p, options, [](value_id v) { return v == 2 || v == 5; });
-    detail::value_storage<run_tape> values(tape, no_plan{}, counted_memory{});
+    detail::value_storage values(tape, no_plan{}, counted_memory{});
     cpu_call call(tape, values);
     for (step_id at : {0u, 1u}) {
         values.before(tape, at);

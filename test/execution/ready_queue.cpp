@@ -19,7 +19,7 @@ namespace {
 constexpr std::array policies{queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
                               queue_policy::random, queue_policy::given};
 
-std::vector<step_id> taken(ready_queue<>& queue)
+std::vector<step_id> taken(ready_queue& queue)
 {
     std::vector<step_id> all;
     for (step_id at = queue.pop(); at != no_step; at = queue.pop()) all.push_back(at);
@@ -45,7 +45,7 @@ step_waits drawn_waits(dice& pick, step_id positions)
 TEST_CASE("of the steps that are ready the policy says which is next")
 {
     auto order = [](queue_policy policy, std::vector<step_id> given = {}) {
-        ready_queue<> queue(policy, 8, 1, given);
+        ready_queue queue(policy, 8, 1, given);
         for (step_id at : {5u, 2u, 7u, 4u}) queue.push(at);
         return taken(queue);
     };
@@ -60,7 +60,7 @@ TEST_CASE("drawn steps are the same for the same seed, others for others, and ag
 {
     std::set<std::vector<step_id>> seen;
     for (std::uint64_t seed = 0; seed != 20; ++seed) {
-        ready_queue<> queue(queue_policy::random, 10, seed);
+        ready_queue queue(queue_policy::random, 10, seed);
         auto draw = [&queue, &seen] {
             queue.clear();
             for (step_id at = 0; at != 10; ++at) queue.push(at);
@@ -92,7 +92,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
         shuffle(order);
         auto const policy = policies[pick.below(5)];
         CAPTURE(static_cast<int>(policy));
-        ready_queue<> queue(policy, positions, seed,
+        ready_queue queue(policy, positions, seed,
                             policy == queue_policy::given ? order : std::vector<step_id>{});
         std::vector<step_id> ready; // as they came
         std::size_t done = 0;
@@ -136,7 +136,7 @@ TEST_CASE("one worker takes each step once and after all that it waits for, in p
         std::vector<step_id> last;
         for (queue_policy const policy : policies) {
             CAPTURE(static_cast<int>(policy));
-            ready_queue<> queue(policy, positions, seed,
+            ready_queue queue(policy, positions, seed,
                                 policy == queue_policy::given ? last : std::vector<step_id>{});
             auto const order = order_of_one_worker(waits, queue);
             if (policy == queue_policy::given) CHECK(order == last);
@@ -159,7 +159,7 @@ TEST_CASE("a given order names every position once, and none before one that it 
             step_waits waits;
             waits.before = csr_rows::gathered(3, [](auto add) { add(2, 1); });
             waits.after = waits.before.transposed(3);
-            ready_queue<> queue(queue_policy::given, 3, 0, order);
+            ready_queue queue(queue_policy::given, 3, 0, order);
             (void)order_of_one_worker(waits, queue);
         };
         CHECK_THROWS_WITH_AS(make(), sentence, precondition_error);
@@ -170,9 +170,9 @@ TEST_CASE("a given order names every position once, and none before one that it 
     refuses({0, 1, 3}, once);
     refuses({0, 1, 2, 2}, once);
     refuses({0, 2, 1}, "sublet: an order to run in has a step before one that it has to wait for");
-    ready_queue<> queue(queue_policy::given, 0);
+    ready_queue queue(queue_policy::given, 0);
     CHECK(queue.pop() == no_step);
-    CHECK_THROWS_AS(ready_queue<>(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
+    CHECK_THROWS_AS(ready_queue(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
 }
 
 } // namespace this_test

@@ -14,9 +14,9 @@ using namespace sublet;
 namespace {
 
 /// An executor whose steps are whatever a test wants them to be.
-struct desk : run_desk<> {
+struct desk : run_desk {
     desk(snapshot const& p, plan_options const& options)
-        : run_desk<>(tape_of(p, options, per_value<bool>(false)), no_plan{}, {})
+        : run_desk(tape_of(p, options, per_value<bool>(false)), no_plan{}, {})
     {
     }
     template <class Steps>

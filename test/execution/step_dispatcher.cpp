@@ -33,7 +33,7 @@ step_waits drawn_waits(dice& pick, step_id positions)
 
 struct tables {
     step_waits waits;
-    ready_queue<> queue;
+    ready_queue queue;
     std::vector<std::uint32_t> pending;
 
     tables(step_waits of, queue_policy policy) : waits(std::move(of)), queue(policy, waits.before.rows(), 3)
@@ -50,7 +50,7 @@ TEST_CASE("a worker alone does everything, and those who come later find nothing
     for (queue_policy const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
         tables its(drawn_waits(pick, 20), policy);
         std::vector<step_id> const expected = order_of_one_worker(its.waits, its.queue);
-        detail::step_dispatcher<> dispatcher(its.waits, its.queue, its.pending);
+        detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
         std::vector<step_id> order;
         dispatcher.work([&](step_id at) { order.push_back(at); });
         CHECK(order.size() == expected.size());
@@ -69,7 +69,7 @@ TEST_CASE("several workers do each step once, after all that it waits for")
         CAPTURE(static_cast<int>(policy));
         tables its(drawn_waits(pick, positions), policy);
         for (int repeat = 0; repeat != 3; ++repeat) {
-            detail::step_dispatcher<> dispatcher(its.waits, its.queue, its.pending);
+            detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
             std::vector<int> done(
                 positions); // no atomics: what a step sees of others is the dispatcher's doing
             std::atomic<int> wrong = 0;
@@ -100,7 +100,7 @@ TEST_CASE("after a stop no step begins, and workers that sleep are woken to leav
         });
         chain.after = chain.before.transposed(20);
         tables its(chain, queue_policy::fifo);
-        detail::step_dispatcher<> dispatcher(its.waits, its.queue, its.pending);
+        detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
         std::atomic<int> steps = 0;
         auto work = [&] {
             dispatcher.work([&](step_id at) {

@@ -14,7 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
-using storage = detail::value_storage<run_tape>;
+using storage = detail::value_storage;
 
 namespace {
 

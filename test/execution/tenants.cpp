@@ -33,7 +33,7 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
         plan.buffer_of.push_back(v);
         plan.buffers.push_back({.root = v, .offset = offsets[v]});
     }
-    detail::tenants<run_tape> arenas(tape, plan);
+    detail::tenants arenas(tape, plan);
     auto followed = [&](buffer_id who) {
         std::vector<buffer_id> before;
         arenas.move_in(who, [&](buffer_id b) { before.push_back(b); });
@@ -56,7 +56,7 @@ TEST_CASE("random plans have the tenants that painting their bytes one by one fi
         random_program const p = draw_program(pick, 10);
         memory_plan const plan = plan_memory(p.program(), p.options()).plan;
         run_tape const tape = tape_of(p.program(), p.options(), p.is_scratch);
-        detail::tenants<run_tape> arenas(tape, plan);
+        detail::tenants arenas(tape, plan);
         std::map<std::pair<pool_id, byte_count>, buffer_id> lies_at;
         auto each_byte = [&](buffer_id b, auto see) {
             buffer const& its = tape.table.buffers[b];

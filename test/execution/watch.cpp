@@ -78,7 +78,7 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
             borders.push_back({begin, 0, i});
             borders.push_back({end, 0, i});
         }
-        detail::byte_owners<buffer_id> owners(borders, 40);
+        detail::byte_owners owners(borders, 40);
         std::vector<buffer_id> expected(40, no_buffer);
         for (int claim = 0; claim != 8; ++claim) {
             buffer_id const who = pick.below(static_cast<std::uint32_t>(ranges.size()));
@@ -102,7 +102,7 @@ TEST_CASE("where a thousand buffers begin is one border, and each stretch is loo
 {
     std::vector<keyed> borders;
     for (std::uint32_t i = 0; i != 1000; ++i) borders.insert(borders.end(), {{0, 0, i}, {16, 0, i}});
-    detail::byte_owners<buffer_id> owners(borders, 32);
+    detail::byte_owners owners(borders, 32);
     owners.claim(0, 16, 7);
     std::vector<byte_count> begins;
     owners.each(0, 32, [&](byte_count begin, byte_count, buffer_id) { begins.push_back(begin); });

@@ -66,7 +66,7 @@ TEST_CASE("the least peak of random windows is found from whatever bound below i
         REQUIRE(r.order.size() == w.nodes.size());
         REQUIRE(is_order(w.graph, r.order));
         REQUIRE(r.lower_bound == least);
-        down_set_walk<order_window> walk(w);
+        down_set_walk walk(w);
         byte_count peak = 0;
         for (node_id n : r.order) peak = std::max(peak, walk.run(n).most);
         REQUIRE(peak == least);
@@ -80,7 +80,7 @@ TEST_CASE("the least peak of random windows is found from whatever bound below i
         down_set_result const some = search_down_sets(w, bound, no_limit, {.floor = floor}, never);
         REQUIRE(some.order.size() == w.nodes.size());
         REQUIRE(some.lower_bound <= least);
-        down_set_walk<order_window> other(w);
+        down_set_walk other(w);
         for (node_id n : some.order) REQUIRE(other.run(n).most <= floor);
     }
 }

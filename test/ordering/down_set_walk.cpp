@@ -18,7 +18,7 @@ TEST_CASE("a walk over nothing has all that stands around")
 {
     order_window w;
     w.around = 7;
-    down_set_walk<order_window> walk(w);
+    down_set_walk walk(w);
     CHECK(walk.live() == 7);
     CHECK(walk.ran() == 0);
 }
@@ -41,7 +41,7 @@ TEST_CASE(
         for (std::size_t i = 0; i != first; ++i) whole.run(order[i]);
         order_window const w =
             window_of(g, whole, std::span<node_id const>(order.data() + first, order.data() + last));
-        down_set_walk<order_window> walk(w);
+        down_set_walk walk(w);
         struct moment {
             std::vector<std::uint64_t> set;
             byte_count live;

@@ -38,7 +38,7 @@ TEST_CASE("who leaves no more behind runs at once, who leaves more waits")
     order_graph const g = graph_of({{}, {0}, {1}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
     demand_graph const d = nodes_on_demand(w);
-    free_moves<order_window> moves(w, d);
+    free_moves moves(w, d);
     moves.run_free(200);
     // In the end nothing is alive, as in the beginning: all of it is one chain.
     CHECK(moves.trail() == std::vector<node_id>{0, 1, 2, 3});
@@ -53,7 +53,7 @@ TEST_CASE("a way back leads to where the walk was")
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
     demand_graph const d = nodes_on_demand(w);
-    free_moves<order_window> moves(w, d);
+    free_moves moves(w, d);
     auto const nothing = moves.walk().done();
     std::vector<node_id> ready;
     moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
@@ -71,7 +71,7 @@ TEST_CASE("what is tried counts as its touches and edges, again each time")
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
     demand_graph const d = nodes_on_demand(w);
-    free_moves<order_window> moves(w, d);
+    free_moves moves(w, d);
     CHECK(moves.work() == 0);
     moves.run(0); // one touch, itself; nobody waits for what is run on demand
     CHECK(moves.work() == 2);
@@ -105,7 +105,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
 
         // A drawn beginning, and bytes that are about what it needs.
         demand_graph const d = nodes_on_demand(w);
-        free_moves<order_window> moves(w, d);
+        free_moves moves(w, d);
         for (std::uint32_t k = pick.below(static_cast<std::uint32_t>(w.nodes.size()) + 1); k != 0; --k) {
             std::vector<node_id> ready;
             moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
@@ -122,7 +122,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
 
         // And none of it needed more.
         std::vector<node_id> const trail = moves.trail();
-        down_set_walk<order_window> walk(w);
+        down_set_walk walk(w);
         for (std::size_t i = 0; i != trail.size(); ++i) {
             byte_count const most = walk.run(trail[i]).most;
             if (i >= length) REQUIRE(most <= allowed);

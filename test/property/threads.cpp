@@ -28,7 +28,7 @@ using threaded = thread_executor<any_kernel>;
 
 std::vector<step_id> drawn_order(step_waits const& waits, dice& pick)
 {
-    ready_queue<> queue(queue_policy::random, waits.before.rows(), pick.wide());
+    ready_queue queue(queue_policy::random, waits.before.rows(), pick.wide());
     return order_of_one_worker(waits, queue);
 }
 

@@ -17,16 +17,16 @@ using lists = std::vector<ids>;
 
 namespace {
 
-hosted_values<> hosted(interferences const& all)
+hosted_values hosted(interferences const& all)
 {
-    hosted_values<> result(all.size());
+    hosted_values result(all.size());
     for (value_id v = 0; v != all.size(); ++v)
         for (value_id w : all.neighbors(v))
             if (w < v) result.connect(v, w);
     return result;
 }
 
-lists parts_of(hosted_values<> const& values)
+lists parts_of(hosted_values const& values)
 {
     csr_rows const rows = values.parts();
     lists result;
@@ -52,7 +52,7 @@ TEST_CASE("the picture: b moves in with a, and c is apart")
 TEST_CASE("guests make guests: values that interfere with none are all with the first")
 {
     for (std::size_t n : {0u, 1u, 2u, 64u, 65u}) {
-        hosted_values<> values(n);
+        hosted_values values(n);
         values.find_hosts();
         CHECK(parts_of(values) == (n == 0 ? lists{} : lists{{0}}));
         std::vector<slot_id> slot_of(n, no_slot);

@@ -25,7 +25,7 @@ sized_slot_plan shared(drawn_sharing const& d, std::uint64_t visits)
 /// The same as it is told: who is there asks everybody in a slot, and chains are linked anew from scratch.
 sized_slot_plan told(drawn_sharing const& d, bool relinks, std::size_t& relinked)
 {
-    auto begin_of = [&](buffer_id b) { return takers<>::begin_key(d.lives, b); };
+    auto begin_of = [&](buffer_id b) { return takers::begin_key(d.lives, b); };
     buffers coming = d.wanted;
     std::sort(coming.begin(), coming.end(), [&](buffer_id a, buffer_id b) {
         return std::tuple(d.tasks.pool[a], d.bytes[b], begin_of(a), a) <
@@ -68,7 +68,7 @@ sized_slot_plan told(drawn_sharing const& d, bool relinks, std::size_t& relinked
                 if (std::count(slots[k].begin(), slots[k].end(), u) != 0)
                     chains.slot_of.push_back(static_cast<slot_id>(k - first));
         std::uint64_t visits = 0;
-        if (!relink_chains(takers<>(d.lives, d.conflicts, members), d.bytes, chains, visits)) continue;
+        if (!relink_chains(takers(d.lives, d.conflicts, members), d.bytes, chains, visits)) continue;
         ++relinked;
         slots.resize(first);
         slots.resize(first + chains.slot_bytes.size());

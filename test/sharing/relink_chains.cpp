@@ -25,7 +25,7 @@ byte_count total(bytes const& b)
 }
 
 /// What the slots cost, by their members.
-bytes cost_of(takers<> const& members, bytes const& sizes, slots const& slot_of)
+bytes cost_of(takers const& members, bytes const& sizes, slots const& slot_of)
 {
     bytes cost;
     for (std::size_t i = 0; i != members.size(); ++i) {
@@ -37,7 +37,7 @@ bytes cost_of(takers<> const& members, bytes const& sizes, slots const& slot_of)
 
 /// The same as it is told: a search from the end of the last slot, then from those of the first ones, which
 /// looks at nobody twice, and takes the first path after which all chains cost less.
-bool relinked(drawn_sharing const& d, takers<> const& members, sized_chains& chains)
+bool relinked(drawn_sharing const& d, takers const& members, sized_chains& chains)
 {
     std::size_t const n = members.size(), none = n;
     std::vector<std::size_t> next(n, none), before(n, none), tail(chains.slot_bytes.size(), none),
@@ -99,7 +99,7 @@ TEST_CASE("chains exchange their ends and one slot is saved")
     dependence_graph const g = dependences(p, {.order = position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
     auto const conflicts = later_conflicts(g, lives);
-    takers<> const members(lives, conflicts, {0, 1, 4, 5});
+    takers const members(lives, conflicts, {0, 1, 4, 5});
     sized_chains chains{{0, 1, 0, 2}, {8, 8, 4}};
     std::uint64_t visits = 0;
     CHECK(relink_chains(members, {8, 8, 0, 0, 2, 4}, chains, visits));
@@ -122,7 +122,7 @@ TEST_CASE("nothing has nothing to exchange")
     auto const conflicts = later_conflicts(g, lives);
     sized_chains chains;
     std::uint64_t visits = 0;
-    CHECK(!relink_chains(takers<>(lives, conflicts, {}), {}, chains, visits));
+    CHECK(!relink_chains(takers(lives, conflicts, {}), {}, chains, visits));
 }
 
 TEST_CASE("random chains, linked anew as it is told until that saves no more")
@@ -133,9 +133,9 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
         drawn_sharing const d = seed % 4 == 0 ? draw_thread(seed) : draw_sharing(seed, 20);
         auto in_order = d.wanted;
         sort_by(in_order, [&](buffer_id a, buffer_id b) {
-            return takers<>::begin_key(d.lives, a) < takers<>::begin_key(d.lives, b);
+            return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
         });
-        takers<> const members(d.lives, d.conflicts, in_order);
+        takers const members(d.lives, d.conflicts, in_order);
         dice roll{std::mt19937(seed)};
         sized_chains chains;
         std::vector<buffer_id> tenant; // the last of each slot

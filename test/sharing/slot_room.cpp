@@ -23,7 +23,7 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
         auto coming = d.wanted;
         for (std::size_t i = coming.size(); i > 1; --i)
             std::swap(coming[i - 1], coming[roll.below(static_cast<unsigned>(i))]);
-        slot_room<> room(d.lives, d.conflicts);
+        slot_room room(d.lives, d.conflicts);
         std::vector<std::vector<buffer_id>> slots;
         for (buffer_id b : coming) {
             slot_id expected = 0;
@@ -55,7 +55,7 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
         auto const lives =
             concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
         auto const conflicts = later_conflicts(g, lives);
-        slot_room<> room(lives, conflicts, 0);
+        slot_room room(lives, conflicts, 0);
         dice roll{std::mt19937(7)};
         for (std::size_t i = each.size(); i > 1; --i)
             std::swap(each[i - 1], each[roll.below(static_cast<unsigned>(i))]);
@@ -85,7 +85,7 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     std::iota(each.begin(), each.end(), buffer_id{0});
     auto const lives = concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
     auto const conflicts = later_conflicts(g, lives);
-    slot_room<> room(lives, conflicts, 0); // 64 places
+    slot_room room(lives, conflicts, 0); // 64 places
     for (slot_id s = 0; s != 64; ++s) room.insert(4 * s, s);
     CHECK(room.find(300) == 0);
     room.insert(300, slot_id{0});

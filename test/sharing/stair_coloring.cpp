@@ -49,7 +49,7 @@ TEST_CASE("a small value finds no room in the slots that are large enough for th
     path.add(2, 3);
     path.add(3, 1);
     bit_rows const rows = rows_of(path);
-    stair_coloring<> coloring(rows, {2, 4});
+    stair_coloring coloring(rows, {2, 4});
     CHECK(coloring.color(1, {1, 2}, 100) == stair_answer::impossible);
     CHECK(coloring.color(1, {1, 3}, 100) == stair_answer::colored);
     CHECK(path.allows(coloring.slot_of));
@@ -74,7 +74,7 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
         }
         if (ends.back() - (ends.size() == 1 ? 0 : ends[ends.size() - 2]) == 1) continue;
         bit_rows const rows = rows_of(all);
-        stair_coloring<> coloring(rows, ends);
+        stair_coloring coloring(rows, ends);
         for (int question = 0; question != 40; ++question) {
             numbers slots;
             for (std::size_t i = 0; i != ends.size(); ++i)
@@ -115,7 +115,7 @@ TEST_CASE("an answer that is there is never denied, however long it takes to fin
             for (std::size_t w = 0; w != v; ++w)
                 if (planted[v] != planted[w] && roll.below(100) < percent) all.add(v, w);
         bit_rows const rows = rows_of(all);
-        stair_coloring<> coloring(rows, ends);
+        stair_coloring coloring(rows, ends);
         auto const answer = coloring.color(stairs - 1, slots, 20'000);
         nodes += coloring.nodes;
         CHECK(answer != stair_answer::impossible);
@@ -131,7 +131,7 @@ TEST_CASE("a stair of one value that adds a slot keeps it for that value")
 {
     interferences const apart(3);
     bit_rows const rows = rows_of(apart);
-    stair_coloring<> coloring(rows, {1, 2, 3});
+    stair_coloring coloring(rows, {1, 2, 3});
     CHECK(coloring.color(2, {1, 2, 2}, 100) == stair_answer::colored);
     CHECK(coloring.slot_of[0] == 0);
     CHECK(coloring.slot_of[1] == 1); // though there is room in slot 0
@@ -144,7 +144,7 @@ TEST_CASE("one slot too few for those that all interfere is found out without tr
     for (std::size_t v = 0; v != values; ++v)
         for (std::size_t w = 0; w != v; ++w) all.add(v, w);
     bit_rows const rows = rows_of(all);
-    stair_coloring<> coloring(rows, {values});
+    stair_coloring coloring(rows, {values});
     CHECK(coloring.color(0, {values - 1}, 1000) == stair_answer::impossible);
     CHECK(coloring.nodes <= values);
     CHECK(coloring.color(0, {values}, 1000) == stair_answer::colored);

@@ -19,9 +19,9 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
         drawn_sharing const d = draw_sharing(seed, 14);
         auto members = d.wanted;
         sort_by(members, [&](buffer_id a, buffer_id b) {
-            return takers<>::begin_key(d.lives, a) < takers<>::begin_key(d.lives, b);
+            return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
         });
-        takers<> const who(d.lives, d.conflicts, members);
+        takers const who(d.lives, d.conflicts, members);
         REQUIRE(who.size() == members.size());
         for (std::size_t i = 0; i != who.size(); ++i) {
             REQUIRE(who[i] == members[i]);

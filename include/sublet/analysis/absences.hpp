@@ -43,8 +43,7 @@ struct absence {
 namespace detail {
 
 /// Touches where nodes end, by position.
-template <std::same_as<snapshot> S>
-std::vector<keyed> leaving_touches(S const& p, std::vector<step_id> const& steps)
+inline std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps)
 {
     std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
     for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
@@ -55,10 +54,9 @@ std::vector<keyed> leaving_touches(S const& p, std::vector<step_id> const& steps
     return leaving;
 }
 
-template <std::same_as<snapshot> S>
 class absence_finder {
 public:
-    absence_finder(S const& p, std::vector<step_id> const& steps, buffer_table const& alone,
+    absence_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& alone,
                    buffer_table const& joined, std::span<value_role const> role)
         : p_(p), steps_(steps), alone_(alone), joined_(joined), role_(role),
           of_(joined.buffers.size(), history{}), is_there_(p.values(), 0), is_pinned_(alone.buffers.size(), 0)
@@ -144,7 +142,7 @@ private:
         return true;
     }
 
-    S const& p_;
+    snapshot const& p_;
     std::vector<step_id> const& steps_;
     buffer_table const &alone_, &joined_;
     std::span<value_role const> role_;
@@ -163,12 +161,11 @@ private:
 /// Ensures:    by ascending `before`. Who is given is touched as the run begins, an output as it ends. No
 ///             absence of a pinned buffer.
 /// Complexity: O(values + touches), and O(touches of the step that would be run again) for each time.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<absence> possible_absences(S const& p, std::vector<step_id> const& steps,
-                                                     buffer_table const& alone, buffer_table const& joined,
-                                                     std::span<value_role const> role)
+[[nodiscard]] inline std::vector<absence>
+possible_absences(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& alone,
+                  buffer_table const& joined, std::span<value_role const> role)
 {
-    return detail::absence_finder<S>(p, steps, alone, joined, role).find();
+    return detail::absence_finder(p, steps, alone, joined, role).find();
 }
 
 } // namespace sublet

@@ -59,11 +59,10 @@ public:
 
 private:
     /// Go on until all above `floor` have marked those before them.
-    template <std::same_as<step_id> Position>
-    void walk(Position b, step_id floor)
+    void walk(step_id b, step_id floor)
     {
-        auto mark_before = [this](Position t) {
-            for (Position p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
+        auto mark_before = [this](step_id t) {
+            for (step_id p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
         };
         if (b != from_) {
             for (std::uint64_t& bits : is_before_) bits = 0;
@@ -71,12 +70,12 @@ private:
             mark_before(b);
         }
         while (done_ > floor + 1) { // of those from done_ on, all are done
-            Position const w = (done_ - 1) / 64;
+            step_id const w = (done_ - 1) / 64;
             std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
             if (left == 0) {
                 done_ = 64 * w;
             } else {
-                done_ = 64 * w + static_cast<Position>(std::bit_width(left)) - 1;
+                done_ = 64 * w + static_cast<step_id>(std::bit_width(left)) - 1;
                 mark_before(done_);
             }
         }

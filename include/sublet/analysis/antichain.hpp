@@ -63,10 +63,9 @@ namespace detail {
 /// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
 ///
 /// Requires: a member is given, or its first begin is in the `cut`, or it is one of `several`, which ascend.
-template <std::same_as<dependence_graph> G>
-void keep_proved(G const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
-                 std::vector<buffer_id> const& several, std::vector<unsigned char> const& cut,
-                 std::vector<buffer_id>& members)
+inline void keep_proved(dependence_graph const& g, concurrent_lives const& lives,
+                        conflict_ranges const& conflicts, std::vector<buffer_id> const& several,
+                        std::vector<unsigned char> const& cut, std::vector<buffer_id>& members)
 {
     auto keep_if = [&members](auto is_kept) {
         std::size_t kept = 0;
@@ -110,8 +109,8 @@ void keep_proved(G const& g, concurrent_lives const& lives, conflict_ranges cons
 }
 
 /// All that are alive at once when the positions run one after the other, where they weigh most.
-template <std::same_as<concurrent_lives> Lives>
-std::vector<buffer_id> heaviest_level(Lives const& lives, std::vector<byte_count> const& weights)
+inline std::vector<buffer_id> heaviest_level(concurrent_lives const& lives,
+                                             std::vector<byte_count> const& weights)
 {
     std::vector<byte_count> born(std::size_t{lives.positions} + 1, 0), dies = born;
     for (buffer_id b = 0; b != weights.size(); ++b)
@@ -142,10 +141,10 @@ std::vector<buffer_id> heaviest_level(Lives const& lives, std::vector<byte_count
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
 ///             whole graph for each position; O(1) each where branches are short. As much memory.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] antichain
-heaviest_antichain(G const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
-                   std::vector<byte_count> const& weights, antichain_options const& options = {})
+[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+                                                  conflict_ranges const& conflicts,
+                                                  std::vector<byte_count> const& weights,
+                                                  antichain_options const& options = {})
 {
     SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
@@ -154,8 +153,8 @@ heaviest_antichain(G const& g, concurrent_lives const& lives, conflict_ranges co
         larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
     std::uint64_t const most_visits = options.visits != 0 ? options.visits : usual;
 
-    detail::giving_network<G> const net(g, lives, conflicts, weights, most_visits);
-    detail::resting_flow<csr_rows> flow(net.arcs);
+    detail::giving_network const net(g, lives, conflicts, weights, most_visits);
+    detail::resting_flow flow(net.arcs);
     byte_count given = 0;
     auto serve = [&](node_id x) {
         flow.collect(x, net.begins[x]);
@@ -191,10 +190,9 @@ heaviest_antichain(G const& g, concurrent_lives const& lives, conflict_ranges co
 }
 
 /// The same, if the conflicts are not needed for anything else.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] antichain heaviest_antichain(G const& g, concurrent_lives const& lives,
-                                           std::vector<byte_count> const& weights,
-                                           antichain_options const& options = {})
+[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+                                                  std::vector<byte_count> const& weights,
+                                                  antichain_options const& options = {})
 {
     return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, options);
 }

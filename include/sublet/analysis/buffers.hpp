@@ -66,8 +66,7 @@ struct buffer_table {
 /// Complexity: O(values) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, an alignment is 0, or views
 ///             run in a circle.
-template <std::same_as<plan_options> Options>
-[[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, Options const& options)
+[[nodiscard]] inline buffer_table gather_buffers(live_ranges const& lives, plan_options const& options)
 {
     std::size_t const values = lives.of.size();
     auto const alias_of = options.alias_of.tabulate(values);

@@ -50,8 +50,7 @@ public:
     ///
     /// Complexity: O(edges among those that come before a column of the block, 64 bytes each, + positions /
     /// 64).
-    template <std::same_as<std::size_t> Block>
-    void load(Block block)
+    void load(std::size_t block)
     {
         auto const first = static_cast<step_id>(block * width);
         auto const last = static_cast<step_id>(smaller(positions(), (block + 1) * width));
@@ -85,15 +84,14 @@ public:
     /// position behind the block if there is none.
     ///
     /// Requires: `from` is in the block.
-    template <std::same_as<step_id> End>
-    [[nodiscard]] step_id next_after(std::span<End const> ends, step_id from) const
+    [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const
     {
         step_id const first = from / width * width;
-        for (End end : ends)
+        for (step_id end : ends)
             if (!has_row(end)) return first + width;
         std::uint64_t common = ~std::uint64_t{0} << from % 64;
         for (step_id w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
-            for (End end : ends) common &= rows_[end].bits[w];
+            for (step_id end : ends) common &= rows_[end].bits[w];
             if (common != 0) return first + 64 * w + static_cast<step_id>(std::countr_zero(common));
         }
         return first + width;
@@ -128,8 +126,7 @@ private:
     }
     [[nodiscard]] bool has_row(step_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
 
-    template <std::same_as<row> Row>
-    void hand_down(step_id t, Row const& from)
+    void hand_down(step_id t, row const& from)
     {
         for (step_id p : before_[t]) {
             row& to = rows_[p];

@@ -55,8 +55,10 @@ struct concurrent_lives {
 /// Poorest model:  archetype::precedence.   Ordinary models: precedence, token_sets.
 template <class O>
 concept precedence_oracle = requires(O& o, step_id a, step_id b) {
-    { o.before(a, b) } -> std::convertible_to<bool>;
-};
+                                {
+                                    o.before(a, b)
+                                    } -> std::convertible_to<bool>;
+                            };
 
 /// u can hand its bytes to v in every execution.  O(ends of u x begins of v) calls
 template <precedence_oracle Oracle>
@@ -72,9 +74,8 @@ template <precedence_oracle Oracle>
 namespace detail {
 
 /// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
-template <std::same_as<step_id> Position>
-void append_extreme(csr_rows& to, std::vector<Position> const& row,
-                    std::vector<unsigned char> const& is_touch, csr_rows const& edges)
+inline void append_extreme(csr_rows& to, std::vector<step_id> const& row,
+                           std::vector<unsigned char> const& is_touch, csr_rows const& edges)
 {
     // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
     // walk.
@@ -83,7 +84,7 @@ void append_extreme(csr_rows& to, std::vector<Position> const& row,
         if (i != 0 && row[i] == row[i - 1]) continue;
         bool is_extreme = true;
         std::size_t looked = 0;
-        for (Position next : edges[row[i]]) {
+        for (step_id next : edges[row[i]]) {
             if (looked++ == looks) break;
             if (is_touch[next]) is_extreme = false;
         }
@@ -100,10 +101,10 @@ void append_extreme(csr_rows& to, std::vector<Position> const& row,
 /// Ensures:    an end that an edge leads from to another end of the buffer is left out where it is one of the
 ///             first few of its edges, and so is a begin behind another.
 /// Complexity: O(values + steps + touches) time and memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] concurrent_lives
-concurrent_lifetimes(S const& p, dependence_graph const& g, std::size_t buffers,
-                     std::vector<buffer_id> const& buffer_of, std::vector<value_role> const& role)
+[[nodiscard]] inline concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
+                                                           std::size_t buffers,
+                                                           std::vector<buffer_id> const& buffer_of,
+                                                           std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
                    "sublet: a table has not one entry for each value");

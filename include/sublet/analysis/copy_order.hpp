@@ -31,7 +31,6 @@ struct value_copy {
 
 /// Puts copies in an order in which they can be done one after the other. It is made once for all places, for
 /// its tables are as long as the values are many.
-template <std::same_as<value_copy> Copy>
 class copy_order {
 public:
     /// `root_of`, by value: which values are the same bytes.
@@ -47,7 +46,7 @@ public:
     ///
     /// Complexity: O(copies), if no two write the same bytes.
     template <class Move, class SpareFor>
-    void order(std::vector<Copy> const& copies, Move move, SpareFor spare_for)
+    void order(std::vector<value_copy> const& copies, Move move, SpareFor spare_for)
     {
         auto const count = static_cast<std::uint32_t>(copies.size());
         next_writer_.assign(count, none);
@@ -61,7 +60,7 @@ public:
         std::size_t done = 0;
         for (std::uint32_t i = 0;; ++i) {
             for (; done != ready_.size(); ++done) {
-                Copy const c = copies[ready_[done]];
+                value_copy const c = copies[ready_[done]];
                 value_id const root = from(c), kept = kept_in_[root];
                 move(kept == no_value ? c.from : kept, c.to);
                 if (kept != no_value) continue;
@@ -77,7 +76,7 @@ public:
             readers_[root] = 0;
             list_if_ready(copies, i);
         }
-        for (Copy const& c : copies) {
+        for (value_copy const& c : copies) {
             readers_[from(c)] = 0;
             first_writer_[to(c)] = none;
             kept_in_[to(c)] = no_value;
@@ -87,9 +86,9 @@ public:
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    value_id from(Copy const& c) const { return root_of_[c.from]; }
-    value_id to(Copy const& c) const { return root_of_[c.to]; }
-    void list_if_ready(std::vector<Copy> const& copies, std::uint32_t i)
+    value_id from(value_copy const& c) const { return root_of_[c.from]; }
+    value_id to(value_copy const& c) const { return root_of_[c.to]; }
+    void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i)
     {
         bool const reads_it = from(copies[i]) == to(copies[i]) && kept_in_[to(copies[i])] == no_value;
         if (is_listed_[i] || readers_[to(copies[i])] > (reads_it ? 1u : 0u)) return;

@@ -38,8 +38,7 @@ struct crossing_values {
 };
 
 /// Complexity: O(nodes + values + touches) time and memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] crossing_values crossing(S const& p)
+[[nodiscard]] inline crossing_values crossing(snapshot const& p)
 {
     crossing_values cross;
     // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.

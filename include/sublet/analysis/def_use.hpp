@@ -29,8 +29,7 @@ struct def_use_chains {
 
 /// Ensures:    a step that touches a value twice in the same way is listed twice.
 /// Complexity: O(nodes + values + touches) time and memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] def_use_chains def_use(S const& p)
+[[nodiscard]] inline def_use_chains def_use(snapshot const& p)
 {
     auto touching = [&p](bool is_def) {
         return csr_rows::gathered(p.values(), [&p, is_def](auto add) {

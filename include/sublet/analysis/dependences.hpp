@@ -87,13 +87,12 @@ struct dependence_graph {
 namespace detail {
 
 /// Steps that read early are two points, others one; points are numbered by steps.
-template <std::same_as<snapshot> S>
 struct dependence_points {
-    S const& p;
+    snapshot const& p;
     std::vector<step_id> late;  // by step; empty if point and step are the same
     std::vector<step_id> owner; // by point; empty likewise
 
-    explicit dependence_points(S const& program) : p(program)
+    explicit dependence_points(snapshot const& program) : p(program)
     {
         auto const steps = static_cast<step_id>(p.steps());
         auto reads_early = [this](step_id s) {
@@ -121,9 +120,8 @@ struct dependence_points {
 };
 
 /// The one step that defines each value, `no_step` for what is given; or why there is not one.
-template <std::same_as<snapshot> S>
-std::optional<dependence_violation> only_defs(S const& p, std::vector<value_role> const& role,
-                                              std::vector<step_id>& def_of)
+inline std::optional<dependence_violation> only_defs(snapshot const& p, std::vector<value_role> const& role,
+                                                     std::vector<step_id>& def_of)
 {
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -151,8 +149,7 @@ std::optional<dependence_violation> only_defs(S const& p, std::vector<value_role
 }
 
 /// A cycle among those that the topological order has not reached, as their owners.
-template <std::same_as<csr_rows> Rows>
-std::vector<step_id> cycle_among(Rows const& after, std::vector<step_id> const& waits)
+inline std::vector<step_id> cycle_among(csr_rows const& after, std::vector<step_id> const& waits)
 {
     std::vector<step_id> from(after.rows(), no_step);
     step_id at = no_step;
@@ -174,8 +171,8 @@ std::vector<step_id> cycle_among(Rows const& after, std::vector<step_id> const& 
 }
 
 /// Kahn's algorithm. `waits` counts predecessors; what is left above 0 in the end lies on or behind a cycle.
-template <std::same_as<csr_rows> Rows>
-std::vector<step_id> topological_points(Rows const& after, std::vector<step_id>& waits, position_order how)
+inline std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& waits,
+                                               position_order how)
 {
     std::size_t const points = after.rows();
     std::vector<step_id> order, ready;
@@ -228,8 +225,7 @@ std::vector<step_id> topological_points(Rows const& after, std::vector<step_id>&
 ///             what is read at the end of a node is read by its last step.
 /// Complexity: O(V + E + steps + touches) time and memory.
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
-template <std::same_as<snapshot> S>
-[[nodiscard]] dependence_graph dependences(S const& p, dependence_options const& options = {})
+[[nodiscard]] inline dependence_graph dependences(snapshot const& p, dependence_options const& options = {})
 {
     dependence_graph g;
     std::vector<step_id> def_of;
@@ -238,7 +234,7 @@ template <std::same_as<snapshot> S>
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
 
-    detail::dependence_points<snapshot> const points(p);
+    detail::dependence_points const points(p);
     csr_rows const after = csr_rows::gathered(points.size(), [&](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n) {
             step_range const mine = p.steps_of(n);

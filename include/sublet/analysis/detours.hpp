@@ -38,11 +38,13 @@ namespace sublet {
 /// time
 ///             for q pairs of length 2^d to 2^(d+1); O(V + pairs) memory.
 /// Throws:     precondition_error if a pair is none of nodes, the lower first.
-template <std::same_as<csr_rows> Rows, class PairOf>
+template <class PairOf>
     requires requires(PairOf& pair_of) {
-        { pair_of(std::uint32_t{}) } -> std::same_as<csr_graph::edge>;
-    }
-[[nodiscard]] std::vector<unsigned char> has_detour(Rows const& before, std::size_t pairs, PairOf pair_of)
+                 {
+                     pair_of(std::uint32_t{})
+                     } -> std::same_as<csr_graph::edge>;
+             }
+[[nodiscard]] std::vector<unsigned char> has_detour(csr_rows const& before, std::size_t pairs, PairOf pair_of)
 {
     std::vector<node_id> nearest(before.rows(), no_node); // the lowest that follows
     for (node_id at = 0; at != before.rows(); ++at)

@@ -51,13 +51,12 @@ namespace sublet {
 namespace detail {
 
 /// Writes the flat program down in the order in which its text would stand on paper.
-template <std::same_as<program_tree> Tree>
 class tree_flattener {
 public:
-    tree_flattener(Tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
+    tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
         : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
-          copies_(view_roots<tree_values>(flat_, alias_of)), mark_(flat_.value_of.size()),
-          header_(tree.size(), no_node), entry_(tree.size(), no_node)
+          copies_(view_roots(flat_, alias_of)), mark_(flat_.value_of.size()), header_(tree.size(), no_node),
+          entry_(tree.size(), no_node)
     {
         flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
         std::size_t nodes = 0;
@@ -276,10 +275,10 @@ private:
         return std::move(flat_);
     }
 
-    Tree const& tree_;
+    program_tree const& tree_;
     bodies_by_step bodies_;
     flat_tree flat_;
-    copy_order<value_copy> copies_;
+    copy_order copies_;
     std::vector<unsigned char> mark_; // by flat value, all 0 between steps
 
     program_draft draft_;
@@ -300,10 +299,10 @@ private:
 ///             deep as memory.
 /// Throws:     precondition_error where views are not as plan_options asks, or for more values or steps than
 ///             32-bit ids.
-template <std::same_as<program_tree> Tree>
-[[nodiscard]] flat_tree flatten(Tree const& tree, std::vector<std::vector<value_id>> const& alias_of = {})
+[[nodiscard]] inline flat_tree flatten(program_tree const& tree,
+                                       std::vector<std::vector<value_id>> const& alias_of = {})
 {
-    return detail::tree_flattener<Tree>(tree, alias_of).flatten();
+    return detail::tree_flattener(tree, alias_of).flatten();
 }
 
 } // namespace sublet

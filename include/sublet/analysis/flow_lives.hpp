@@ -50,8 +50,7 @@ public:
         if (!is_empty(r)) ranges_.push_back({who, falling(r.first), r.last});
     }
     /// Complexity: O(n log n).
-    template <std::same_as<std::size_t> Count>
-    [[nodiscard]] live_range_lists lists(Count count, interval_method method, step_id positions)
+    [[nodiscard]] live_range_lists lists(std::size_t count, interval_method method, step_id positions)
     {
         sort_keyed(ranges_);
         range_collector found(count);
@@ -65,8 +64,7 @@ private:
 };
 
 /// Whether the step says that a result of it may be written over v.
-template <std::same_as<snapshot> S>
-bool hands_over(S const& p, step_id s, value_id v)
+inline bool hands_over(snapshot const& p, step_id s, value_id v)
 {
     for (overwrite o : p.overwrites(s)) {
         if (o.in != v) continue;
@@ -77,8 +75,7 @@ bool hands_over(S const& p, step_id s, value_id v)
 }
 
 /// By node, whether no path leads from it to one without successors.  O(V + E)
-template <std::same_as<snapshot> S>
-std::vector<unsigned char> endless_nodes(S const& p)
+inline std::vector<unsigned char> endless_nodes(snapshot const& p)
 {
     std::vector<unsigned char> is_endless(p.nodes(), 1);
     std::vector<node_id> open;
@@ -97,8 +94,7 @@ std::vector<unsigned char> endless_nodes(S const& p)
 }
 
 /// The program in its frame: node n is n + 1 there, and step s is s + 1.
-template <std::same_as<snapshot> S>
-snapshot framed(S const& p, std::vector<value_role> const& role, operand_end operands)
+inline snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands)
 {
     auto const behind = static_cast<node_id>(p.nodes() + 1);
     std::vector<unsigned char> const is_endless = endless_nodes(p);
@@ -138,9 +134,8 @@ snapshot framed(S const& p, std::vector<value_role> const& role, operand_end ope
 /// Ensures:    position 0 is in the range of a value if and only if that is an input, or something may read
 ///             it before it is written.
 /// Complexity: as live_intervals, and O(r log r), r = ranges.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_range_lists framed_lives(S const& p, std::vector<value_role> const& role,
-                                            std::vector<node_id> const& order, operand_end operands)
+[[nodiscard]] inline live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
+                                                   std::vector<node_id> const& order, operand_end operands)
 {
     interval_options options;
     options.order.push_back(0);
@@ -161,9 +156,8 @@ template <std::same_as<snapshot> S>
 ///
 /// Requires:   `framed` are the ranges of the program in this order, held to the ends of steps.
 /// Complexity: O(n + r log r), r = ranges.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_range_lists without_frame(S const& p, live_range_lists const& framed,
-                                             std::vector<node_id> const& order)
+[[nodiscard]] inline live_range_lists without_frame(snapshot const& p, live_range_lists const& framed,
+                                                    std::vector<node_id> const& order)
 {
     step_id first = 0; // of the entry
     for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)
@@ -183,10 +177,10 @@ template <std::same_as<snapshot> S>
 ///
 /// Requires:   `framed` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<order_violation> undefined_read(S const& p, live_range_lists const& framed,
-                                                            std::vector<value_role> const& role,
-                                                            bool is_allowed)
+[[nodiscard]] inline std::optional<order_violation> undefined_read(snapshot const& p,
+                                                                   live_range_lists const& framed,
+                                                                   std::vector<value_role> const& role,
+                                                                   bool is_allowed)
 {
     std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))

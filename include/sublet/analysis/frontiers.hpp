@@ -37,10 +37,9 @@ struct frontier_rows {
 namespace detail {
 
 /// One buffer after the other over the same graph.
-template <std::same_as<csr_rows> Rows>
 class frontier_walk {
 public:
-    explicit frontier_walk(Rows const& after) : after_(after), seen_(after.rows(), 0) {}
+    explicit frontier_walk(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
 
     /// Whether all ways from `end` to where it is free have been walked; then they lead to `found`.
     template <class IsFree>
@@ -67,7 +66,7 @@ public:
     std::uint64_t visits = 0;
 
 private:
-    Rows const& after_;
+    csr_rows const& after_;
     std::vector<std::uint32_t> seen_; // by position: in which walk
     std::vector<step_id> open_;
     std::uint32_t walks_ = 0;
@@ -86,11 +85,12 @@ private:
 ///             from the start: all positions that wait for nothing are its frontier.
 /// Complexity: O(positions + edges) and the walks, which end together when there have been `most_visits`:
 ///             O(ends x length of the shortest walk from one of them) for each buffer.
-template <std::same_as<csr_rows> Rows, class IsWanted, class IsFree>
-[[nodiscard]] frontier_rows frontiers(Rows const& before, Rows const& after, concurrent_lives const& lives,
-                                      IsWanted is_wanted, IsFree is_free, std::uint64_t most_visits)
+template <class IsWanted, class IsFree>
+[[nodiscard]] frontier_rows frontiers(csr_rows const& before, csr_rows const& after,
+                                      concurrent_lives const& lives, IsWanted is_wanted, IsFree is_free,
+                                      std::uint64_t most_visits)
 {
-    detail::frontier_walk<Rows> walk(after);
+    detail::frontier_walk walk(after);
     frontier_rows frontier;
     frontier.lowest.reserve(lives.buffers(), 0);
     frontier.last_end.assign(lives.buffers(), no_step);

@@ -33,7 +33,6 @@ namespace sublet::detail {
 ///             those `loose` may give and take more, those whose conflicts are undecided give less.
 /// Complexity: O(positions + edges + buffers + ranges), the walks of frontiers() and a 16th of the visits.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
-template <std::same_as<dependence_graph> G>
 struct giving_network {
     csr_rows arcs;                         // by node, to higher ones but for givers
     std::vector<byte_count> begins, rises; // by node
@@ -44,7 +43,7 @@ struct giving_network {
     byte_count loose = 0;          // weight of those
     std::uint64_t visits = 0;
 
-    giving_network(G const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+    giving_network(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
                    std::vector<byte_count> const& weights, std::uint64_t most_visits)
         : begin_of(weights.size(), no_node), end_of(begin_of)
     {

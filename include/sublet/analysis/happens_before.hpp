@@ -56,8 +56,7 @@ public:
     /// Complexity: ranges: O(positions + edges + ranges of the successors of all positions) time; memory of
     ///             eight bytes a range and 20 a position. Others: O(positions + edges) time; four bytes an
     ///             edge and, a position, 77 for columns or 13 for search.
-    template <std::same_as<dependence_graph> G>
-    explicit precedence(G const& g, precedence_options const& options = {})
+    explicit precedence(dependence_graph const& g, precedence_options const& options = {})
         : means_(options.means), violation_(g.violation), position_of_(g.position_of)
     {
         if (violation_) return;
@@ -117,12 +116,11 @@ public:
     /// Of `positions` those that come after all of `ends`, in the order given.
     ///
     /// Requires:   all are below positions(); with columns, `positions` should ascend.
-    template <std::same_as<step_id> Position = step_id>
-    [[nodiscard]] std::vector<Position> after_all(std::span<step_id const> ends,
-                                                  std::span<step_id const> positions)
+    [[nodiscard]] std::vector<step_id> after_all(std::span<step_id const> ends,
+                                                 std::span<step_id const> positions)
     {
-        std::vector<Position> found;
-        for (Position p : positions) {
+        std::vector<step_id> found;
+        for (step_id p : positions) {
             std::size_t i = 0;
             while (i != ends.size() && ends[i] < p && before(ends[i], p)) ++i;
             if (i == ends.size()) found.push_back(p);
@@ -133,11 +131,10 @@ public:
     /// How many pairs of positions are ordered; without those of them that are undecided.
     ///
     /// Complexity: ranges: O(positions + ranges). Others: as many steps as pairs, or a 512th of it.
-    template <std::same_as<std::uint64_t> Count = std::uint64_t>
-    [[nodiscard]] Count ordered_pairs()
+    [[nodiscard]] std::uint64_t ordered_pairs()
     {
-        Count const n = positions();
-        Count pairs = 0;
+        std::uint64_t const n = positions();
+        std::uint64_t pairs = 0;
         if (columns_)
             for (std::size_t block = 0; block != columns_->blocks(); ++block) {
                 columns_->load(block);
@@ -149,15 +146,10 @@ public:
         return pairs;
     }
     /// At most so many pairs of positions count as unordered because there was no more room.
-    template <std::same_as<std::uint64_t> Count = std::uint64_t>
-    [[nodiscard]] Count undecided() const
-    {
-        return unreached_ ? count_unreached(true) : 0;
-    }
+    [[nodiscard]] std::uint64_t undecided() const { return unreached_ ? count_unreached(true) : 0; }
 
 private:
-    template <std::same_as<bool> Bool>
-    [[nodiscard]] std::uint64_t count_unreached(Bool only_in_doubt) const
+    [[nodiscard]] std::uint64_t count_unreached(bool only_in_doubt) const
     {
         std::uint64_t count = 0;
         for (std::size_t t = 0; t != unreached_->owners(); ++t) {
@@ -178,8 +170,8 @@ private:
 /// The order of positions and steps that holds in every execution.
 ///
 /// Requires:   `g` has been made by `dependences`.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] precedence happens_before(G const& g, precedence_options const& options = {})
+[[nodiscard]] inline precedence happens_before(dependence_graph const& g,
+                                               precedence_options const& options = {})
 {
     return precedence(g, options);
 }

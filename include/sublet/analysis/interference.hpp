@@ -51,7 +51,9 @@ concept live_range_list_function =
     std::invocable<F&, std::uint32_t> && returned_list<std::invoke_result_t<F&, std::uint32_t>> &&
     requires(std::remove_reference_t<std::invoke_result_t<F&, std::uint32_t>>& list) {
         std::begin(list) != std::end(list);
-        { *std::begin(list) } -> std::convertible_to<live_range>;
+        {
+            *std::begin(list)
+            } -> std::convertible_to<live_range>;
     };
 
 /// From two dense indices to whether these values interfere.
@@ -111,8 +113,7 @@ struct range_meetings {
     std::vector<keyed> births, deaths; // at `key`
 
     /// The ranges of one value follow each other, ascending. Those that touch become one.
-    template <std::same_as<live_range> Range>
-    void add(value_id v, Range life)
+    void add(value_id v, live_range life)
     {
         if (is_empty(life)) return;
         if (!births.empty() && births.back().who == v) {
@@ -164,16 +165,17 @@ range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
 ///             step of a root counts as well). Otherwise graph_of_meetings says how many. What exceeds the
 ///             budget is counted and not stored.
 /// Throws:     precondition_error if `live` is not of this program.
-template <interference_result R = interference_graph, std::same_as<snapshot> S>
-[[nodiscard]] R interference(S const& p, live_sets const& live, interference_options const& options = {})
+template <interference_result R = interference_graph>
+[[nodiscard]] R interference(snapshot const& p, live_sets const& live,
+                             interference_options const& options = {})
 {
     detail::expect_sets_of(p, live);
     detail::flow_meetings const walk{p, live, depth_first(p.graph()).parent};
     return detail::result_of_meetings<R>(p.values(), options, walk);
 }
 
-template <interference_result R = interference_graph, std::same_as<snapshot> S>
-[[nodiscard]] R interference(S const& p, interference_options const& options = {})
+template <interference_result R = interference_graph>
+[[nodiscard]] R interference(snapshot const& p, interference_options const& options = {})
 {
     return interference<R>(p, liveness(p), options);
 }

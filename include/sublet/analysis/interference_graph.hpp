@@ -164,8 +164,7 @@ interference_matrix matrix_of_meetings(std::size_t values, byte_count budget, Wa
 }
 
 /// Complexity: O(values^2 / 64 + edges).
-template <std::same_as<interference_matrix> Matrix>
-interference_graph graph_of_matrix(Matrix const& matrix, byte_count budget)
+inline interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget)
 {
     std::uint64_t degrees = 0;
     for (value_id v = 0; v != matrix.values(); ++v) degrees += matrix.degree(v);
@@ -244,7 +243,7 @@ interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk
 
     std::vector<std::uint32_t> row_end(values), neighbors(2 * edges);
     each_pair([&](value_id u, value_id v) { ++row_end[u], ++row_end[v]; }); // degrees
-    for (std::uint32_t begin = 0; std::uint32_t& row : row_end) begin += std::exchange(row, begin);
+    for (std::uint32_t begin = 0; std::uint32_t & row : row_end) begin += std::exchange(row, begin);
     each_pair([&](value_id u, value_id v) {
         neighbors[row_end[u]++] = v;
         neighbors[row_end[v]++] = u;

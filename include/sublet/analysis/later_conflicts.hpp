@@ -53,8 +53,7 @@ struct conflict_options {
 namespace detail {
 
 /// The union of both, in `to`.
-template <std::same_as<live_range> R>
-void unite(std::span<R const> a, std::span<R const> b, std::vector<R>& to)
+inline void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to)
 {
     to.clear();
     for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();)
@@ -63,8 +62,7 @@ void unite(std::span<R const> a, std::span<R const> b, std::vector<R>& to)
 }
 
 /// By position, and one more: the next at which a buffer begins, or the number of positions.
-template <std::same_as<concurrent_lives> Lives>
-std::vector<step_id> next_begins(Lives const& lives)
+inline std::vector<step_id> next_begins(concurrent_lives const& lives)
 {
     std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
     for (std::size_t b = 0; b != lives.buffers(); ++b)
@@ -75,9 +73,8 @@ std::vector<step_id> next_begins(Lives const& lives)
 }
 
 /// How many pairs are forbidden behind what is known.
-template <std::same_as<concurrent_lives> Lives>
-std::uint64_t count_undecided(Lives const& lives, live_range_lists const& of, range_sets const& sets,
-                              std::size_t first_owner)
+inline std::uint64_t count_undecided(concurrent_lives const& lives, live_range_lists const& of,
+                                     range_sets const& sets, std::size_t first_owner)
 {
     std::vector<std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
     for (std::size_t b = 0; b != lives.buffers(); ++b)
@@ -104,9 +101,8 @@ std::uint64_t count_undecided(Lives const& lives, live_range_lists const& of, ra
 ///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
 ///             ranges) memory.
 /// Throws:     precondition_error if `lives` are of another graph.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] conflict_ranges later_conflicts(G const& g, concurrent_lives const& lives,
-                                              conflict_options const& options = {})
+[[nodiscard]] inline conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
+                                                     conflict_options const& options = {})
 {
     auto const positions = lives.positions;
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
@@ -126,9 +122,9 @@ template <std::same_as<dependence_graph> G>
             if (t == lives.ends[b].back()) { // the first end to be met
                 scratch.clear();
                 detail::push_range(scratch, {lives.first(b), t == positions ? t : next[t + 1]});
-                detail::push_ranges<live_range>(scratch, unreached);
+                detail::push_ranges(scratch, unreached);
             } else {
-                detail::unite<live_range>(sets[owner], unreached, scratch);
+                detail::unite(sets[owner], unreached, scratch);
                 until = smaller(known, sets.known_until(owner));
             }
             sets.keep(owner, scratch, until);
@@ -161,9 +157,8 @@ template <std::same_as<dependence_graph> G>
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
 /// Complexity: O(begins of v x log of the ranges of u).
-template <std::same_as<conflict_ranges> Conflicts>
-[[nodiscard]] bool gives_to(Conflicts const& conflicts, concurrent_lives const& lives, buffer_id u,
-                            buffer_id v)
+[[nodiscard]] inline bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives,
+                                   buffer_id u, buffer_id v)
 {
     if (lives.begins[v].empty()) return false;
     if (lives.ends[u].empty()) return true;

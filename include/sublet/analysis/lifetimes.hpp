@@ -36,8 +36,7 @@ namespace sublet {
 ///
 /// Complexity: O(nodes + steps).
 /// Throws:     precondition_error if `order` does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<step_id> steps_in_order(S const& p, std::vector<node_id> const& order)
+[[nodiscard]] inline std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
 {
     std::vector<step_id> steps;
     steps.reserve(p.steps());
@@ -74,9 +73,8 @@ namespace detail {
 /// A write that has changed sides with another touch of its value, against the order of the program: somebody
 /// would read another version than it was meant to. A value that is written once and not given has no other
 /// version, wherever its def stands in the program.  O(touches log touches)
-template <std::same_as<snapshot> S>
-std::optional<order_violation> moved_write(S const& p, std::vector<step_id> const& steps,
-                                           std::vector<value_role> const& role)
+inline std::optional<order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
+                                                  std::vector<value_role> const& role)
 {
     enum : std::uint64_t { reads, writes, reads_at_end, moments };
     std::vector<unsigned char> versions(p.values()); // 0, 1 or more
@@ -129,8 +127,7 @@ std::optional<order_violation> moved_write(S const& p, std::vector<step_id> cons
 /// run one after the other, each once.  O(V + E)
 ///
 /// Requires: `order` is empty or names every node once.
-template <std::same_as<snapshot> S>
-std::optional<step_id> first_edge_back(S const& p, std::vector<node_id> const& order)
+inline std::optional<step_id> first_edge_back(snapshot const& p, std::vector<node_id> const& order)
 {
     std::vector<unsigned char> has_run(p.nodes(), 0);
     step_id position = 0;
@@ -166,8 +163,7 @@ struct lifetimes_options {
 /// Complexity: O(nodes + values + touches) time and memory; where an order is given, another
 ///             O(touches log touches) for its check.
 /// Throws:     precondition_error if the order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_ranges lifetimes(S const& p, lifetimes_options const& options = {})
+[[nodiscard]] inline live_ranges lifetimes(snapshot const& p, lifetimes_options const& options = {})
 {
     std::vector<step_id> const steps = steps_in_order(p, options.order);
     std::vector<value_role> const role = options.role.tabulate(p.values());

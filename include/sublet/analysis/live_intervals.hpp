@@ -67,8 +67,7 @@ struct node_layout {
 };
 
 /// Throws: precondition_error if `order`, unless empty, does not name every node once.
-template <std::same_as<snapshot> S>
-node_layout lay_out(S const& p, std::vector<node_id> order)
+inline node_layout lay_out(snapshot const& p, std::vector<node_id> order)
 {
     if (order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
@@ -107,8 +106,7 @@ public:
         while (!values().empty()) close(values().back(), first); // which takes it from the list
     }
     /// Up the steps of a node, the last of which lies before `position`.
-    template <std::same_as<snapshot> S>
-    void walk(S const& p, node_id n, step_id position)
+    void walk(snapshot const& p, node_id n, step_id position)
     {
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
             --position;
@@ -133,8 +131,7 @@ private:
 };
 
 /// By value, whether a step writes it; empty if two do.
-template <std::same_as<snapshot> S>
-std::vector<unsigned char> written_once(S const& p)
+inline std::vector<unsigned char> written_once(snapshot const& p)
 {
     std::vector<unsigned char> is_written(p.values());
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
@@ -147,8 +144,8 @@ std::vector<unsigned char> written_once(S const& p)
 /// from what nothing reaches to what is reached.
 ///
 /// Complexity: O(V + E), as `loops`.
-template <std::same_as<snapshot> S>
-std::vector<node_id> loop_ends(S const& p, node_layout const& at, depth_first_forest const& search)
+inline std::vector<node_id> loop_ends(snapshot const& p, node_layout const& at,
+                                      depth_first_forest const& search)
 {
     loop_forest const forest = loops(p.graph(), p.predecessors(), search);
     if (!forest.is_reducible()) return {};
@@ -177,8 +174,7 @@ std::vector<node_id> loop_ends(S const& p, node_layout const& at, depth_first_fo
 ///
 /// Complexity: O(V + E + values + touches) and the number of values alive at each edge that does not lead to
 ///             the next node, and at the end of each node that has no such edge.
-template <std::same_as<snapshot> S>
-bool found_in_one_pass(S const& p, node_layout const& at, open_ranges& ranges)
+inline bool found_in_one_pass(snapshot const& p, node_layout const& at, open_ranges& ranges)
 {
     std::vector<unsigned char> const is_written = written_once(p);
     if (is_written.size() != p.values()) return false;
@@ -224,9 +220,8 @@ bool found_in_one_pass(S const& p, node_layout const& at, open_ranges& ranges)
 /// Complexity: O(nodes + values + touches) time and memory, and the time to list all live sets.
 /// Throws:     precondition_error if the order does not name every node once, or the sets are of another
 ///             program.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_range_lists live_intervals(S const& p, live_sets const& live,
-                                              std::vector<node_id> order = {})
+[[nodiscard]] inline live_range_lists live_intervals(snapshot const& p, live_sets const& live,
+                                                     std::vector<node_id> order = {})
 {
     detail::expect_sets_of(p, live);
     detail::node_layout const at = detail::lay_out(p, std::move(order));
@@ -255,8 +250,7 @@ template <std::same_as<snapshot> S>
 ///             alive at each edge that does not lead to the next node.
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
 ///             that is not enough.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_range_lists live_intervals(S const& p, interval_options const& options = {})
+[[nodiscard]] inline live_range_lists live_intervals(snapshot const& p, interval_options const& options = {})
 {
     if (options.method != interval_method::from_liveness) {
         detail::open_ranges ranges(p.values());

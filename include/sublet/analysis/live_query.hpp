@@ -52,6 +52,21 @@ namespace sublet {
 ///             `def`, as often as edges lead from one tree into another.
 /// Throws:     precondition_error for a node that does not exist.
 class live_query {
+    static node_id node_of_def(value_id v, def_use_chains const& chains)
+    {
+        return chains.node_of[chains.defs[v].front()];
+    }
+    static auto uses_of(value_id v, def_use_chains const& chains)
+    {
+        return [v, &chains](auto matters) {
+            for (step_id s : chains.uses[v])
+                if (matters(chains.node_of[s], false)) return true;
+            for (node_id n : chains.uses_at_end[v])
+                if (matters(n, true)) return true;
+            return false;
+        };
+    }
+
 public:
     /// Complexity: besides `dominators` and `loops`, time O(E (nesting depth + J / 64)), memory
     ///             O(V + E + B J / 64): J nodes where paths meet, that is, to which edges lead from another
@@ -93,18 +108,15 @@ public:
     /// Of a value of a program with these edges, by its chains. What is never defined is nowhere alive.
     ///
     /// Complexity: another O(uses of the value) for `is_live_after`.
-    template <std::same_as<def_use_chains> Chains>
-    [[nodiscard]] bool is_live_in(value_id v, node_id n, Chains const& chains) const
+    [[nodiscard]] bool is_live_in(value_id v, node_id n, def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed(n, node_of_def(v, chains), uses_of(v, chains));
     }
-    template <std::same_as<def_use_chains> Chains>
-    [[nodiscard]] bool is_live_out(value_id v, node_id n, Chains const& chains) const
+    [[nodiscard]] bool is_live_out(value_id v, node_id n, def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed_behind(n, node_of_def(v, chains), uses_of(v, chains));
     }
-    template <std::same_as<def_use_chains> Chains>
-    [[nodiscard]] bool is_live_after(value_id v, step_id s, Chains const& chains) const
+    [[nodiscard]] bool is_live_after(value_id v, step_id s, def_use_chains const& chains) const
     {
         SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");
         if (chains.defs[v].size() == 0) return false;
@@ -116,8 +128,7 @@ public:
     }
 
 private:
-    template <std::same_as<csr_graph> G>
-    void prepare(G const& g, csr_rows const& predecessors)
+    void prepare(csr_graph const& g, csr_rows const& predecessors)
     {
         search_ = depth_first(g);
         dominators_ = dominators(g, predecessors, search_);
@@ -224,22 +235,6 @@ private:
             if (matters(use, is_at_end)) return true;
         }
         return false;
-    }
-    template <class Chains>
-    [[nodiscard]] static node_id node_of_def(value_id v, Chains const& chains)
-    {
-        return chains.node_of[chains.defs[v].front()];
-    }
-    template <class Chains>
-    [[nodiscard]] static auto uses_of(value_id v, Chains const& chains)
-    {
-        return [v, &chains](auto matters) {
-            for (step_id s : chains.uses[v])
-                if (matters(chains.node_of[s], false)) return true;
-            for (node_id n : chains.uses_at_end[v])
-                if (matters(n, true)) return true;
-            return false;
-        };
     }
     void expect_nodes(node_id a, node_id b) const
     {

@@ -83,8 +83,7 @@ public:
     }
 
 private:
-    template <std::same_as<live_range> R>
-    static std::size_t most_at_once(std::vector<R> const& ranges, step_id positions)
+    static std::size_t most_at_once(std::vector<live_range> const& ranges, step_id positions)
     {
         std::vector<std::size_t> born(std::size_t{positions} + 1), dies = born;
         for (live_range r : ranges) ++born[r.first], ++dies[r.last];
@@ -127,8 +126,7 @@ public:
 
     /// Complexity: O(values + calls of add).
     /// Throws:     precondition_error if there are 2^32 - 1 ranges or more.
-    template <std::same_as<interval_method> Method>
-    [[nodiscard]] live_range_lists lists(Method method, step_id positions) const
+    [[nodiscard]] live_range_lists lists(interval_method method, step_id positions) const
     {
         SUBLET_EXPECTS(found_.size() < none, "sublet: more live ranges than 32-bit ids");
         std::vector<std::uint32_t> begin{0};

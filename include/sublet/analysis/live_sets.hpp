@@ -191,8 +191,7 @@ private:
     {
         return sets.bits.count(n) + sets.list(n).size();
     }
-    template <std::same_as<live_sets> L>
-    static bool same(L const& a, L const& b)
+    static bool same(live_sets const& a, live_sets const& b)
     {
         if (a.nodes() != b.nodes() || a.values() != b.values()) return false;
         auto equal = [](live_list const& x, live_list const& y) {

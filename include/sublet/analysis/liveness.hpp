@@ -50,15 +50,14 @@ struct liveness_options {
 namespace detail {
 
 /// The same lists for some of the values only (ascending), numbered anew.
-template <std::same_as<crossing_values> C>
-C restricted(C const& all, std::vector<value_id> values)
+inline crossing_values restricted(crossing_values const& all, std::vector<value_id> values)
 {
-    C some;
+    crossing_values some;
     some.value = std::move(values);
     some.column.assign(all.column.size(), no_value);
     for (std::size_t c = 0; c != some.value.size(); ++c)
         some.column[some.value[c]] = static_cast<std::uint32_t>(c);
-    for (auto list : {&C::reads, &C::writes, &C::reads_at_end})
+    for (auto list : {&crossing_values::reads, &crossing_values::writes, &crossing_values::reads_at_end})
         for (std::size_t n = 0; n != (all.*list).rows(); ++n) {
             for (std::uint32_t c : (all.*list)[n])
                 if (std::uint32_t const mine = some.column[all.value[c]]; mine != no_value)
@@ -69,15 +68,15 @@ C restricted(C const& all, std::vector<value_id> values)
 }
 
 /// By any policy but loop_forest.
-template <std::same_as<snapshot> S>
-live_sets live_by_cost(S const& p, liveness_options const& options)
+inline live_sets live_by_cost(snapshot const& p, liveness_options const& options)
 {
     std::size_t const nodes = p.nodes();
     crossing_values cross = crossing(p);
     liveness_policy policy = options.policy;
     std::size_t most_sets = ~std::size_t{0};
     if (policy == liveness_policy::automatic) {
-        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words) policy = liveness_policy::worklist;
+        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
+            policy = liveness_policy::worklist;
         most_sets = nodes / bit_rows::word_bits;
     }
     sparse_sets lists;
@@ -98,8 +97,7 @@ live_sets live_by_cost(S const& p, liveness_options const& options)
 }
 
 /// For who takes live sets with the program: by the counts of its nodes and values.
-template <std::same_as<snapshot> S>
-void expect_sets_of(S const& p, live_sets const& live)
+inline void expect_sets_of(snapshot const& p, live_sets const& live)
 {
     SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
                    "sublet: live sets are not of the program that they are given with");
@@ -112,8 +110,7 @@ void expect_sets_of(S const& p, live_sets const& live)
 ///             up to a constant factor.
 /// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
 ///             that would make a set wrong.
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_sets liveness(S const& p, liveness_options const& options)
+[[nodiscard]] inline live_sets liveness(snapshot const& p, liveness_options const& options)
 {
     if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
     crossing_values cross = crossing(p);
@@ -124,11 +121,7 @@ template <std::same_as<snapshot> S>
 }
 
 /// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
-template <std::same_as<snapshot> S>
-[[nodiscard]] live_sets liveness(S const& p)
-{
-    return detail::live_by_cost(p, {});
-}
+[[nodiscard]] inline live_sets liveness(snapshot const& p) { return detail::live_by_cost(p, {}); }
 
 template <program P>
     requires(!std::same_as<P, snapshot>)

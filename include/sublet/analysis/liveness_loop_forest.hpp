@@ -37,8 +37,7 @@ namespace sublet::detail {
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
 /// Throws:     precondition_error if a value is written twice, or if its def does not dominate its uses and
 ///             that makes a difference: the sets are right or there are none.
-template <std::same_as<snapshot> S>
-dense_sets live_by_loop_forest(S const& p, crossing_values const& cross)
+inline dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross)
 {
     SUBLET_EXPECTS(cross.single_def,
                    "sublet: liveness by loop forest needs SSA form: a value is written twice");

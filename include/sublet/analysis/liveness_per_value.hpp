@@ -39,8 +39,7 @@ struct sparse_sets {
 /// Values that turn out to be in more than `most_sets` sets are given up.
 ///
 /// Complexity: O(V + values + size of all sets with their edges) time and memory.
-template <std::same_as<snapshot> S>
-sparse_sets live_by_exploration(S const& p, crossing_values const& cross, std::size_t most_sets)
+inline sparse_sets live_by_exploration(snapshot const& p, crossing_values const& cross, std::size_t most_sets)
 {
     csr_rows const readers = cross.reads.transposed(cross.value.size());
     csr_rows const end_readers = cross.reads_at_end.transposed(cross.value.size());

@@ -33,8 +33,7 @@ struct dense_sets {
 };
 
 /// What nodes read themselves: where every solver begins.
-template <std::same_as<crossing_values> C>
-dense_sets own_reads(C const& cross, std::size_t nodes)
+inline dense_sets own_reads(crossing_values const& cross, std::size_t nodes)
 {
     dense_sets sets{bit_rows(nodes, cross.value.size()), bit_rows(nodes, cross.value.size())};
     for (std::size_t n = 0; n != nodes; ++n) {
@@ -70,8 +69,7 @@ private:
 };
 
 /// Few edges lead to a lower number: those of loops, if nodes are numbered as compilers lay them out.  O(E)
-template <std::same_as<csr_graph> G>
-bool is_nearly_forward(G const& g)
+inline bool is_nearly_forward(csr_graph const& g)
 {
     std::size_t backward = 0;
     for (std::size_t n = 0; n != g.rows(); ++n)
@@ -81,8 +79,7 @@ bool is_nearly_forward(G const& g)
 
 /// Complexity: O((V + E) (1 + d) words) time, d = edges on a path that lead against the order, at most;
 ///             O(V words) memory, words = columns / 64.
-template <std::same_as<snapshot> S>
-dense_sets live_by_worklist(S const& p, crossing_values const& cross)
+inline dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross)
 {
     dense_sets sets = own_reads(cross, p.nodes());
     std::size_t const words = sets.in.words();

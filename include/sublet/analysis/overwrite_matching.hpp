@@ -40,8 +40,7 @@ struct overwrite_pair {
 ///             results of one size the one named first is placed first, over the operand named first.
 /// Complexity: O(k log k) time where every result finds an operand that nobody has, else up to O(k^2); O(k)
 ///             memory, for k pairs.
-template <std::same_as<overwrite_pair> Pair>
-[[nodiscard]] std::vector<std::uint32_t> match_overwrites(std::vector<Pair> const& pairs)
+[[nodiscard]] inline std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pair> const& pairs)
 {
     if (pairs.empty()) return {};
     if (pairs.size() == 1) return {0};

@@ -27,8 +27,7 @@
 namespace sublet::detail {
 
 /// Put a range behind others, joined with the last of them where it begins within it or at its end.
-template <std::same_as<live_range> R>
-void push_range(std::vector<R>& to, R range)
+inline void push_range(std::vector<live_range>& to, live_range range)
 {
     if (is_empty(range)) return;
     if (to.empty() || to.back().last < range.first) to.push_back(range);
@@ -38,8 +37,7 @@ void push_range(std::vector<R>& to, R range)
 /// Put ranges behind others that begin no later.
 ///
 /// Requires:   `ranges` ascend, and neither overlap nor touch each other.
-template <std::same_as<live_range> R>
-void push_ranges(std::vector<R>& to, std::span<R const> ranges)
+inline void push_ranges(std::vector<live_range>& to, std::span<live_range const> ranges)
 {
     std::size_t i = 0;
     for (; i != ranges.size() && !to.empty() && ranges[i].first <= to.back().last; ++i)
@@ -82,8 +80,7 @@ public:
     ///
     /// Requires:   `known_until` is `no_step` as long as nothing has been forgotten.
     /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets become coarser.
-    template <std::same_as<live_range> R>
-    void keep(std::size_t owner, std::vector<R> const& ranges, step_id known_until)
+    void keep(std::size_t owner, std::vector<live_range> const& ranges, step_id known_until)
     {
         if (!known_until_.empty()) known_until_[owner] = known_until;
         if (at_[owner] != 0 && room_[at_[owner]].last == ranges.size()) { // where it was
@@ -102,25 +99,24 @@ public:
         }
         at_[owner] = static_cast<std::uint32_t>(used_);
         room_[used_++] = {static_cast<step_id>(owner), static_cast<step_id>(ranges.size())};
-        for (R const& r : ranges) room_[used_++] = r;
+        for (live_range const& r : ranges) room_[used_++] = r;
         widest_ = larger(widest_, ranges.size());
         if (used_ > most_) make_room();
     }
 
 private:
-    template <std::same_as<std::size_t> Size>
-    void move_together(Size widest)
+    void move_together(std::size_t widest)
     {
-        Size to = 1;
-        for (Size from = 1, next = 0; from != used_; from = next) {
+        std::size_t to = 1;
+        for (std::size_t from = 1, next = 0; from != used_; from = next) {
             live_range const head = room_[from];
             next = from + 1 + head.last;
             if (at_[head.first] != from) continue;
-            Size const kept = smaller(Size{head.last}, widest);
+            std::size_t const kept = smaller(std::size_t{head.last}, widest);
             live_range const end = room_[next - 1];
             at_[head.first] = static_cast<std::uint32_t>(to);
             room_[to++] = {head.first, static_cast<step_id>(kept)};
-            for (Size i = 1; i <= kept; ++i) room_[to++] = room_[from + i];
+            for (std::size_t i = 1; i <= kept; ++i) room_[to++] = room_[from + i];
             if (kept == head.last) continue;
             step_id& known_until = known_until_[head.first];
             known_until = smaller(known_until, room_[to - 1].last);
@@ -130,13 +126,12 @@ private:
         gaps_ = 0;
     }
     /// A quarter of the room, so that this happens seldom.
-    template <std::same_as<std::uint64_t> Most = std::uint64_t>
     void make_room()
     {
         move_together(widest_);
-        while (Most{used_} > most_ - most_ / 4) {
+        while (std::uint64_t{used_} > most_ - most_ / 4) {
             if (widest_ == 1) {
-                most_ = 2 * Most{used_};
+                most_ = 2 * std::uint64_t{used_};
                 return;
             }
             if (known_until_.empty()) known_until_.assign(at_.size(), no_step);

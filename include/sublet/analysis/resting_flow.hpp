@@ -28,17 +28,16 @@
 
 namespace sublet::detail {
 
-template <std::same_as<csr_rows> Rows>
 class resting_flow {
 public:
     /// Arcs lead from the rows of `heads` to their items. Nothing rests anywhere.
-    explicit resting_flow(Rows const& heads)
+    explicit resting_flow(csr_rows const& heads)
         : rest(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
           arc_to_(heads.rows(), 0), seen_(heads.rows(), 0)
     {
         for (node_id t = 0; t != heads.rows(); ++t)
             for (node_id const& head : heads[t]) tail_[arc(head)] = t;
-        into_ = Rows::gathered(heads.rows(), [&](auto add) {
+        into_ = csr_rows::gathered(heads.rows(), [&](auto add) {
             for (node_id t = 0; t != heads.rows(); ++t)
                 for (node_id const& head : heads[t]) add(head, arc(head));
         });
@@ -139,8 +138,8 @@ private:
         return has_closed || rest[x] >= need;
     }
 
-    Rows const& heads_; // arcs are numbered as they stand here
-    Rows into_;         // by node: the arcs that lead there
+    csr_rows const& heads_; // arcs are numbered as they stand here
+    csr_rows into_;         // by node: the arcs that lead there
     std::vector<node_id> tail_;
     std::vector<byte_count> flow_;
     std::vector<std::uint32_t> arc_to_; // by node: the next arc of the way to who searches

@@ -32,14 +32,13 @@ namespace sublet {
 namespace detail {
 
 /// Touches in the order of the list. Each has a place: those of steps come first, then the edge uses.
-template <std::same_as<snapshot> S>
 struct listed_touches {
-    S const& p;
+    snapshot const& p;
     std::vector<step_id> steps;
     std::vector<node_id> node_of; // by step
     csr_rows ends;                // by node: the edge uses that read where it ends
 
-    listed_touches(S const& program, std::vector<node_id> const& order)
+    listed_touches(snapshot const& program, std::vector<node_id> const& order)
         : p(program), steps(steps_in_order(program, order))
     {
         for (node_id n = 0; n != p.nodes(); ++n) node_of.resize(p.steps_of(n).last, n);
@@ -75,12 +74,12 @@ struct listed_touches {
 ///             whatever else does. None leads from a step that the other waits for directly: by an edge, by
 ///             what the other or an earlier step of its node reads, or within the node. Ascending, each once.
 /// Complexity: O(V + E + values + touches) time and memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<handoff>
-storage_order(S const& p, std::size_t storages, std::vector<buffer_id> const& storage_of,
-              std::vector<unsigned char> const& is_written, std::vector<node_id> const& order = {})
+[[nodiscard]] inline std::vector<handoff> storage_order(snapshot const& p, std::size_t storages,
+                                                        std::vector<buffer_id> const& storage_of,
+                                                        std::vector<unsigned char> const& is_written,
+                                                        std::vector<node_id> const& order = {})
 {
-    detail::listed_touches<snapshot> const listed(p, order);
+    detail::listed_touches const listed(p, order);
     auto writes = [&](touch t) { return t.kind == touch_kind::def && is_written[t.value]; };
     csr_rows const reads = csr_rows::gathered(storages, [&](auto add) {
         for (step_id s : listed.steps)

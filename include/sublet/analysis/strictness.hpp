@@ -66,8 +66,8 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 ///
 /// Requires:   `tree` is the dominator tree of the program's graph.
 /// Complexity: O(nodes + values + touches).
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<ssa_violation> find_ssa_violation(S const& p, dominator_tree const& tree)
+[[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& p,
+                                                                     dominator_tree const& tree)
 {
     struct definition {
         node_id node = no_node;

@@ -37,8 +37,7 @@ struct tree_values {
 
 /// Complexity: O(values) of all programs.
 /// Throws:     precondition_error for more values than 32-bit ids.
-template <std::same_as<program_tree> Tree>
-[[nodiscard]] tree_values number_values(Tree const& tree)
+[[nodiscard]] inline tree_values number_values(program_tree const& tree)
 {
     tree_values numbered;
     for (std::size_t i = 0; i != tree.size(); ++i) {
@@ -65,9 +64,8 @@ template <std::same_as<program_tree> Tree>
 ///             says of captured values is not asked.
 /// Complexity: O(values).
 /// Throws:     precondition_error where views are not as aliases() asks.
-template <std::same_as<tree_values> Values>
-[[nodiscard]] std::vector<value_id> view_roots(Values const& values,
-                                               std::vector<std::vector<value_id>> const& alias_of)
+[[nodiscard]] inline std::vector<value_id> view_roots(tree_values const& values,
+                                                      std::vector<std::vector<value_id>> const& alias_of)
 {
     SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == values.flat_of.size(),
                    "sublet: views are not given for each program of a tree");

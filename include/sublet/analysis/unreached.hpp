@@ -28,15 +28,15 @@ namespace sublet::detail {
 /// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
 ///
 /// Requires:   the others begin at `from` or behind it.
-template <std::same_as<live_range> R>
-void intersect_behind(std::vector<R>& ranges, step_id from, std::span<R const> others, std::vector<R>& old)
+inline void intersect_behind(std::vector<live_range>& ranges, step_id from,
+                             std::span<live_range const> others, std::vector<live_range>& old)
 {
     std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
     if (to == ranges.size()) return;
     old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
     ranges.resize(to + old.size() + others.size() + 1);
     std::size_t i = 0, j = 0;
-    R a = old[0], b{0, from};
+    live_range a = old[0], b{0, from};
     if (!others.empty() && others[0].first == from) b.last = others[j++].last;
     while (true) {
         ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
@@ -59,9 +59,9 @@ void intersect_behind(std::vector<R>& ranges, step_id from, std::span<R const> o
 ///             end at such only. `sets` has an owner for each position. Those of positions whose
 ///             predecessors are done are let go, unless `keep_all`.
 /// Complexity: O(positions + edges + ranges of the successors of all positions).
-template <std::same_as<dependence_graph> G, class Visit>
-void find_unreached(G const& g, std::vector<step_id> const& next, range_sets& sets, bool keep_all,
-                    Visit visit)
+template <class Visit>
+void find_unreached(dependence_graph const& g, std::vector<step_id> const& next, range_sets& sets,
+                    bool keep_all, Visit visit)
 {
     auto const positions = static_cast<step_id>(g.positions());
     std::vector<live_range> now, scratch;

@@ -72,8 +72,7 @@ struct versioned_program {
 namespace detail {
 
 /// By value: it is there, or was written at another step, when a step writes it.
-template <std::same_as<snapshot> S>
-std::vector<unsigned char> values_to_split(S const& p, std::vector<value_role> const& role)
+inline std::vector<unsigned char> values_to_split(snapshot const& p, std::vector<value_role> const& role)
 {
     std::vector<unsigned char> is_split(p.values());
     std::vector<step_id> def_of(p.values(), no_step);
@@ -87,10 +86,9 @@ std::vector<unsigned char> values_to_split(S const& p, std::vector<value_role> c
 }
 
 /// An edge that leads to a node not listed behind.
-template <std::same_as<snapshot> S>
-std::optional<version_violation> edge_against_the_list(listed_touches<S> const& listed)
+inline std::optional<version_violation> edge_against_the_list(listed_touches const& listed)
 {
-    S const& p = listed.p;
+    snapshot const& p = listed.p;
     std::vector<step_id> position(p.steps());
     for (step_id at = 0; at != p.steps(); ++at) position[listed.steps[at]] = at;
     for (node_id n = 0; n != p.nodes(); ++n)
@@ -102,8 +100,7 @@ std::optional<version_violation> edge_against_the_list(listed_touches<S> const& 
 }
 
 /// Nothing is used before it is there.
-template <std::same_as<snapshot> S>
-bool can_run(listed_touches<S> const& listed, std::vector<value_role> const& role)
+inline bool can_run(listed_touches const& listed, std::vector<value_role> const& role)
 {
     std::vector<unsigned char> is_there;
     for (value_role its : role) is_there.push_back(is_given(its));
@@ -118,10 +115,9 @@ bool can_run(listed_touches<S> const& listed, std::vector<value_role> const& rol
 
 /// By place of a touch, the version that it touches. Versions, and a use of what is not there, are added to
 /// `result`.
-template <std::same_as<snapshot> S>
-std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_program& result,
-                                    std::vector<unsigned char> const& is_split,
-                                    std::vector<unsigned char> const& is_kept)
+inline std::vector<value_id> name_versions(listed_touches const& listed, versioned_program& result,
+                                           std::vector<unsigned char> const& is_split,
+                                           std::vector<unsigned char> const& is_kept)
 {
     std::vector<value_id> const alias_of = result.alias_of;
     std::vector<value_id>& now = result.last;
@@ -166,9 +162,8 @@ std::vector<value_id> name_versions(listed_touches<S> const& listed, versioned_p
 }
 
 /// The program whose touches go by `name`. What reads and writes one name may do so in place.
-template <std::same_as<snapshot> S>
-snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versions,
-                 std::vector<value_id> const& name)
+inline snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
+                        std::vector<value_id> const& name)
 {
     std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
     std::vector<value_id> used_as(p.values()), defined_as(p.values());
@@ -206,9 +201,9 @@ snapshot renamed(S const& p, listed_touches<S> const& listed, std::size_t versio
 /// writes nothing, but to make it again in the same storage does: that may be a write through the view. So
 /// does a step that makes a view of what it does not touch otherwise: it writes a part. If nothing of that
 /// storage has versions, there is an order only if the list can be run: else what is needed may come later.
-template <std::same_as<versioned_program> V>
-std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> const& alias_of,
-                                       std::vector<node_id> const& order)
+inline std::vector<handoff> order_of_versions(versioned_program const& made,
+                                              std::vector<value_id> const& alias_of,
+                                              std::vector<node_id> const& order)
 {
     std::size_t const versions = made.value_of.size();
     buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
@@ -246,7 +241,7 @@ std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> cons
         only_parts |= (its & has_part) != 0 && (its & needs_order) == 0;
     }
     if (!any) return {};
-    bool const orders_parts = only_parts && can_run(listed_touches<snapshot>(made.program, order), made.role);
+    bool const orders_parts = only_parts && can_run(listed_touches(made.program, order), made.role);
     for (buffer_id& b : storage_of)
         if ((storage[b] & needs_order) == 0 && !(orders_parts && (storage[b] & has_part) != 0)) b = no_buffer;
     return storage_order(made.program, classes.root.size(), storage_of, is_written, order);
@@ -268,8 +263,7 @@ std::vector<handoff> order_of_versions(V const& made, std::vector<value_id> cons
 /// Complexity: O(V + E + values + touches) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] versioned_program versions(S const& p, version_options const& options = {})
+[[nodiscard]] inline versioned_program versions(snapshot const& p, version_options const& options = {})
 {
     std::size_t const values = p.values();
     versioned_program result;
@@ -285,7 +279,7 @@ template <std::same_as<snapshot> S>
     if (!splits) result.program = p;
     if (!splits && !has_views) return result;
 
-    detail::listed_touches<snapshot> const listed(p, options.order);
+    detail::listed_touches const listed(p, options.order);
     auto const against = detail::edge_against_the_list(listed);
     if (!splits) {
         if (!against) result.handoffs = detail::order_of_versions(result, result.alias_of, options.order);
@@ -318,9 +312,8 @@ template <program P>
 
 /// The options for `versions` of what is to be planned: a value that is pinned, or whose storage is not
 /// planned, keeps its storage.
-template <std::same_as<plan_options> Options>
-[[nodiscard]] version_options versions_for(Options const& options,
-                                           per_value<bool> const& same_storage = false)
+[[nodiscard]] inline version_options versions_for(plan_options const& options,
+                                                  per_value<bool> const& same_storage = false)
 {
     return {.role = options.role,
             .alias_of = options.alias_of,
@@ -335,8 +328,8 @@ template <std::same_as<plan_options> Options>
 ///
 /// Requires:   `versioned` was made with the roles, views and order of `options`.
 /// Complexity: O(versions) time and memory.
-template <std::same_as<plan_options> Options>
-[[nodiscard]] Options with_versions(Options const& options, versioned_program const& versioned)
+[[nodiscard]] inline plan_options with_versions(plan_options const& options,
+                                                versioned_program const& versioned)
 {
     std::size_t const values = versioned.last.size();
     auto lift = [&](auto const& property) {
@@ -347,7 +340,7 @@ template <std::same_as<plan_options> Options>
         }
         return table;
     };
-    Options lifted = options;
+    plan_options lifted = options;
     lifted.bytes = lift(options.bytes);
     lifted.alignment = lift(options.alignment);
     lifted.role = versioned.role;

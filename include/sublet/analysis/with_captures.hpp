@@ -28,8 +28,7 @@ namespace sublet {
 namespace detail {
 
 /// By program, by value: whether a step of the program or of a body inside writes it.
-template <std::same_as<program_tree> Tree>
-std::vector<std::vector<unsigned char>> written_in(Tree const& tree)
+inline std::vector<std::vector<unsigned char>> written_in(program_tree const& tree)
 {
     std::vector<std::vector<unsigned char>> written(tree.size());
     for (std::size_t i = 0; i != tree.size(); ++i)
@@ -50,10 +49,11 @@ std::vector<std::vector<unsigned char>> written_in(Tree const& tree)
 }
 
 /// Makes one program of a tree after the other; what is asked of the whole tree is asked once.
-template <std::same_as<program_tree> Tree>
 class capture_joiner {
 public:
-    explicit capture_joiner(Tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree) {}
+    explicit capture_joiner(program_tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree)
+    {
+    }
 
     snapshot joined(program_id program) const
     {
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    Tree const& tree_;
+    program_tree const& tree_;
     std::vector<std::vector<unsigned char>> written_;
     bodies_by_step bodies_;
 };
@@ -124,21 +124,19 @@ private:
 /// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; a step's touches for each value
 ///             that its bodies capture or bind, and the bindings of the branches beside for each result.
 /// Throws:     precondition_error if `program` is not in the tree.
-template <std::same_as<program_tree> Tree>
-[[nodiscard]] snapshot with_captures(Tree const& tree, program_id program = 0)
+[[nodiscard]] inline snapshot with_captures(program_tree const& tree, program_id program = 0)
 {
     SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
-    return detail::capture_joiner<Tree>(tree).joined(program);
+    return detail::capture_joiner(tree).joined(program);
 }
 
 /// By program, what with_captures() makes of each. The whole tree is looked through once for all of them.
 ///
 /// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies, and for each step what
 ///             with_captures() says.
-template <std::same_as<program_tree> Tree>
-[[nodiscard]] std::vector<snapshot> each_with_captures(Tree const& tree)
+[[nodiscard]] inline std::vector<snapshot> each_with_captures(program_tree const& tree)
 {
-    detail::capture_joiner<Tree> const of(tree);
+    detail::capture_joiner const of(tree);
     std::vector<snapshot> programs;
     for (std::size_t i = 0; i != tree.size(); ++i) programs.push_back(of.joined(static_cast<program_id>(i)));
     return programs;

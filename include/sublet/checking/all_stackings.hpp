@@ -46,10 +46,9 @@ void for_common_parts(rigid_group const& a, rigid_group const& b, Use use)
             if (overlaps(x.when, y.when)) use(x, y);
 }
 
-template <std::same_as<placement_problem> Problem>
 class all_stackings {
 public:
-    all_stackings(Problem const& problem, solid_parts const& solid, pool_limits const& limits)
+    all_stackings(placement_problem const& problem, solid_parts const& solid, pool_limits const& limits)
         : problem_(problem), solid_(solid), limits_(limits)
     {
     }
@@ -223,7 +222,7 @@ private:
         return is_complete && height < claimed_ ? height : rigid_group::nowhere;
     }
 
-    Problem const& problem_;
+    placement_problem const& problem_;
     solid_parts const& solid_;
     pool_limits const& limits_;
     std::vector<std::int64_t> above_; // by two groups: how far the second is above the first, if it is above

@@ -63,8 +63,8 @@ private:
 /// Ensures:    of two costs for the same buffer and pool the lower counts.
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = choices and colocations.
 /// Throws:     precondition_error if a choice is one of no buffer, or costs exceed 64 bits.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] allowed_pools allowed_pools_of(Problem const& problem, std::vector<buffer_id> const& root)
+[[nodiscard]] inline allowed_pools allowed_pools_of(placement_problem const& problem,
+                                                    std::vector<buffer_id> const& root)
 {
     std::size_t const n = problem.buffers.size();
     std::vector<unsigned char> is_anchored(n, 0), has_free(n, 0), has_choice(n, 0);

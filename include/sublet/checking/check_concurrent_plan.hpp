@@ -44,9 +44,8 @@ namespace detail {
 
 /// Number the places at which classes begin or end, through all pools: by root, the number of its begin and
 /// that of its end. Between one and the next nothing changes.
-template <std::same_as<plan_demands> Demands>
-std::uint32_t number_bounds(Demands const& asked, memory_plan const& plan, std::vector<std::uint32_t>& begin,
-                            std::vector<std::uint32_t>& end)
+inline std::uint32_t number_bounds(plan_demands const& asked, memory_plan const& plan,
+                                   std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
 {
     std::vector<keyed> bounds; // {pool, offset, who begins or ends there}
     for (value_id r = 0; r != asked.root.size(); ++r) {
@@ -65,12 +64,11 @@ std::uint32_t number_bounds(Demands const& asked, memory_plan const& plan, std::
     return number + 1;
 }
 
-template <std::same_as<snapshot> S>
 class concurrent_opponent {
 public:
     /// Requires: the plan is complete, and the order has no fault.
-    concurrent_opponent(S const& program, memory_plan const& plan, bool in_place, plan_demands const& asked,
-                        step_order const& order)
+    concurrent_opponent(snapshot const& program, memory_plan const& plan, bool in_place,
+                        plan_demands const& asked, step_order const& order)
         : p_(program), plan_(plan), in_place_(in_place), asked_(asked), order_(order),
           touches_(program, asked, order), asked_by_(program.values(), no_value)
     {
@@ -146,20 +144,19 @@ private:
         return true;
     }
 
-    S const& p_;
+    snapshot const& p_;
     memory_plan const& plan_;
     bool in_place_;
     plan_demands const& asked_;
     step_order const& order_;
-    class_touches<> touches_;
+    class_touches touches_;
     std::vector<value_id> asked_by_; // by root: who was last to move in where it lies
     std::vector<value_id> pairs_;    // that were asked about, one after the other
-    order_questions<> questions_{order_, touches_.ends()};
+    order_questions questions_{order_, touches_.ends()};
 };
 
 /// A plan of another program or reading.
-template <std::same_as<memory_plan> Plan>
-bool is_foreign(Plan const& plan, std::size_t steps, std::size_t values)
+inline bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values)
 {
     if (plan.valid_for != program_reading::concurrent || !is_complete(plan, values)) return true;
     for (handoff h : plan.handoffs)
@@ -188,9 +185,8 @@ bool is_foreign(Plan const& plan, std::size_t steps, std::size_t values)
 /// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and what order_questions
 ///             takes for about as many questions as there are buffers.
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<concurrent_witness> check_concurrent_plan(S const& p, memory_plan const& plan,
-                                                                      plan_options const& options)
+[[nodiscard]] inline std::optional<concurrent_witness>
+check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     concurrent_witness found;
     plan_demands const asked = demands(p, options);
@@ -201,7 +197,7 @@ template <std::same_as<snapshot> S>
     step_order const order = order_of_steps(p, asked.role, plan.handoffs);
     std::optional<witness> fact = order.fault;
     if (!fact) fact = check_places(asked, plan, options);
-    if (!fact) return detail::concurrent_opponent<S>(p, plan, options.in_place, asked, order).clash();
+    if (!fact) return detail::concurrent_opponent(p, plan, options.in_place, asked, order).clash();
     static_cast<witness&>(found) = *fact;
     found.schedule = order.cycle;
     return found;

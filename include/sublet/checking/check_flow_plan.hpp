@@ -45,11 +45,10 @@ namespace sublet {
 namespace detail {
 
 /// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
-template <std::same_as<snapshot> S>
 class flow_opponent {
 public:
-    flow_opponent(S const& program, memory_plan const& plan, plan_demands const& asked, node_ends const& ends,
-                  bool in_place)
+    flow_opponent(snapshot const& program, memory_plan const& plan, plan_demands const& asked,
+                  node_ends const& ends, bool in_place)
         : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
           classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
           written_(classes_.size()), paths_{program, asked, classes_, {}, {}}
@@ -59,7 +58,7 @@ public:
     std::optional<witness> first_fault()
     {
         paths_.beside_entry.assign(classes_.size(), no_value);
-        intact_arrivals<S> const arriving(program_, classes_, given(), now_);
+        intact_arrivals const arriving(program_, classes_, given(), now_);
         paths_.is_reached = arriving.reached();
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
@@ -166,20 +165,19 @@ private:
         return true;
     }
 
-    S const& program_;
+    snapshot const& program_;
     memory_plan const& plan_;
     plan_demands const& asked_;
     node_ends const& ends_;
     bool const in_place_;
     placed_classes const classes_;
-    intact_values now_;         // where the walk is
-    rank_set<> held_, written_; // by the step that is looked at
-    flow_paths<S> paths_;
+    intact_values now_;       // where the walk is
+    rank_set held_, written_; // by the step that is looked at
+    flow_paths paths_;
 };
 
 /// Whether the plan is of such a program, and its order is one.
-template <std::same_as<snapshot> S>
-bool is_flow_plan_of(S const& p, memory_plan const& plan, plan_options const& options)
+inline bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     if (plan.valid_for != program_reading::control_flow || !is_complete(plan, p.values())) return false;
     if (!options.order.empty() && options.order != plan.order) return false;
@@ -225,7 +223,7 @@ template <program P>
     if (auto fact = find_unwritten_read(flat, asked, ends, flow)) return fact;
     if (auto fact = check_places(asked, plan, in_order)) return fact;
     if (flat.nodes() == 0) return std::nullopt;
-    return detail::flow_opponent<snapshot>(flat, plan, asked, ends, options.in_place).first_fault();
+    return detail::flow_opponent(flat, plan, asked, ends, options.in_place).first_fault();
 }
 
 } // namespace sublet

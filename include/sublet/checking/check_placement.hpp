@@ -42,10 +42,10 @@ struct placement_question {
 
 namespace detail {
 
-template <std::same_as<placement_problem> Problem>
 class placement_opponent {
 public:
-    placement_opponent(Problem const& problem, placement const& placed, placement_question const& question)
+    placement_opponent(placement_problem const& problem, placement const& placed,
+                       placement_question const& question)
         : problem_(problem), placed_(placed), question_(question), solid_(solid_parts_of(problem)),
           buffers_(static_cast<buffer_id>(problem.buffers.size()))
     {
@@ -267,7 +267,7 @@ private:
         return std::nullopt;
     }
 
-    Problem const& problem_;
+    placement_problem const& problem_;
     placement const& placed_;
     placement_question const& question_;
     solid_parts const solid_;
@@ -292,11 +292,11 @@ private:
 ///             A pool that cannot be filled, or was not, may have all of its buffers nowhere.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, ties and choices.
 /// Throws:     precondition_error if a gap, a tie or a choice is one of no buffer, or a sum exceeds 64 bits.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] std::optional<placement_fault> check_placement(Problem const& problem, placement const& placed,
-                                                             placement_question const& question = {})
+[[nodiscard]] inline std::optional<placement_fault> check_placement(placement_problem const& problem,
+                                                                    placement const& placed,
+                                                                    placement_question const& question = {})
 {
-    return detail::placement_opponent<Problem>(problem, placed, question).first_fault();
+    return detail::placement_opponent(problem, placed, question).first_fault();
 }
 
 } // namespace sublet

@@ -55,8 +55,7 @@ inline common_bytes overlap(plan_demands const& asked, memory_plan const& plan, 
 }
 
 /// Whether the plan has an entry a value, and a buffer behind each.
-template <std::same_as<memory_plan> Plan>
-bool is_complete(Plan const& plan, std::size_t values)
+inline bool is_complete(memory_plan const& plan, std::size_t values)
 {
     if (plan.buffer_of.size() != values) return false;
     for (buffer_id b : plan.buffer_of)
@@ -64,8 +63,7 @@ bool is_complete(Plan const& plan, std::size_t values)
     return true;
 }
 
-template <std::same_as<plan_demands> Demands>
-std::optional<witness> larger_than_root(Demands const& asked)
+inline std::optional<witness> larger_than_root(plan_demands const& asked)
 {
     for (value_id v = 0; v != asked.root.size(); ++v) {
         value_id const r = asked.root[v];
@@ -77,8 +75,7 @@ std::optional<witness> larger_than_root(Demands const& asked)
     return std::nullopt;
 }
 
-template <std::same_as<plan_demands> Demands>
-std::optional<witness> wrongly_kept(Demands const& asked, memory_plan const& plan)
+inline std::optional<witness> wrongly_kept(plan_demands const& asked, memory_plan const& plan)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
@@ -92,8 +89,8 @@ std::optional<witness> wrongly_kept(Demands const& asked, memory_plan const& pla
     return std::nullopt;
 }
 
-template <std::same_as<plan_demands> Demands>
-std::optional<witness> misplaced(Demands const& asked, memory_plan const& plan, plan_options const& options)
+inline std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
+                                        plan_options const& options)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
@@ -139,9 +136,8 @@ std::optional<witness> misplaced(Demands const& asked, memory_plan const& plan, 
 ///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
 ///             end of the arena; by pool, its capacity.
 /// Complexity: O(values + pools).
-template <std::same_as<plan_demands> Demands>
-[[nodiscard]] std::optional<witness> check_places(Demands const& asked, memory_plan const& plan,
-                                                  plan_options const& options)
+[[nodiscard]] inline std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
+                                                         plan_options const& options)
 {
     if (auto fact = detail::larger_than_root(asked)) return fact;
     if (auto fact = detail::wrongly_kept(asked, plan)) return fact;

@@ -39,10 +39,9 @@ namespace sublet {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class plan_opponent {
 public:
-    plan_opponent(S const& program, memory_plan const& plan, plan_options const& options)
+    plan_opponent(snapshot const& program, memory_plan const& plan, plan_options const& options)
         : program_(program), plan_(plan), options_(options), asked_(demands(program, options)),
           values_(static_cast<value_id>(program.values()))
     {
@@ -214,7 +213,7 @@ private:
         for (keyed const& b : births)
             by_place.push_back({place_of(b.who).pool, place_of(b.who).offset, b.who});
         sort_keyed(by_place);
-        std::vector<std::uint32_t> rank(values_, rank_set<>::none);
+        std::vector<std::uint32_t> rank(values_, rank_set::none);
         for (std::size_t i = 0; i != by_place.size(); ++i)
             rank[by_place[i].who] = static_cast<std::uint32_t>(i);
 
@@ -250,7 +249,7 @@ private:
                        .pool = place_of(born).pool};
     }
 
-    S const& program_;
+    snapshot const& program_;
     memory_plan const& plan_;
     plan_options const& options_;
     plan_demands const asked_;
@@ -280,7 +279,7 @@ template <program P>
 [[nodiscard]] std::optional<witness> check_plan(P const& p, memory_plan const& plan,
                                                 plan_options const& options)
 {
-    return detail::plan_opponent<snapshot>(as_snapshot(p), plan, options).first_fault();
+    return detail::plan_opponent(as_snapshot(p), plan, options).first_fault();
 }
 
 } // namespace sublet

@@ -31,10 +31,9 @@ namespace sublet {
 
 namespace detail {
 
-template <std::same_as<placement_problem> Problem>
 class proof_opponent {
 public:
-    proof_opponent(Problem const& problem, placement const& placed, pool_id pool)
+    proof_opponent(placement_problem const& problem, placement const& placed, pool_id pool)
         : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
           solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root))
@@ -222,7 +221,7 @@ private:
         return true;
     }
 
-    Problem const& problem_;
+    placement_problem const& problem_;
     placement const& placed_;
     pool_id const pool_;
     placement_proof const& proof_;
@@ -233,7 +232,7 @@ private:
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;
-    all_stackings<Problem> stackings_{problem_, solid_, limits_};
+    all_stackings stackings_{problem_, solid_, limits_};
 };
 
 } // namespace detail
@@ -248,11 +247,11 @@ private:
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted
 ///             takes time that is factorial in the pieces of storage, of which there may be 8.
 /// Throws:     precondition_error if sums exceed 64 bits.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] proof_finding check_proof(Problem const& problem, placement const& placed, pool_id pool)
+[[nodiscard]] inline proof_finding check_proof(placement_problem const& problem, placement const& placed,
+                                               pool_id pool)
 {
     SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is asked of a pool that is not placed");
-    return detail::proof_opponent<Problem>(problem, placed, pool).finding();
+    return detail::proof_opponent(problem, placed, pool).finding();
 }
 
 } // namespace sublet

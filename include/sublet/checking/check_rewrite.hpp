@@ -76,10 +76,9 @@ struct rewrite_options {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class rewrite_opponent {
 public:
-    rewrite_opponent(S const& before, S const& after, rewrite_options const& options)
+    rewrite_opponent(snapshot const& before, snapshot const& after, rewrite_options const& options)
         : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values()))),
           was_(before.values()), is_(after.values())
     {
@@ -229,8 +228,8 @@ private:
         return std::nullopt;
     }
 
-    S const& before_;
-    S const& after_;
+    snapshot const& before_;
+    snapshot const& after_;
     std::vector<value_id> root_; // by value before
     std::vector<entry> was_;     // by root
     std::vector<entry> is_;      // by value after
@@ -252,12 +251,11 @@ private:
 /// Complexity: O(V + E + values + touches + pairs log pairs) time, O(V + values) memory.
 /// Throws:     precondition_error if `given_as` or `kept_as` names no value of `after`, a property has not
 ///             one entry a value, views run in a circle, or the order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<rewrite_fault> check_rewrite(S const& before, S const& after,
-                                                         rewrite_options const& options = {})
+[[nodiscard]] inline std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
+                                                                rewrite_options const& options = {})
 {
     detail::positions_in(options.order, before); // refuses what is no order
-    detail::rewrite_opponent<snapshot> opponent(before, after, options);
+    detail::rewrite_opponent opponent(before, after, options);
     if (auto fact = opponent.changed_shape()) return fact;
 
     auto const role = options.role.tabulate(before.values());

@@ -70,10 +70,9 @@ Stream& operator<<(Stream& out, slot_witness const& w)
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class slot_opponent {
 public:
-    slot_opponent(S const& program, slot_plan const& plan)
+    slot_opponent(snapshot const& program, slot_plan const& plan)
         : program_(program), plan_(plan), is_given_(program.values(), 1),
           before_(program.graph().transposed(program.nodes())), leaving_(program.nodes(), none),
           arriving_(program.nodes()), is_awaited_(program.nodes())
@@ -277,7 +276,7 @@ private:
         awaited_.clear();
     }
 
-    S const& program_;
+    snapshot const& program_;
     slot_plan const& plan_;
     std::vector<unsigned char> is_given_; // by value: nothing writes it
     std::vector<deed> deeds_;
@@ -311,7 +310,7 @@ private:
 template <program P>
 [[nodiscard]] std::optional<slot_witness> check_slots(P const& p, slot_plan const& plan)
 {
-    return detail::slot_opponent<snapshot>(as_snapshot(p), plan).first_fault();
+    return detail::slot_opponent(as_snapshot(p), plan).first_fault();
 }
 
 } // namespace sublet

@@ -136,10 +136,9 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 
 namespace detail {
 
-template <std::same_as<stream_commands> Commands>
 class stream_checker {
 public:
-    explicit stream_checker(Commands const& list)
+    explicit stream_checker(stream_commands const& list)
         : list_(list), clocks_(list), allocated_(list.blocks.size(), no_step),
           released_(list.blocks.size(), no_step)
     {
@@ -254,7 +253,7 @@ private:
         });
     }
 
-    Commands const& list_;
+    stream_commands const& list_;
     stream_clocks clocks_;
     std::vector<std::uint32_t> allocated_, released_; // by block: the command
     std::optional<stream_fault> found_{};
@@ -272,10 +271,10 @@ private:
 /// Complexity: that of stream_clocks and race_questions(): a row of streams for each wait, and what touches
 ///             cost; no walk over pairs.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
-template <std::same_as<stream_commands> Commands>
-[[nodiscard]] std::optional<stream_fault> check_streams(Commands const& list, bool is_whole = false)
+[[nodiscard]] inline std::optional<stream_fault> check_streams(stream_commands const& list,
+                                                               bool is_whole = false)
 {
-    return detail::stream_checker<Commands>(list).find(is_whole);
+    return detail::stream_checker(list).find(is_whole);
 }
 
 } // namespace sublet

@@ -56,10 +56,9 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class symbolic_opponent {
 public:
-    symbolic_opponent(S const& program, symbolic_plan const& plan, symbolic_options const& options)
+    symbolic_opponent(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
         : program_(program), plan_(plan), options_(options), most_(options.max_batch)
     {
     }
@@ -178,7 +177,7 @@ private:
         sort_keyed(births);
         sort_keyed(deaths);
         sort_keyed(by_start);
-        std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set<>::none);
+        std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
         for (std::size_t i = 0; i != by_start.size(); ++i)
             rank[by_start[i].who] = static_cast<std::uint32_t>(i);
 
@@ -227,7 +226,7 @@ private:
         return w;
     }
 
-    S const& program_;
+    snapshot const& program_;
     symbolic_plan const& plan_;
     symbolic_options const& options_;
     byte_count const most_;
@@ -250,7 +249,7 @@ template <program P>
 [[nodiscard]] std::optional<symbolic_witness> check_symbolic_plan(P const& p, symbolic_plan const& plan,
                                                                   symbolic_options const& options)
 {
-    return detail::symbolic_opponent<snapshot>(as_snapshot(p), plan, options).first_fault();
+    return detail::symbolic_opponent(as_snapshot(p), plan, options).first_fault();
 }
 
 } // namespace sublet

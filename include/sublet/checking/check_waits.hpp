@@ -43,15 +43,14 @@ namespace sublet {
 namespace detail {
 
 /// By step, its place in an order of the steps.
-template <std::same_as<step_id> Step>
-std::vector<Step> places_in(std::vector<Step> const& step_at, std::size_t steps)
+inline std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps)
 {
     SUBLET_EXPECTS(step_at.size() == steps, "sublet: an order of steps does not name each of them once");
-    std::vector<Step> position(steps, no_step);
+    std::vector<step_id> position(steps, no_step);
     for (std::size_t at = 0; at != steps; ++at) {
         SUBLET_EXPECTS(step_at[at] < steps && position[step_at[at]] == no_step,
                        "sublet: an order of steps does not name each of them once");
-        position[step_at[at]] = static_cast<Step>(at);
+        position[step_at[at]] = static_cast<step_id>(at);
     }
     return position;
 }
@@ -71,10 +70,9 @@ std::vector<Step> places_in(std::vector<Step> const& step_at, std::size_t steps)
 ///             arena of its pool.
 /// Complexity: O(values + steps + touches) time and memory.
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<byte_access> accesses_of(S const& p, plan_options const& options,
-                                                   memory_plan const* plan, std::uint32_t pools,
-                                                   std::vector<step_id> const& step_at)
+[[nodiscard]] inline std::vector<byte_access> accesses_of(snapshot const& p, plan_options const& options,
+                                                          memory_plan const* plan, std::uint32_t pools,
+                                                          std::vector<step_id> const& step_at)
 {
     plan_demands const asked = demands(p, options);
     std::vector<step_id> const position = detail::places_in(step_at, p.steps());
@@ -146,11 +144,11 @@ template <std::same_as<snapshot> S>
 ///             clashes within an arena `space` is the pool; others lie in `no_space`.
 /// Complexity: that of accesses_of(), of race_questions(), and of order_questions for what is asked.
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<race> check_waits(S const& p, plan_options const& options,
-                                              memory_plan const* plan, std::vector<step_id> const& step_at,
-                                              csr_rows const& after,
-                                              std::vector<handoff> const& handoffs = {})
+[[nodiscard]] inline std::optional<race> check_waits(snapshot const& p, plan_options const& options,
+                                                     memory_plan const* plan,
+                                                     std::vector<step_id> const& step_at,
+                                                     csr_rows const& after,
+                                                     std::vector<handoff> const& handoffs = {})
 {
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = accesses_of(p, options, plan, pools, step_at);
@@ -169,7 +167,7 @@ template <std::same_as<snapshot> S>
     order.position = order.step_at; // here positions are steps
 
     std::vector<race> asked;
-    order_questions<> questions(order, alone);
+    order_questions questions(order, alone);
     auto ask = [&](step_id earlier, step_id later, race const& found) {
         questions.ask(earlier, later, asked.size());
         asked.push_back(found);

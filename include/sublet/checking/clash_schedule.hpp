@@ -29,8 +29,7 @@ namespace sublet {
 namespace detail {
 
 /// By step: whether it comes before s, if there is such a step.
-template <std::same_as<step_order> Order>
-std::vector<unsigned char> all_before(step_id s, Order const& order)
+inline std::vector<unsigned char> all_before(step_id s, step_order const& order)
 {
     std::vector<unsigned char> comes(order.step_at.size());
     for (step_id at = s == no_step ? 0 : order.position[s]; at-- != 0;)
@@ -40,9 +39,9 @@ std::vector<unsigned char> all_before(step_id s, Order const& order)
 }
 
 /// Find the three steps for u, and for v that is written over it. `maker` is no step if u is given.
-template <std::same_as<step_order> Order>
-bool meets(Order const& order, class_touches<> const& touches, memory_plan const& plan, bool in_place,
-           value_id u, value_id v, step_id maker, bool both_written, concurrent_witness& w)
+inline bool meets(step_order const& order, class_touches const& touches, memory_plan const& plan,
+                  bool in_place, value_id u, value_id v, step_id maker, bool both_written,
+                  concurrent_witness& w)
 {
     auto const earlier = all_before(maker, order);
     for (step_id writer : touches.begins()[v]) {
@@ -83,10 +82,9 @@ bool meets(Order const& order, class_touches<> const& touches, memory_plan const
 /// Requires:   the classes of the roots u and v lie in the same bytes, and neither may give them to the
 /// other. Ensures:    u is named as what is written over, if there is a schedule for that; of steps the
 /// first. Complexity: O(steps + edges) for each first def of either class.
-template <std::same_as<step_order> Order>
-[[nodiscard]] concurrent_witness clash_schedule(Order const& order, class_touches<> const& touches,
-                                                memory_plan const& plan, bool in_place, value_id u,
-                                                value_id v)
+[[nodiscard]] inline concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
+                                                       memory_plan const& plan, bool in_place, value_id u,
+                                                       value_id v)
 {
     concurrent_witness w;
     w.value = u;

@@ -28,10 +28,9 @@
 namespace sublet {
 
 /// Requires: `asked` and `order` are of the program, and all of them live as long as this.
-template <std::same_as<snapshot> S = snapshot>
 class class_touches {
 public:
-    class_touches(S const& program, plan_demands const& asked, step_order const& order)
+    class_touches(snapshot const& program, plan_demands const& asked, step_order const& order)
         : p_(program), asked_(asked), order_(order), begins_(outermost(true)), ends_(outermost(false))
     {
     }
@@ -102,7 +101,7 @@ private:
         });
     }
 
-    S const& p_;
+    snapshot const& p_;
     plan_demands const& asked_;
     step_order const& order_;
     csr_rows begins_;

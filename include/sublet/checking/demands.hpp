@@ -56,8 +56,7 @@ struct plan_demands {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
-std::vector<step_id> positions_in(std::vector<node_id> const& order, S const& program)
+inline std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
 {
     std::size_t const nodes = program.nodes();
     SUBLET_EXPECTS(order.empty() || order.size() == nodes, "sublet: an order has to name every node once");
@@ -77,20 +76,19 @@ std::vector<step_id> positions_in(std::vector<node_id> const& order, S const& pr
 }
 
 /// By value, the end of its chain of views. A stretch of a chain is walked once, whatever hangs on it.
-template <std::same_as<value_id> V>
-std::vector<V> roots_of(std::vector<V> const& alias_of)
+inline std::vector<value_id> roots_of(std::vector<value_id> const& alias_of)
 {
     std::size_t const values = alias_of.size();
-    std::vector<V> root(values, no_value);
-    for (V v = 0; v != values; ++v) {
-        V end = v;
+    std::vector<value_id> root(values, no_value);
+    for (value_id v = 0; v != values; ++v) {
+        value_id end = v;
         for (std::size_t walked = 0; root[end] == no_value && alias_of[end] != no_value; ++walked) {
             SUBLET_EXPECTS(alias_of[end] < values, "sublet: alias_of names a value that does not exist");
             SUBLET_EXPECTS(walked != values, "sublet: views run in a circle");
             end = alias_of[end];
         }
-        V const top = root[end] == no_value ? end : root[end];
-        for (V u = v; u != end; u = alias_of[u]) root[u] = top;
+        value_id const top = root[end] == no_value ? end : root[end];
+        for (value_id u = v; u != end; u = alias_of[u]) root[u] = top;
         root[end] = top;
     }
     return root;
@@ -99,8 +97,8 @@ std::vector<V> roots_of(std::vector<V> const& alias_of)
 } // namespace detail
 
 /// Call `see(value, position, moment)` for every touch, those of a step in a row; ends of nodes come last.
-template <std::same_as<snapshot> S, class See>
-void each_touch(S const& program, std::vector<step_id> const& position, See see)
+template <class See>
+void each_touch(snapshot const& program, std::vector<step_id> const& position, See see)
 {
     for (step_id s = 0; s != program.steps(); ++s)
         for (touch t : program.touches(s))
@@ -115,8 +113,7 @@ void each_touch(S const& program, std::vector<step_id> const& position, See see)
 /// Complexity: O(values + steps + touches) time and memory.
 /// Throws:     precondition_error if a table has not one entry a value, an alignment is 0, views run in a
 ///             circle, or the order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] plan_demands demands(S const& program, plan_options const& options)
+[[nodiscard]] inline plan_demands demands(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
     plan_demands d;

@@ -31,14 +31,13 @@
 
 namespace sublet {
 
-template <std::same_as<snapshot> S>
 class intact_arrivals {
 public:
     /// Requires:   the program has a node; `given` are intact at the entry, ascend and lie apart; `scratch`
     ///             is an empty set, and is left so.
     /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
     ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
-    intact_arrivals(S const& p, placed_classes const& classes, std::vector<value_id> const& given,
+    intact_arrivals(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
                     intact_values& scratch)
         : p_(p), arrivals_(p.nodes()), is_reached_(p.nodes(), 0), is_walked_(p.nodes(), 0)
     {
@@ -122,7 +121,7 @@ private:
         if (i != values.size() && values[i] == v) lose(n, i);
     }
 
-    S const& p_;
+    snapshot const& p_;
     std::vector<arrival> arrivals_;         // by node
     std::vector<unsigned char> is_reached_; // by node
     std::vector<unsigned char> is_walked_;  // by node

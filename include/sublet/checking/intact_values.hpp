@@ -33,8 +33,7 @@ namespace sublet {
 class placed_classes {
 public:
     /// Requires: check_places has passed the plan.
-    template <std::same_as<plan_demands> Demands>
-    placed_classes(Demands const& asked, memory_plan const& plan) : asked_(&asked), plan_(&plan)
+    placed_classes(plan_demands const& asked, memory_plan const& plan) : asked_(&asked), plan_(&plan)
     {
         std::size_t const values = plan.buffer_of.size();
         std::vector<keyed> by_place;
@@ -42,7 +41,7 @@ public:
             if (asked.root[r] == r && is_placed(r))
                 by_place.push_back({detail::place_of(plan, r).pool, detail::place_of(plan, r).offset, r});
         sort_keyed(by_place);
-        rank_ = std::vector<std::uint32_t>(values, rank_set<>::none);
+        rank_ = std::vector<std::uint32_t>(values, rank_set::none);
         for (keyed const& k : by_place) {
             rank_[k.who] = static_cast<std::uint32_t>(root_.size());
             root_.push_back(k.who);
@@ -85,11 +84,11 @@ public:
     /// Requires:   those in `set` lie apart.
     /// Complexity: O(log n) for each call, and once more.
     template <class See>
-    void each_hit(rank_set<> const& set, value_id v, See see) const
+    void each_hit(rank_set const& set, value_id v, See see) const
     {
         std::uint32_t const mine = rank_of(v), below = set.below(mine);
-        if (below != rank_set<>::none && meet(root_[below], v)) see(below);
-        for (std::uint32_t above = set.above(mine); above != rank_set<>::none && meet(root_[above], v);
+        if (below != rank_set::none && meet(root_[below], v)) see(below);
+        for (std::uint32_t above = set.above(mine); above != rank_set::none && meet(root_[above], v);
              above = set.above(above))
             see(above);
     }
@@ -122,7 +121,6 @@ public:
     /// Adds v and takes away what that overlaps, values of its own class excepted.
     ///
     /// Complexity: O(log n) and as much for each class that goes, and O(1) for each of its values.
-    template <class = void>
     void write(value_id v)
     {
         all_->each_hit(classes_, v, [this](std::uint32_t hit) {
@@ -136,11 +134,10 @@ public:
     ///
     /// Complexity: O(k), k = values added since this was called last, if they ascended; O(k + m log m) if the
     ///             last m of them are out of order.
-    template <std::same_as<value_id> V = value_id>
-    [[nodiscard]] std::vector<V> taken()
+    [[nodiscard]] std::vector<value_id> taken()
     {
-        std::vector<V> values, late; // late: those from the first that is out of order
-        for (V v : listed_) {
+        std::vector<value_id> values, late; // late: those from the first that is out of order
+        for (value_id v : listed_) {
             if (!has_[v]) continue; // gone, or listed twice
             bool const ascends = late.empty() && (values.empty() || values.back() < v);
             (ascends ? values : late).push_back(v);
@@ -150,7 +147,7 @@ public:
         listed_.clear();
         if (late.empty()) return values;
         sort_ascending(late);
-        std::vector<V> all;
+        std::vector<value_id> all;
         all.reserve(values.size() + late.size());
         for (std::size_t i = 0, j = 0; i != values.size() || j != late.size();) {
             bool const is_early = j == late.size() || (i != values.size() && values[i] < late[j]);
@@ -163,7 +160,7 @@ private:
     placed_classes const* all_;
     std::vector<unsigned char> has_;   // by value
     std::vector<std::uint32_t> count_; // by rank: of its values, how many are in
-    rank_set<> classes_;
+    rank_set classes_;
     std::vector<value_id> listed_; // all that are in, and some that no longer are, or twice
 };
 

@@ -31,8 +31,7 @@ struct node_ends {
 
 /// Requires:   `asked` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
-template <std::same_as<snapshot> S>
-[[nodiscard]] node_ends ends_of_nodes(S const& p, plan_demands const& asked)
+[[nodiscard]] inline node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked)
 {
     node_ends ends;
     std::vector<node_id> open;

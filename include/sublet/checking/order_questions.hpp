@@ -24,13 +24,12 @@
 
 namespace sublet {
 
-template <std::same_as<step_order> Order = step_order>
 class order_questions {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
     /// Questions will be about rows of steps.  Requires: both live as long as this.
-    order_questions(Order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
+    order_questions(step_order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
 
     /// Do all steps of the row come before `last`, or are it?  The answer will call this question `name`.
     /// Requires: none of them stands behind `last`.
@@ -114,7 +113,7 @@ private:
         }
     }
 
-    Order const& order_;
+    step_order const& order_;
     csr_rows const& rows_;
     std::vector<keyed> asked_; // {how far apart and the position of the last, name, row}
     std::vector<step_id> columns_;

@@ -78,8 +78,7 @@ Stream& operator<<(Stream& out, race const& r)
 }
 
 /// As the reason why a plan cannot be run so.
-template <std::same_as<race> Race>
-[[nodiscard]] witness as_witness(Race const& r)
+[[nodiscard]] inline witness as_witness(race const& r)
 {
     return {.what = fault::unordered,
             .value = r.first_value,
@@ -93,14 +92,13 @@ template <std::same_as<race> Race>
 
 namespace detail {
 
-template <std::same_as<byte_access> Access>
 class access_walk {
 public:
-    explicit access_walk(std::vector<Access> const& list)
+    explicit access_walk(std::vector<byte_access> const& list)
         : list_(list), begin_(list.size()), end_(list.size()), stretch_(number_borders()),
           stretches_(stretch_.size())
     {
-        for (Access const& a : list_) {
+        for (byte_access const& a : list_) {
             SUBLET_EXPECTS(a.at != no_step, "sublet: an access has no place in the order");
             if (asked_by_.size() <= a.at) asked_by_.resize(a.at + std::size_t{1}, no_step);
         }
@@ -191,7 +189,7 @@ private:
     void ask_once(std::uint32_t before, std::uint32_t i, Ask& ask)
     {
         if (before == none) return;
-        Access const &a = list_[before], &b = list_[i];
+        byte_access const &a = list_[before], &b = list_[i];
         if (a.at == b.at || asked_by_[a.at] == b.at) return;
         asked_by_[a.at] = b.at;
         ask(a.at, b.at,
@@ -199,10 +197,10 @@ private:
                  smaller(a.end, b.end)});
     }
 
-    std::vector<Access> const& list_;
+    std::vector<byte_access> const& list_;
     std::vector<std::uint32_t> begin_, end_; // by access: numbers of borders
     std::vector<stretch> stretch_;           // by the border at which one begins
-    rank_set<> stretches_;
+    rank_set stretches_;
     std::vector<reader> readers_;
     std::vector<std::uint32_t> asked_by_; // by `at`: who was last to ask
 };
@@ -224,7 +222,7 @@ private:
 template <class Ask>
 void race_questions(std::vector<byte_access> const& accesses, Ask ask)
 {
-    detail::access_walk<byte_access>(accesses).go(ask);
+    detail::access_walk(accesses).go(ask);
 }
 
 } // namespace sublet

@@ -20,10 +20,9 @@
 
 namespace sublet {
 
-template <std::same_as<std::uint32_t> Rank = std::uint32_t>
 class rank_set {
 public:
-    static constexpr Rank none = ~Rank{0};
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
 
     explicit rank_set(std::size_t n)
     {
@@ -36,20 +35,20 @@ public:
         words_ = std::vector<std::uint64_t>(words, 0);
     }
 
-    [[nodiscard]] bool contains(Rank r) const { return (words_[r / 64] >> r % 64 & 1) != 0; }
+    [[nodiscard]] bool contains(std::uint32_t r) const { return (words_[r / 64] >> r % 64 & 1) != 0; }
 
-    void insert(Rank r)
+    void insert(std::uint32_t r)
     {
         for (unsigned level = 0; level != levels_; ++level, r /= 64) word(level, r / 64) |= bit(r);
     }
-    void erase(Rank r)
+    void erase(std::uint32_t r)
     {
         for (unsigned level = 0; level != levels_; ++level, r /= 64)
             if ((word(level, r / 64) &= ~bit(r)) != 0) return;
     }
 
     /// The largest member below r, or `none`.
-    [[nodiscard]] Rank below(Rank r) const
+    [[nodiscard]] std::uint32_t below(std::uint32_t r) const
     {
         for (unsigned level = 0; level != levels_; ++level, r /= 64) {
             std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & (bit(r) - 1);
@@ -61,7 +60,7 @@ public:
         return none;
     }
     /// The smallest member above r, or `none`.
-    [[nodiscard]] Rank above(Rank r) const
+    [[nodiscard]] std::uint32_t above(std::uint32_t r) const
     {
         for (unsigned level = 0; level != levels_; ++level, r /= 64) {
             std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & ~(bit(r) | (bit(r) - 1));
@@ -74,10 +73,13 @@ public:
     }
 
 private:
-    static std::uint64_t bit(Rank r) { return std::uint64_t{1} << r % 64; }
-    static Rank highest(std::uint64_t w) { return 63 - static_cast<Rank>(std::countl_zero(w)); }
-    static Rank lowest(std::uint64_t w) { return static_cast<Rank>(std::countr_zero(w)); }
-    std::uint64_t& word(unsigned level, Rank index) { return words_[begin_[level] + index]; }
+    static std::uint64_t bit(std::uint32_t r) { return std::uint64_t{1} << r % 64; }
+    static std::uint32_t highest(std::uint64_t w)
+    {
+        return 63 - static_cast<std::uint32_t>(std::countl_zero(w));
+    }
+    static std::uint32_t lowest(std::uint64_t w) { return static_cast<std::uint32_t>(std::countr_zero(w)); }
+    std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
     std::vector<std::uint64_t> words_; // level by level
     std::size_t begin_[6] = {};        // 64^6 exceeds 2^32

@@ -49,10 +49,9 @@ struct solid_parts {
 namespace detail {
 
 /// Who is tied to whom, and how far above.
-template <std::same_as<placement_problem> Problem>
 class colocation_ties {
 public:
-    explicit colocation_ties(Problem const& problem)
+    explicit colocation_ties(placement_problem const& problem)
         : parent_(problem.buffers.size()), up_(problem.buffers.size(), 0), contradicts(parent_.size(), 0)
     {
         for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
@@ -122,7 +121,7 @@ void take_hulls(std::vector<Part>& parts, std::size_t first)
         high_rank[by_end[r].who] = r;
     }
     rank_set lows(by_begin.size()), highs(by_begin.size());
-    auto first_of = [](rank_set<> const& set) { return set.contains(0) ? 0 : set.above(0); };
+    auto first_of = [](rank_set const& set) { return set.contains(0) ? 0 : set.above(0); };
     std::size_t alive = 0;
     step_id since = 0;
     std::vector<Part> hulls;
@@ -154,11 +153,10 @@ void take_hulls(std::vector<Part>& parts, std::size_t first)
 /// Ensures:    who has no bytes, no life, or is in a group of which nothing is solid, needs no place.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps and colocations.
 /// Throws:     precondition_error if a gap or a colocation is one of no buffer.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] solid_parts solid_parts_of(Problem const& problem)
+[[nodiscard]] inline solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
-    detail::colocation_ties<Problem> ties(problem);
+    detail::colocation_ties ties(problem);
     std::vector<keyed> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");

@@ -27,9 +27,8 @@
 namespace sublet {
 
 /// What a search for a path has to know. Refers to what it is made of.
-template <std::same_as<snapshot> S>
 struct flow_paths {
-    S const& program;
+    snapshot const& program;
     plan_demands const& asked;
     placed_classes const& classes;
     std::vector<unsigned char> is_reached; ///< by node, from the entry
@@ -41,9 +40,8 @@ struct flow_paths {
 ///
 /// Ensures:    the witness says what spoils v, and where.
 /// Complexity: O(V + E + touches).
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<witness> find_spoiling_path(flow_paths<S> const& paths, value_id v, node_id n,
-                                                        step_id before)
+[[nodiscard]] inline std::optional<witness> find_spoiling_path(flow_paths const& paths, value_id v, node_id n,
+                                                               step_id before)
 {
     struct place {
         node_id node;
@@ -51,7 +49,7 @@ template <std::same_as<snapshot> S>
         value_id spoiler; // `no_value`: still to be met
         step_id step;
     };
-    S const& p = paths.program;
+    snapshot const& p = paths.program;
     placed_classes const& classes = paths.classes;
     auto spoils = [&](value_id other) {
         return classes.is_placed(other) && classes.rank_of(other) != classes.rank_of(v) &&

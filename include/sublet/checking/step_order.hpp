@@ -39,9 +39,8 @@ struct step_order {
 namespace detail {
 
 /// Whether every value is there once when it is read; fills in who defines it.
-template <std::same_as<snapshot> S>
-std::optional<witness> wrong_version(S const& p, std::vector<value_role> const& role,
-                                     std::vector<step_id>& def_of)
+inline std::optional<witness> wrong_version(snapshot const& p, std::vector<value_role> const& role,
+                                            std::vector<step_id>& def_of)
 {
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -73,8 +72,7 @@ std::optional<witness> wrong_version(S const& p, std::vector<value_role> const& 
 
 /// Number the steps so that `after` leads upwards: as they are listed if it does so there, else always the
 /// latest that waits for nothing more. What is missing then lies on or behind a cycle.
-template <std::same_as<csr_rows> Rows>
-std::vector<step_id> listed_upwards(Rows const& after)
+inline std::vector<step_id> listed_upwards(csr_rows const& after)
 {
     std::size_t const steps = after.rows();
     std::vector<step_id> order, waits_for(steps, 0), ready;
@@ -98,8 +96,7 @@ std::vector<step_id> listed_upwards(Rows const& after)
 }
 
 /// A cycle.  Requires: `listed` are the steps that lie neither on a cycle nor behind one; others exist.
-template <std::same_as<csr_rows> Rows>
-std::vector<step_id> find_cycle(Rows const& after, std::vector<step_id> const& listed)
+inline std::vector<step_id> find_cycle(csr_rows const& after, std::vector<step_id> const& listed)
 {
     std::size_t const steps = after.rows();
     std::vector<unsigned char> is_listed(steps), is_passed(steps);
@@ -125,9 +122,8 @@ std::vector<step_id> find_cycle(Rows const& after, std::vector<step_id> const& l
 /// written though it was there, by step; a use
 ///             of what nothing defines before, by step, then at ends of nodes, then of outputs; a cycle.
 /// Complexity: O(V + E + steps + touches) time and memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] step_order order_of_steps(S const& p, std::vector<value_role> const& role,
-                                        std::vector<handoff> const& handoffs)
+[[nodiscard]] inline step_order order_of_steps(snapshot const& p, std::vector<value_role> const& role,
+                                               std::vector<handoff> const& handoffs)
 {
     step_order found;
     found.fault = detail::wrong_version(p, role, found.def_of);

@@ -32,8 +32,7 @@ class stream_clocks {
 public:
     /// Complexity: O(commands + (waits + joins x streams) x streams) time and memory.
     /// Throws:     precondition_error for a stream that is not one of `streams`.
-    template <std::same_as<stream_commands> Commands>
-    explicit stream_clocks(Commands const& list) : streams_(list.streams), counts_(streams_, 0)
+    explicit stream_clocks(stream_commands const& list) : streams_(list.streams), counts_(streams_, 0)
     {
         std::vector<lane> lanes(streams_);
         lane caller;

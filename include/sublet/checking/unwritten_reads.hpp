@@ -42,9 +42,8 @@ struct exposed_reads {
     csr_rows of;                   // by value: reads, by position
 };
 
-template <std::same_as<snapshot> S>
-exposed_reads find_exposed(S const& p, plan_demands const& asked, node_ends const& ends,
-                           flow_options const& options)
+inline exposed_reads find_exposed(snapshot const& p, plan_demands const& asked, node_ends const& ends,
+                                  flow_options const& options)
 {
     exposed_reads reads;
     std::vector<value_id> read_of; // by read
@@ -83,9 +82,9 @@ exposed_reads find_exposed(S const& p, plan_demands const& asked, node_ends cons
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<witness> find_unwritten_read(S const& p, plan_demands const& asked,
-                                                         node_ends const& ends, flow_options const& options)
+[[nodiscard]] inline std::optional<witness> find_unwritten_read(snapshot const& p, plan_demands const& asked,
+                                                                node_ends const& ends,
+                                                                flow_options const& options)
 {
     std::optional<witness> first;
     auto found = [&](value_id v, step_id position) {

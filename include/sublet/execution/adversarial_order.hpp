@@ -42,10 +42,9 @@ namespace sublet {
 namespace detail {
 
 /// Sets of positions that grow along the waits.
-template <std::same_as<step_waits> Waits>
 class position_marks {
 public:
-    explicit position_marks(Waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
+    explicit position_marks(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
 
     [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
     /// It, and all that it waits for.
@@ -69,7 +68,7 @@ private:
         }
     }
 
-    Waits const& waits_;
+    step_waits const& waits_;
     std::vector<unsigned char> is_marked_;
     std::vector<step_id> open_;
 };
@@ -82,9 +81,9 @@ private:
 /// Requires:   what they name are positions.
 /// Complexity: O(positions + waits), and O(positions) for each of `first`.
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<step_waits> Waits>
-[[nodiscard]] std::vector<step_id> adversarial_order(Waits const& waits, std::vector<step_id> const& first,
-                                                     std::vector<step_id> const& last)
+[[nodiscard]] inline std::vector<step_id> adversarial_order(step_waits const& waits,
+                                                            std::vector<step_id> const& first,
+                                                            std::vector<step_id> const& last)
 {
     std::size_t const positions = waits.before.rows();
     auto expect_position = [&](step_id at) {
@@ -116,10 +115,9 @@ template <std::same_as<step_waits> Waits>
 
 namespace detail {
 
-template <std::same_as<run_order> Order>
 class adversary {
 public:
-    adversary(Order const& order, memory_plan const& plan)
+    adversary(run_order const& order, memory_plan const& plan)
         : order_(order), tape_(order.tape), plan_(plan),
           touched_at_(tape_.touched.transposed(tape_.table.buffers.size())),
           met_in_(tape_.table.buffers.size(), no_buffer)
@@ -129,7 +127,7 @@ public:
     template <class Visit>
     void go(Visit& visit)
     {
-        tenants<run_tape> arenas(tape_, plan_);
+        tenants arenas(tape_, plan_);
         std::vector<std::vector<buffer_id>> before(met_in_.size()); // whose bytes a buffer took
         for (step_id at = 0; at != tape_.positions(); ++at)
             for (buffer_id b : tape_.touched[at]) {
@@ -178,7 +176,7 @@ private:
         return adversarial_order(order_.waits, first, {late.begin(), late.end()});
     }
 
-    Order const& order_;
+    run_order const& order_;
     run_tape const& tape_;
     memory_plan const& plan_;
     csr_rows touched_at_;           // by buffer: positions
@@ -195,10 +193,10 @@ private:
 ///
 /// Complexity: O(positions + waits) for each pair.
 /// Throws:     unsound_plan as run_order_of(); what `visit` throws.
-template <std::same_as<run_order> Order, class Visit>
-void each_adversarial_order(Order const& order, memory_plan const& plan, Visit visit)
+template <class Visit>
+void each_adversarial_order(run_order const& order, memory_plan const& plan, Visit visit)
 {
-    detail::adversary<Order>(order, plan).go(visit);
+    detail::adversary(order, plan).go(visit);
 }
 
 } // namespace sublet

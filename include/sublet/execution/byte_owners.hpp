@@ -21,7 +21,6 @@
 
 namespace sublet::detail {
 
-template <std::same_as<buffer_id> Owner>
 class byte_owners {
 public:
     /// Requires: all that will be claimed begins and ends at a border.
@@ -35,7 +34,7 @@ public:
         owner_.assign(borders_.size(), no_buffer);
     }
 
-    void claim(byte_count begin, byte_count end, Owner who)
+    void claim(byte_count begin, byte_count end, buffer_id who)
     {
         for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
     }
@@ -55,8 +54,8 @@ private:
         return static_cast<std::size_t>(at - borders_.begin());
     }
 
-    std::vector<keyed> borders_; // ascending, each once: many buffers begin where one ends
-    std::vector<Owner> owner_;   // of the stretch that begins at a border
+    std::vector<keyed> borders_;   // ascending, each once: many buffers begin where one ends
+    std::vector<buffer_id> owner_; // of the stretch that begins at a border
 };
 
 } // namespace sublet::detail

@@ -28,10 +28,9 @@
 namespace sublet::detail {
 
 /// Every call is about the tape that it was made for.
-template <std::same_as<run_tape> Tape>
 class caller_duties {
 public:
-    explicit caller_duties(Tape const& tape) : is_there_(tape.holds.size(), 0)
+    explicit caller_duties(run_tape const& tape) : is_there_(tape.holds.size(), 0)
     {
         for (std::size_t b = 0; b != tape.holds.size(); ++b) {
             buffer const& its = tape.table.buffers[b];
@@ -42,20 +41,20 @@ public:
 
     /// Throws: precondition_error if there is no such value.
     template <id_like V>
-    static value_id value_of(Tape const& tape, V const& v)
+    static value_id value_of(run_tape const& tape, V const& v)
     {
         value_id const value = as_id(v);
         SUBLET_EXPECTS(value < tape.bytes.size(),
                        "sublet: an executor is asked for a value that does not exist");
         return value;
     }
-    static buffer const& buffer_of(Tape const& tape, value_id v)
+    static buffer const& buffer_of(run_tape const& tape, value_id v)
     {
         return tape.table.buffers[tape.table.buffer_of[v]];
     }
 
     /// Throws: precondition_error if v is no input in storage of the executor's.
-    static void expect_input(Tape const& tape, value_id v)
+    static void expect_input(run_tape const& tape, value_id v)
     {
         buffer const& its = buffer_of(tape, v);
         SUBLET_EXPECTS(has_role(its.role, value_role::input),
@@ -63,7 +62,7 @@ public:
         SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
     }
     /// Throws: precondition_error if v is no output.
-    static void expect_output(Tape const& tape, value_id v)
+    static void expect_output(run_tape const& tape, value_id v)
     {
         SUBLET_EXPECTS(has_role(buffer_of(tape, v).role, value_role::output),
                        "sublet: output() is asked for no output, or take() before bind()");
@@ -76,7 +75,7 @@ public:
     }
     /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///         bytes, for it or for a view of it, or they do not begin at its alignment.
-    static void expect_fit(Tape const& tape, value_id v, std::span<std::byte const> bytes)
+    static void expect_fit(run_tape const& tape, value_id v, std::span<std::byte const> bytes)
     {
         buffer_id const b = tape.table.buffer_of[v];
         buffer const& its = tape.table.buffers[b];
@@ -96,19 +95,19 @@ public:
     [[nodiscard]] bool is_there(buffer_id b) const { return is_there_[b] != 0; }
     void give(buffer_id b) { is_there_[b] = 1; }
     /// A run has had its inputs.
-    void use_up_inputs(Tape const& tape)
+    void use_up_inputs(run_tape const& tape)
     {
         for (buffer_id b : owed_)
             if (tape.table.buffers[b].is_planned()) is_there_[b] = 0;
     }
 
     /// Throws: unusable_value for the first that is owed and not there.
-    void expect_all(Tape const& tape) const
+    void expect_all(run_tape const& tape) const
     {
         for (buffer_id b : owed_) expect_there(tape.table.buffers[b], b);
     }
     /// The same without what is given before every run.
-    void expect_bound(Tape const& tape) const
+    void expect_bound(run_tape const& tape) const
     {
         for (buffer_id b : owed_)
             if (!tape.table.buffers[b].is_planned()) expect_there(tape.table.buffers[b], b);

@@ -40,7 +40,7 @@ namespace sublet {
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
 /// can be moved, and all spans stay; what was moved from runs nothing. One thread at a time may use it.
 template <class Kernel>
-class cpu_executor : public run_desk<> {
+class cpu_executor : public run_desk {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
@@ -69,7 +69,7 @@ public:
     {
         return this->run_once([this] {
             if (check_ < check_level::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch<run_tape> watch(tape_, values_, check_ == check_level::digest);
+            detail::run_watch watch(tape_, values_, check_ == check_level::digest);
             run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
             watch.finish();
         });
@@ -79,7 +79,7 @@ private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& how)
-        : run_desk<>(tape_of(p, options, how.scratch), prove(p, options, mode, how), how),
+        : run_desk(tape_of(p, options, how.scratch), prove(p, options, mode, how), how),
           kernel_(std::move(kernel))
     {
     }
@@ -105,9 +105,9 @@ private:
             detail::run_step(tape_, values_, at, kernel_, call, before, after);
     }
 
-    using run_desk<>::tape_;
-    using run_desk<>::values_;
-    using run_desk<>::check_;
+    using run_desk::check_;
+    using run_desk::tape_;
+    using run_desk::values_;
     Kernel kernel_;
 };
 

@@ -50,7 +50,7 @@ template <class T, class B>
 /// Throws: precondition_error for an operand that the step does not have.
 class cpu_call {
 public:
-    using storage = detail::value_storage<run_tape>;
+    using storage = detail::value_storage;
     /// `is_stopping`: a null pointer where no other step can end the run.
     cpu_call(run_tape const& tape, storage const& values, std::atomic<bool> const* is_stopping = nullptr)
         : tape_(&tape), values_(&values), is_stopping_(is_stopping)
@@ -108,8 +108,8 @@ namespace detail {
 ///
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
-void run_step(run_tape const& tape, value_storage<run_tape>& values, step_id at, Kernel& kernel,
-              cpu_call& call, Before& before, After& after)
+void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& kernel, cpu_call& call,
+              Before& before, After& after)
 {
     call.position = at;
     call.step = tape.step_at[at];

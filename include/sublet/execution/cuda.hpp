@@ -15,9 +15,9 @@
 
 // Calls, and what they give out.
 #include <sublet/execution/cuda/calls.hpp>
+#include <sublet/execution/cuda/graph.hpp>
 #include <sublet/execution/cuda/handles.hpp>
 #include <sublet/execution/cuda/pool.hpp>
-#include <sublet/execution/cuda/graph.hpp>
 
 // The model of a stream_device.
 #include <sublet/execution/cuda/device.hpp>

@@ -39,8 +39,7 @@ namespace detail {
 }
 
 /// Complexity: O(bytes), no allocation.
-template <class = void>
-[[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept
+[[nodiscard]] inline std::uint64_t digest(std::span<std::byte const> bytes) noexcept
 {
     std::uint64_t sum = bytes.size(), k = 0;
     std::size_t at = 0;
@@ -58,8 +57,7 @@ template <class = void>
 }
 
 /// Bytes that look like noise and are the same for the same seed and length.
-template <class = void>
-void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept
+inline void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept
 {
     std::uint64_t const key = detail::mix(seed);
     std::uint64_t k = 0;

@@ -26,8 +26,7 @@ namespace sublet {
 namespace detail {
 
 /// The words of an exception, if it has any.
-template <std::same_as<std::exception_ptr> Pointer>
-void write_cause(sentence& out, Pointer const& cause)
+inline void write_cause(sentence& out, std::exception_ptr const& cause)
 {
     if (!cause) return;
     try {
@@ -47,7 +46,7 @@ public:
     explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
     {
         bool const is_order = why.what == fault::used_undefined || why.what == fault::write_moved;
-        text_ << (is_order                             ? "sublet: a program cannot run in this order"
+        text_ << (is_order                            ? "sublet: a program cannot run in this order"
                   : why.what == fault::oversized_view ? "sublet: a program cannot run"
                                                       : precondition_error::what())
               << ": " << why;

@@ -38,10 +38,9 @@ namespace sublet::detail {
 ///             and the options live as long as this.
 /// Complexity: to make it O(V + E + values + steps + touches), as lifetimes(), which is asked only where
 ///             several values are written to the same bytes.
-template <std::same_as<snapshot> S>
 class listed_order {
 public:
-    listed_order(S const& program, plan_options const& options)
+    listed_order(snapshot const& program, plan_options const& options)
         : program_(program), options_(options), is_written_(program.values())
     {
         std::vector<value_role> const role = options.role.tabulate(program.values());
@@ -74,7 +73,7 @@ public:
     std::optional<witness> moved_write(std::vector<step_id> const& steps) const
     {
         if (!has_order_) return std::nullopt;
-        listed_touches<snapshot> const listed(program_, options_.order);
+        listed_touches const listed(program_, options_.order);
         std::vector<step_id> place_of(steps.size()); // in the list, from 1
         for (step_id at = 0; at != steps.size(); ++at) place_of[listed.steps[at]] = at + 1;
         struct users {
@@ -107,7 +106,7 @@ public:
     }
 
 private:
-    S const& program_;
+    snapshot const& program_;
     plan_options const& options_;
     std::vector<unsigned char> is_written_; // by value: its def writes
     std::vector<buffer_id> storage_of_;     // by value; `no_buffer`: it is written once, or only given

@@ -31,8 +31,7 @@ namespace sublet {
 ///
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.
-template <std::same_as<run_tape> Tape>
-[[nodiscard]] byte_count live_peak(Tape const& tape)
+[[nodiscard]] inline byte_count live_peak(run_tape const& tape)
 {
     std::vector<byte_count> live(tape.pools, 0), peak(tape.pools, 0);
     std::vector<unsigned char> is_there(tape.holds.size(), 0);

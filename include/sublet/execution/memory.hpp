@@ -29,9 +29,11 @@ namespace sublet {
 /// Ordinary models: every std::pmr::memory_resource.
 template <class R>
 concept memory_resource_like = requires(R& resource, void* block, std::size_t count) {
-    { resource.allocate(count, count) } -> std::convertible_to<void*>;
-    resource.deallocate(block, count, count);
-};
+                                   {
+                                       resource.allocate(count, count)
+                                       } -> std::convertible_to<void*>;
+                                   resource.deallocate(block, count, count);
+                               };
 
 /// Refers to a memory resource of any type; without one it is the free store.
 class memory_source {
@@ -153,8 +155,7 @@ public:
     /// Requires: a power of two as alignment.
     /// Throws:   out_of_budget if more than the limit would be live; whatever the source throws. Then nothing
     ///           has changed.
-    template <std::same_as<byte_count> Bytes>
-    [[nodiscard]] void* allocate(Bytes bytes, Bytes alignment)
+    [[nodiscard]] void* allocate(byte_count bytes, byte_count alignment)
     {
         detail::holding const only(lock());
         if (bytes > limit_ || use_.bytes.live > limit_ - bytes)

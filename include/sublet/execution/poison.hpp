@@ -30,15 +30,13 @@ extern "C" void __asan_unpoison_memory_region(void const volatile*, std::size_t)
 
 namespace sublet::detail {
 
-template <std::same_as<std::byte> B>
-void paint(std::span<B> bytes)
+inline void paint(std::span<std::byte> bytes)
 {
     if (!bytes.empty()) std::memset(bytes.data(), 0xFF, bytes.size());
 }
 
 /// Bytes of a block that outlives their use.
-template <std::same_as<std::byte> B>
-void make_dead([[maybe_unused]] std::span<B> bytes)
+inline void make_dead([[maybe_unused]] std::span<std::byte> bytes)
 {
 #if defined(SUBLET_UNDER_ASAN)
     __asan_poison_memory_region(bytes.data(), bytes.size());
@@ -48,8 +46,7 @@ void make_dead([[maybe_unused]] std::span<B> bytes)
 }
 
 /// Before dead bytes are used again, or given back to where they came from.
-template <std::same_as<std::byte> B>
-void make_usable([[maybe_unused]] std::span<B> bytes)
+inline void make_usable([[maybe_unused]] std::span<std::byte> bytes)
 {
 #if defined(SUBLET_UNDER_ASAN)
     __asan_unpoison_memory_region(bytes.data(), bytes.size());

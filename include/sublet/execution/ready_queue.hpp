@@ -31,13 +31,12 @@ namespace sublet {
 enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given };
 
 /// Positions, each of which may become ready once.
-template <std::same_as<step_id> Step = step_id>
 class ready_queue {
 public:
     /// Requires: of `given`, `order` names every position once; of the others there is none.
     /// Throws:   precondition_error where a requirement is broken.
     ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed = 0,
-                std::vector<Step> order = {})
+                std::vector<step_id> order = {})
         : policy_(policy), seed_(seed), draw_(seed), order_(std::move(order))
     {
         SUBLET_EXPECTS(policy == queue_policy::given || order_.empty(),
@@ -45,7 +44,7 @@ public:
         ready_.reserve(positions);
         if (policy != queue_policy::given) return;
         is_ready_.assign(positions, 0);
-        for (Step at : order_) {
+        for (step_id at : order_) {
             SUBLET_EXPECTS(at < positions && !is_ready_[at],
                            "sublet: an order to run in does not name every position once");
             is_ready_[at] = 1;
@@ -65,7 +64,7 @@ public:
     }
 
     /// Complexity: of `plan_order` O(log ready), of the others O(1); no allocation.
-    void push(Step at)
+    void push(step_id at)
     {
         if (policy_ == queue_policy::given) {
             is_ready_[at] = 1;
@@ -77,7 +76,7 @@ public:
 
     /// The next one, or `no_step` if none can be taken now.
     /// Complexity: as of push().
-    Step pop()
+    step_id pop()
     {
         if (is_empty()) return no_step;
         switch (policy_) {
@@ -89,7 +88,7 @@ public:
             break;
         case queue_policy::lifo: break;
         }
-        Step const at = ready_.back();
+        step_id const at = ready_.back();
         ready_.pop_back();
         return at;
     }
@@ -105,13 +104,13 @@ public:
     [[nodiscard]] bool takes_only_one_ready() const { return policy_ != queue_policy::given; }
 
 private:
-    static bool is_later(Step a, Step b) { return a > b; } // the heap has its greatest on top
+    static bool is_later(step_id a, step_id b) { return a > b; } // the heap has its greatest on top
 
     queue_policy policy_;
     std::uint64_t seed_, draw_;
-    std::vector<Step> order_;             // of `given`
+    std::vector<step_id> order_;          // of `given`
     std::vector<unsigned char> is_ready_; // of `given`, by position
-    std::vector<Step> ready_;             // of the others; a heap, a row or a stack
+    std::vector<step_id> ready_;          // of the others; a heap, a row or a stack
     std::size_t first_ = 0;               // how many of the row, or of the order, have been taken
 };
 
@@ -120,8 +119,7 @@ private:
 /// Requires:   each wait leads from a lower position to a higher one.
 /// Complexity: O(steps + waits) and as many pushes and pops as there are steps.
 /// Throws:     precondition_error if a given order has a step before one that it waits for.
-template <std::same_as<step_waits> Waits>
-[[nodiscard]] std::vector<step_id> order_of_one_worker(Waits const& waits, ready_queue<>& queue)
+[[nodiscard]] inline std::vector<step_id> order_of_one_worker(step_waits const& waits, ready_queue& queue)
 {
     std::vector<std::size_t> pending;
     std::vector<step_id> order;

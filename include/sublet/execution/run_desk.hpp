@@ -36,7 +36,6 @@ namespace sublet {
 ///     external, state, not eligible, of unknown size     bind() your storage once
 ///     input                                              input() before every run, and fill it
 ///     output                                             output() after a run, until the next input()
-template <std::same_as<run_tape> Tape = run_tape>
 class run_desk {
 public:
     /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
@@ -109,7 +108,7 @@ protected:
     /// Throws: unsound_plan where a place is outside of its arena; allocation_error if there is no memory for
     ///         the arenas; precondition_error for an alignment that is no power of two.
     template <memory_mode Mode>
-    run_desk(Tape tape, Mode const& mode, executor_options const& how)
+    run_desk(run_tape tape, Mode const& mode, executor_options const& how)
         : tape_(std::move(tape)), values_(tape_, mode, counted_memory(how.upstream, how.limit)),
           check_(how.check), duties_(tape_)
     {
@@ -156,8 +155,8 @@ protected:
         return report;
     }
 
-    Tape tape_;
-    detail::value_storage<Tape> values_;
+    run_tape tape_;
+    detail::value_storage values_;
     check_level check_;
     run_report report_; ///< what is the same for every run
 
@@ -166,7 +165,7 @@ private:
                                                  "threads";
     void expect_idle() { SUBLET_EXPECTS(!std::atomic_ref(is_running_).load(), is_used_twice); }
 
-    detail::caller_duties<Tape> duties_;
+    detail::caller_duties duties_;
     bool is_running_ = false;
     bool has_results_ = false;
 };

@@ -32,8 +32,8 @@ namespace sublet::detail {
 /// Requires:   as run_order_of().
 /// Complexity: that of run_order_of(), of check_waits(), and of the check of the plan.
 /// Throws:     unsound_plan with what is wrong; what run_order_of() throws.
-template <std::same_as<snapshot> S, memory_mode Mode>
-[[nodiscard]] run_order proved_order(S const& p, plan_options const& options, Mode const& mode,
+template <memory_mode Mode>
+[[nodiscard]] run_order proved_order(snapshot const& p, plan_options const& options, Mode const& mode,
                                      std::vector<handoff> const& handoffs, executor_options const& how)
 {
     bool const proves = how.prove && how.check != check_level::off;

@@ -21,8 +21,8 @@ class sentence {
 public:
     char const* text() const noexcept { return text_; }
 
-    template <std::same_as<char> Character> // or an int would be one
-    sentence& operator<<(Character one) noexcept
+    sentence& operator<<(int) = delete; // it would become a character
+    sentence& operator<<(char one) noexcept
     {
         if (length_ + 1 < sizeof text_) text_[length_++] = one;
         return *this;

@@ -26,7 +26,6 @@ inline void pause_briefly() noexcept
 #endif
 }
 
-template <class = void>
 class basic_short_lock {
 public:
     basic_short_lock() = default;
@@ -53,7 +52,7 @@ public:
 private:
     std::atomic<std::uint32_t> state_{0};
 };
-using short_lock = basic_short_lock<>;
+using short_lock = basic_short_lock;
 
 /// Holds a lock as long as it exists; a null pointer is no lock.
 template <class Lock>

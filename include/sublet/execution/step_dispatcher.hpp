@@ -25,13 +25,12 @@
 
 namespace sublet::detail {
 
-template <std::same_as<step_waits> Waits = step_waits>
 class step_dispatcher {
 public:
     /// The tables stay the caller's, so that another run allocates nothing.
     ///
     /// Requires: `pending` has an entry for each position; a given order keeps the waits.
-    step_dispatcher(Waits const& waits, ready_queue<>& queue, std::vector<std::uint32_t>& pending)
+    step_dispatcher(step_waits const& waits, ready_queue& queue, std::vector<std::uint32_t>& pending)
         : waits_(waits), queue_(queue), pending_(pending)
     {
         queue_.clear();
@@ -172,8 +171,8 @@ private:
         calls_.notify_all();
     }
 
-    Waits const& waits_;
-    ready_queue<>& queue_;
+    step_waits const& waits_;
+    ready_queue& queue_;
     std::vector<std::uint32_t>& pending_; // by position: for how many it still waits
     std::atomic<bool> has_ready_{false};  // as the queue says
     std::atomic<bool> is_stopping_{false};

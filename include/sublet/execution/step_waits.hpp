@@ -88,10 +88,9 @@ struct run_order {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class wait_finder {
 public:
-    wait_finder(S const& program, plan_options const& options, run_tape const& tape)
+    wait_finder(snapshot const& program, plan_options const& options, run_tape const& tape)
         : program_(program), tape_(tape), position_of_(tape.step_at.size()),
           viewed_at_(program.values(), no_step), users_(tape.table.buffers.size()),
           waited_by_(tape.step_at.size(), no_step)
@@ -107,7 +106,7 @@ public:
     }
 
     /// Of touches of the same values; and, if there are tenants, of the same bytes of arenas.
-    void follow_touches(tenants<run_tape>* arenas)
+    void follow_touches(tenants* arenas)
     {
         std::size_t left = 0; // of those needed where nodes end, so many have been seen
         for (step_id at = 0; at != tape_.positions(); ++at) {
@@ -214,7 +213,7 @@ private:
         return tape_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
     }
 
-    void wait(buffer_id b, step_id at, tenants<run_tape>* arenas)
+    void wait(buffer_id b, step_id at, tenants* arenas)
     {
         users& its = users_[b];
         if (its.written_at != at || its.read_at == at) add(its.writer, at, wait_kind::data);
@@ -230,7 +229,7 @@ private:
         });
     }
 
-    S const& program_;
+    snapshot const& program_;
     run_tape const& tape_;
     std::vector<step_id> position_of_;    // by step
     std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
@@ -244,8 +243,8 @@ private:
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
 /// be; where several values are written to the same bytes they have to be.
-template <std::same_as<snapshot> S>
-std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std::vector<handoff> handoffs)
+inline std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& options,
+                                          std::vector<handoff> handoffs)
 {
     auto graph = [&] {
         return dependences(p,
@@ -267,7 +266,7 @@ std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std:
                             .value = g.violation->value,
                             .position = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
     }
-    listed_order<S> const listed(p, options);
+    listed_order const listed(p, options);
     auto const moved = listed.moved_write(steps_of(g));
     if (!moved) return steps_of(g);
     for (handoff h : listed.handoffs()) handoffs.push_back(h);
@@ -296,8 +295,8 @@ std::vector<step_id> steps_at_once(S const& p, plan_options const& options, std:
 ///             move a write to the other side of another touch of its storage, or the plan is of other
 ///             values or steps or has a place outside of its arenas; precondition_error where a requirement
 ///             is broken.
-template <std::same_as<snapshot> S, memory_mode Mode>
-[[nodiscard]] run_order run_order_of(S const& p, plan_options const& options, Mode const& mode,
+template <memory_mode Mode>
+[[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, Mode const& mode,
                                      per_value<bool> const& scratch = false,
                                      std::vector<handoff> const& handoffs = {})
 {
@@ -315,9 +314,9 @@ template <std::same_as<snapshot> S, memory_mode Mode>
     }
     result.tape = is_for_any_schedule ? tape_of(p, options, scratch, detail::steps_at_once(p, options, kept))
                                       : tape_of(p, options, scratch);
-    detail::wait_finder<S> finder(p, options, result.tape);
+    detail::wait_finder finder(p, options, result.tape);
     if (plan != nullptr && !is_for_any_schedule) {
-        detail::tenants<run_tape> arenas(result.tape, *plan);
+        detail::tenants arenas(result.tape, *plan);
         finder.follow_touches(&arenas);
     } else {
         finder.follow_touches(nullptr);

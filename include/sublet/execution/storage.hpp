@@ -60,8 +60,7 @@ namespace detail {
 
 /// Every buffer that is planned has a place in the arena of its pool.
 /// Throws: unsound_plan if it has none, or one that ends outside.
-template <std::same_as<run_tape> Tape>
-void expect_places(Tape const& tape, memory_plan const& plan)
+inline void expect_places(run_tape const& tape, memory_plan const& plan)
 {
     auto refuse = [](witness const& why) { throw unsound_plan(why); };
     if (plan.buffer_of.size() != tape.table.buffer_of.size()) refuse({.what = fault::foreign_plan});
@@ -87,7 +86,6 @@ void expect_places(Tape const& tape, memory_plan const& plan)
 /// When it is shared, steps may come and go at once, if any two that touch the same buffer, one of them
 /// writing, come one after the other: what it keeps by buffer is then touched by one of them at a time, but
 /// for the counts of touches to come.
-template <std::same_as<run_tape> Tape>
 class value_storage {
 public:
     struct block {
@@ -99,7 +97,7 @@ public:
     /// Throws: unsound_plan if a buffer lies outside of the arena of its pool or has no place;
     ///         precondition_error for an alignment that is no power of two; allocation_error.
     template <memory_mode Mode>
-    value_storage(Tape const& tape, Mode const& mode, counted_memory memory) : value_storage(memory)
+    value_storage(run_tape const& tape, Mode const& mode, counted_memory memory) : value_storage(memory)
     {
         std::size_t const buffers = tape.table.buffers.size();
         where_.assign(buffers, nullptr);
@@ -140,7 +138,7 @@ public:
     {
         return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(room_[b])};
     }
-    [[nodiscard]] std::span<std::byte> shown_by(Tape const& tape, value_id v) const
+    [[nodiscard]] std::span<std::byte> shown_by(run_tape const& tape, value_id v) const
     {
         buffer_id const b = tape.table.buffer_of[v];
         byte_count const bytes = std::min(tape.bytes[v], room_[b]);
@@ -155,13 +153,13 @@ public:
     }
 
     /// Bytes for a buffer outside of any step: an input.
-    void provide(Tape const& tape, buffer_id b)
+    void provide(run_tape const& tape, buffer_id b)
     {
         if (where_[b] == nullptr) allocate(tape.table.buffers[b], b, no_step);
     }
 
     /// Of an earlier run only what was given again remains.
-    void begin(Tape const& tape)
+    void begin(run_tape const& tape)
     {
         if (has_arena_) return;
         for (std::size_t b = 0; b != where_.size(); ++b)
@@ -171,7 +169,7 @@ public:
     }
 
     /// Bytes for what the step at this position is the first to write.
-    void before(Tape const& tape, step_id at)
+    void before(run_tape const& tape, step_id at)
     {
         if (has_arena_) return;
         if (is_recycling_)
@@ -181,7 +179,7 @@ public:
             if (where_[b] == nullptr && its.is_planned()) allocate(its, b, tape.step_at[at]);
         }
     }
-    void after(Tape const& tape, step_id at)
+    void after(run_tape const& tape, step_id at)
     {
         if (!is_recycling_) return;
         for (buffer_id b : tape.touched[at])
@@ -189,14 +187,14 @@ public:
     }
 
     /// After a run, all but what the caller may still read.
-    void end(Tape const& tape)
+    void end(run_tape const& tape)
     {
         if (has_arena_) return;
         for (std::size_t b = 0; b != where_.size(); ++b)
             if (!has_role(tape.table.buffers[b].role, value_role::output))
                 release(tape, static_cast<buffer_id>(b));
     }
-    void release_all(Tape const& tape)
+    void release_all(run_tape const& tape)
     {
         for (std::size_t b = 0; b != where_.size(); ++b) release(tape, static_cast<buffer_id>(b));
     }
@@ -218,7 +216,7 @@ private:
     }
 
     /// Nothing in an arena or of the caller is ever freed.
-    void release(Tape const& tape, buffer_id b)
+    void release(run_tape const& tape, buffer_id b)
     {
         if (has_arena_ || !tape.table.buffers[b].is_planned()) return;
         give_back(blocks_[b]);
@@ -248,7 +246,7 @@ private:
     }
 
     /// The step is the last to need `from`, and its result `to` is as large.
-    void hand_over(Tape const& tape, yielded y)
+    void hand_over(run_tape const& tape, yielded y)
     {
         if (!tape.is_even(y) || left(y.from) != 1 || where_[y.to] != nullptr) return;
         block& old = blocks_[y.from];
@@ -257,7 +255,7 @@ private:
         blocks_[y.to] = std::exchange(old, {});
     }
 
-    void place(Tape const& tape, memory_plan const& plan)
+    void place(run_tape const& tape, memory_plan const& plan)
     {
         expect_places(tape, plan);
         std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);

@@ -366,7 +366,7 @@ private:
     using desk::tape_;
     using desk::values_;
     Kernel kernel_;
-    detail::operand_places<run_tape> places_;
+    detail::operand_places places_;
     bool keeps_ends_;
     bool plan_has_arenas_ = false;
     stream_schedule schedule_;

@@ -82,10 +82,9 @@ struct run_tape {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class tape_writer {
 public:
-    tape_writer(S const& program, run_tape& tape, bool in_place)
+    tape_writer(snapshot const& program, run_tape& tape, bool in_place)
         : program_(program), tape_(tape), in_place_(in_place)
     {
         std::vector<step_id> position_of(tape.step_at.size());
@@ -175,7 +174,7 @@ private:
         seen_[b].is_early = seen_[b].is_early && is_early;
     }
 
-    S const& program_;
+    snapshot const& program_;
     run_tape& tape_;
     bool in_place_;
     std::vector<keyed> leaving_; // {position, 0, buffer}: needed when its step has written
@@ -189,9 +188,9 @@ private:
 namespace detail {
 
 /// The tape of steps in an order that is believed, one of any or the only one; `lives` say who is touched.
-template <std::same_as<snapshot> S>
-run_tape tape_in_order(S const& program, plan_options const& options, per_value<bool> const& scratch,
-                       live_ranges const& lives, std::vector<step_id> steps, bool is_any_schedule)
+inline run_tape tape_in_order(snapshot const& program, plan_options const& options,
+                              per_value<bool> const& scratch, live_ranges const& lives,
+                              std::vector<step_id> steps, bool is_any_schedule)
 {
     run_tape tape;
     tape.step_at = std::move(steps);
@@ -216,7 +215,7 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
     for (std::size_t v = 0; v != tape.bytes.size(); ++v)
         tape.bytes[v] = std::min(tape.bytes[v], tape.table.buffers[tape.table.buffer_of[v]].size);
     tape.is_any_schedule = is_any_schedule;
-    tape_writer<S> writer(program, tape, options.in_place);
+    tape_writer writer(program, tape, options.in_place);
     writer.write(scratch.tabulate(program.values()));
     return tape;
 }
@@ -231,8 +230,8 @@ run_tape tape_in_order(S const& program, plan_options const& options, per_value<
 /// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
 ///             more bytes than its root;
 ///             precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] run_tape tape_of(S const& program, plan_options const& options, per_value<bool> const& scratch)
+[[nodiscard]] inline run_tape tape_of(snapshot const& program, plan_options const& options,
+                                      per_value<bool> const& scratch)
 {
     live_ranges const lives = lifetimes(program, {.role = options.role, .order = options.order});
     if (lives.violation) {
@@ -253,9 +252,8 @@ template <std::same_as<snapshot> S>
 ///
 /// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
 /// Complexity: as above, without lifetimes().
-template <std::same_as<snapshot> S>
-[[nodiscard]] run_tape tape_of(S const& program, plan_options const& options, per_value<bool> const& scratch,
-                               std::vector<step_id> steps)
+[[nodiscard]] inline run_tape tape_of(snapshot const& program, plan_options const& options,
+                                      per_value<bool> const& scratch, std::vector<step_id> steps)
 {
     SUBLET_EXPECTS(steps.size() == program.steps(),
                    "sublet: an order of steps does not name each of them once");

@@ -26,13 +26,12 @@
 
 namespace sublet::detail {
 
-template <std::same_as<run_tape> Tape>
 class tenants {
 public:
     /// Inputs are there. Both must outlive this.
     ///
     /// Throws: unsound_plan if the plan has no place for a buffer, or one outside of the arena of its pool.
-    tenants(Tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
+    tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
     {
         expect_places(tape, plan);
         std::vector<std::vector<keyed>> borders(plan.arena_bytes.size());
@@ -56,7 +55,7 @@ public:
     void move_in(buffer_id b, Follows follows)
     {
         if (!its(b).is_planned() || is_given(its(b).role)) return;
-        byte_owners<buffer_id>& arena = arenas_[its(b).pool];
+        byte_owners& arena = arenas_[its(b).pool];
         buffer_id last = no_buffer;
         arena.each(begin(b), end(b), [&](byte_count, byte_count, buffer_id before) {
             if (before != no_buffer && before != b && before != last) follows(last = before);
@@ -69,9 +68,9 @@ private:
     byte_count begin(buffer_id b) const { return plan_.offset_of(its(b).root); }
     byte_count end(buffer_id b) const { return begin(b) + its(b).size; }
 
-    Tape const& tape_;
+    run_tape const& tape_;
     memory_plan const& plan_;
-    std::vector<byte_owners<buffer_id>> arenas_; // by pool
+    std::vector<byte_owners> arenas_; // by pool
 };
 
 } // namespace sublet::detail

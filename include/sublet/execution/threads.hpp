@@ -88,7 +88,7 @@ private:
 /// guard. Storage comes from `executor_options::upstream` one piece at a time. One worker runs in the
 /// caller's thread, in an order that is known before, and pays for no other.
 template <class Kernel, class Runner = thread_pool>
-class thread_executor : public run_desk<> {
+class thread_executor : public run_desk {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
@@ -115,7 +115,7 @@ public:
     {
         return this->run_once([this] {
             if (check_ < check_level::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch<run_tape> watch(tape_, values_, check_ == check_level::digest, true);
+            detail::run_watch watch(tape_, values_, check_ == check_level::digest, true);
             run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
             watch.finish();
         });
@@ -135,8 +135,8 @@ private:
     template <class Mode>
     thread_executor(Kernel kernel, Runner lender, Mode const& mode, thread_options const& at_once,
                     executor_options const& how, run_order order)
-        : run_desk<>(std::move(order.tape), mode, how), kernel_(std::move(kernel)),
-          runner_(std::move(lender)), waits_(std::move(order.waits)),
+        : run_desk(std::move(order.tape), mode, how), kernel_(std::move(kernel)), runner_(std::move(lender)),
+          waits_(std::move(order.waits)),
           workers_(std::min(at_once.workers, std::max<std::size_t>(tape_.positions(), 1))),
           queue_(at_once.policy, tape_.positions(), at_once.seed, at_once.order)
     {
@@ -161,7 +161,7 @@ private:
             return;
         }
         detail::first_failure<> failure;
-        detail::step_dispatcher<> dispatcher(waits_, queue_, pending_);
+        detail::step_dispatcher dispatcher(waits_, queue_, pending_);
         auto work = [&](std::size_t) noexcept {
             cpu_call call(tape_, values_, &dispatcher.is_stopping());
             dispatcher.work([&](step_id at) {
@@ -178,15 +178,15 @@ private:
         SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner has not called what it was given to call");
     }
 
-    using run_desk<>::tape_;
-    using run_desk<>::values_;
-    using run_desk<>::check_;
-    using run_desk<>::report_;
+    using run_desk::check_;
+    using run_desk::report_;
+    using run_desk::tape_;
+    using run_desk::values_;
     Kernel kernel_;
     Runner runner_;
     step_waits waits_;
     std::size_t workers_;
-    ready_queue<> queue_;
+    ready_queue queue_;
     std::vector<step_id> order_;         // of one worker
     std::vector<std::uint32_t> pending_; // of several, by position: for how many it still waits
 };

@@ -44,12 +44,11 @@ namespace detail {
 /// by one at a time, and bytes are painted so, as neighbours may share what a sanitizer keeps about them.
 /// Digests are taken beside each other: who touches a buffer keeps others from writing it, if the plan is
 /// sound.
-template <std::same_as<run_tape> Tape>
 class run_watch {
 public:
-    using storage = value_storage<Tape>;
+    using storage = value_storage;
 
-    run_watch(Tape const& tape, storage const& values, bool takes_digests, bool is_shared = false)
+    run_watch(run_tape const& tape, storage const& values, bool takes_digests, bool is_shared = false)
         : tape_(tape), values_(values), takes_digests_(takes_digests), is_shared_(is_shared)
     {
         left_ = tape.holds;
@@ -275,16 +274,16 @@ private:
 
     short_lock* lock() const { return is_shared_ ? &lock_ : nullptr; }
 
-    Tape const& tape_;
+    run_tape const& tape_;
     storage const& values_;
     bool takes_digests_;
     bool is_shared_;
     mutable short_lock lock_;
-    std::vector<byte_owners<buffer_id>> owners_; // by pool
-    std::vector<std::uint32_t> left_;            // by buffer: touches to come
-    std::vector<std::uint64_t> digest_;          // by buffer
-    std::vector<step_id> producer_;              // by buffer: the last step to write it
-    std::vector<step_id> claimed_by_;            // by buffer: the last step to move it in
+    std::vector<byte_owners> owners_;   // by pool
+    std::vector<std::uint32_t> left_;   // by buffer: touches to come
+    std::vector<std::uint64_t> digest_; // by buffer
+    std::vector<step_id> producer_;     // by buffer: the last step to write it
+    std::vector<step_id> claimed_by_;   // by buffer: the last step to move it in
     std::vector<unsigned char> is_known_;
     csr_rows written_;
 };

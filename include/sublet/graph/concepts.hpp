@@ -25,47 +25,61 @@ namespace sublet {
 /// assigned: the iterators of a Boost `filtered_graph` with a capturing lambda cannot be.
 template <class I>
 concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
-    *c;
-    { ++i } -> std::same_as<I&>;
-    { c == c } -> std::convertible_to<bool>;
-};
+                                                   *c;
+                                                   {
+                                                       ++i
+                                                       } -> std::same_as<I&>;
+                                                   {
+                                                       c == c
+                                                       } -> std::convertible_to<bool>;
+                                               };
 
 /// A pair {from where, up to where}: what the functions of the protocol return.
 template <class R>
 concept cursor_pair = requires(R range) {
-    requires cursor<std::remove_cvref_t<decltype(range.first)>>;
-    { range.first == range.second } -> std::convertible_to<bool>;
-};
+                          requires cursor<std::remove_cvref_t<decltype(range.first)>>;
+                          {
+                              range.first == range.second
+                              } -> std::convertible_to<bool>;
+                      };
 
 template <class R>
 using item_of = std::remove_cvref_t<decltype(*std::declval<R&>().first)>;
 
 template <class G>
 concept has_vertices = requires(G const& g) {
-    { vertices(g) } -> cursor_pair;
-};
+                           {
+                               vertices(g)
+                               } -> cursor_pair;
+                       };
 
 template <class G>
 using vertex_of = item_of<decltype(vertices(std::declval<G const&>()))>;
 
 template <class V>
 concept has_order = std::copyable<V> && requires(V const& v) {
-    { v < v } -> std::convertible_to<bool>;
-};
+                                            {
+                                                v < v
+                                                } -> std::convertible_to<bool>;
+                                        };
 
 template <class G>
 concept has_out_edges =
     has_vertices<G> && has_order<vertex_of<G>> && requires(G const& g, vertex_of<G> const& v) {
-        { out_edges(v, g) } -> cursor_pair;
-    };
+                                                      {
+                                                          out_edges(v, g)
+                                                          } -> cursor_pair;
+                                                  };
 
 template <class G>
 using edge_of = item_of<decltype(out_edges(std::declval<vertex_of<G> const&>(), std::declval<G const&>()))>;
 
 template <class G>
 concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& e) {
-    { target(e, g) } -> std::convertible_to<vertex_of<G>>;
-};
+                                             {
+                                                 target(e, g)
+                                                 } -> std::convertible_to<vertex_of<G>>;
+                                         };
 
 /// A list of lists, which no function can be found for by ADL. Named so that compilers say what to do.
 template <class G>
@@ -78,7 +92,8 @@ inline constexpr bool needs_as_graph = !has_vertices<G> && requires(G const& g) 
 /// Poorest model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
 /// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.hpp.
 template <class G>
-concept graph = !needs_as_graph<G> && has_vertices<G> && has_out_edges<G> && has_target<G>;
+concept graph = !
+needs_as_graph<G>&& has_vertices<G>&& has_out_edges<G>&& has_target<G>;
 
 } // namespace sublet
 

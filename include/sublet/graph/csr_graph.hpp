@@ -109,7 +109,8 @@ inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
 
 /// What a function returns and still exists after the call. An `initializer_list` from a lambda never does.
 template <class R>
-concept returned_list = !std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
+concept returned_list = !
+std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
 /// `vector<bool>`'s proxy for a truth value, told by what only it can do.
 template <class I>
@@ -117,14 +118,15 @@ inline constexpr bool is_bit = requires(I i) { i.flip(); };
 
 /// A number, and neither a character nor a truth value.
 template <class I>
-concept id_like = integer_like<I> && !is_bit<I>;
+concept id_like = integer_like<I> && !
+is_bit<I>;
 
 /// A container by reference or by value, or a view of one that lives on. Text is no list of ids.
 template <class R>
 concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list) {
-    std::begin(list) != std::end(list);
-    requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
-};
+                                           std::begin(list) != std::end(list);
+                                           requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
+                                       };
 
 /// From an id or a vertex to a list of ids.
 template <class F, class From>

@@ -45,9 +45,8 @@ struct dominator_tree : nesting {
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E) chains met a pass, and two passes unless a loop is entered in its middle; a chain is
 ///             as long as the tree is high. O(V) memory.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] dominator_tree dominators(G const& g, csr_rows const& predecessors,
-                                        depth_first_forest const& search)
+[[nodiscard]] inline dominator_tree dominators(csr_graph const& g, csr_rows const& predecessors,
+                                               depth_first_forest const& search)
 {
     std::size_t const nodes = g.rows();
     std::vector<node_id> const& left = search.left;

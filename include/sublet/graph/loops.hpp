@@ -67,8 +67,8 @@ struct loop_forest : nesting {
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E d) union-find operations, O(V + E d) memory, d = depth of nesting of irreducible
 ///             loops, at least one.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] loop_forest loops(G const& g, csr_rows const& predecessors, depth_first_forest const& search)
+[[nodiscard]] inline loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
+                                       depth_first_forest const& search)
 {
     std::size_t const nodes = g.rows();
     loop_forest forest;

@@ -38,8 +38,7 @@ struct nesting {
 /// Requires:   `order` names every node once, parents before children.
 /// Ensures:    siblings, and roots, follow each other as in `order`.
 /// Complexity: O(nodes) time and memory.
-template <std::same_as<std::vector<node_id>> Nodes>
-[[nodiscard]] nesting nest(Nodes const& parent, Nodes const& order)
+[[nodiscard]] inline nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order)
 {
     std::size_t const nodes = parent.size();
     nesting result;

@@ -75,17 +75,16 @@ struct effect_record {
 };
 
 /// Of the touches from `first` on; reads stay in their order, and so do writes.
-template <std::same_as<touch> T>
-void put_reads_first(std::vector<T>& touches, std::size_t first)
+inline void put_reads_first(std::vector<touch>& touches, std::size_t first)
 {
-    std::vector<T> writes;
+    std::vector<touch> writes;
     std::size_t reads_end = first;
     for (std::size_t i = first; i != touches.size(); ++i) {
-        T const t = touches[i];
+        touch const t = touches[i];
         if (t.kind == touch_kind::def) writes.push_back(t);
         else touches[reads_end++] = t;
     }
-    for (T t : writes) touches[reads_end++] = t;
+    for (touch t : writes) touches[reads_end++] = t;
 }
 
 } // namespace detail
@@ -99,13 +98,22 @@ class effect_sink {
 public:
     /// The step reads v.
     template <id_like I>
-    void use(I const& v) { touch_value(v, touch_kind::use); }
+    void use(I const& v)
+    {
+        touch_value(v, touch_kind::use);
+    }
     /// The step has read v before it writes anything.
     template <id_like I>
-    void use_early(I const& v) { touch_value(v, touch_kind::use_early); }
+    void use_early(I const& v)
+    {
+        touch_value(v, touch_kind::use_early);
+    }
     /// The step writes v.
     template <id_like I>
-    void def(I const& v) { touch_value(v, touch_kind::def); }
+    void def(I const& v)
+    {
+        touch_value(v, touch_kind::def);
+    }
     /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
     /// more. Says nothing where the step does not use `in` or does not define `out`.
     template <id_like In, id_like Out>
@@ -174,16 +182,22 @@ private:
 
 template <class P>
 concept has_nodes = requires(P const& p) {
-    { p.nodes() } -> std::convertible_to<std::size_t>;
-};
+                        {
+                            p.nodes()
+                            } -> std::convertible_to<std::size_t>;
+                    };
 template <class P>
 concept has_values = requires(P const& p) {
-    { p.values() } -> std::convertible_to<std::size_t>;
-};
+                         {
+                             p.values()
+                             } -> std::convertible_to<std::size_t>;
+                     };
 template <class P>
 concept has_successors = requires(P const& p, node_id n) {
-    { p.successors(n) } -> id_range;
-};
+                             {
+                                 p.successors(n)
+                                 } -> id_range;
+                         };
 template <class P>
 concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };
 

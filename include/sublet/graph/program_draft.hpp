@@ -100,8 +100,7 @@ private:
     {
         if (nodes() != 0 && node_begin_.back() == steps()) end_step();
     }
-    template <std::same_as<effect_sink> Sink>
-    void say(std::size_t s, Sink& sink) const
+    void say(std::size_t s, effect_sink& sink) const
     {
         for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
             auto const [value, kind] = touches_[t];

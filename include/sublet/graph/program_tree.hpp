@@ -111,16 +111,14 @@ private:
         friend bool operator==(nested const&, nested const&) = default;
     };
 
-    template <std::same_as<value_id> Id>
-    static bool are_distinct(std::vector<Id>& values)
+    static bool are_distinct(std::vector<value_id>& values)
     {
         sort_ascending(values);
         for (std::size_t i = 1; i < values.size(); ++i)
             if (values[i] == values[i - 1]) return false;
         return true;
     }
-    template <std::same_as<body_kind> Kind>
-    static void expect_joints(std::size_t outer, std::size_t inner, Kind kind,
+    static void expect_joints(std::size_t outer, std::size_t inner, body_kind kind,
                               std::vector<body_capture> const& captures,
                               std::vector<body_binding> const& bindings)
     {
@@ -155,8 +153,7 @@ private:
 class bodies_by_step {
 public:
     /// Complexity: O(b log b), b = bodies.
-    template <std::same_as<program_tree> Tree>
-    explicit bodies_by_step(Tree const& tree)
+    explicit bodies_by_step(program_tree const& tree)
     {
         std::vector<keyed> sorted;
         for (std::size_t i = 1; i != tree.size(); ++i) {
@@ -212,20 +209,26 @@ using program_in = std::remove_cvref_t<decltype(body_program(std::declval<Item c
 /// node has but one.
 template <class Item>
 concept body_description = requires(Item const& b) {
-    { b.kind } -> std::convertible_to<body_kind>;
-    requires program<detail::program_in<Item>>;
-    { *std::begin(b.captures) } -> std::convertible_to<body_capture>;
-    { *std::begin(b.bindings) } -> std::convertible_to<body_binding>;
-};
+                               {
+                                   b.kind
+                                   } -> std::convertible_to<body_kind>;
+                               requires program<detail::program_in<Item>>;
+                               {
+                                   *std::begin(b.captures)
+                                   } -> std::convertible_to<body_capture>;
+                               {
+                                   *std::begin(b.bindings)
+                                   } -> std::convertible_to<body_binding>;
+                           };
 
 /// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run. They come
 ///                by reference or as a span; by value only if their programs are pointers.
 /// Ordinary model: an IR whose operations have a list of regions.
 template <class P>
 concept nested_program = program<P> && requires(P const& p, node_id n) {
-    std::begin(p.bodies(n)) != std::end(p.bodies(n));
-    requires body_description<detail::body_item<P>>;
-};
+                                           std::begin(p.bodies(n)) != std::end(p.bodies(n));
+                                           requires body_description<detail::body_item<P>>;
+                                       };
 
 namespace detail {
 

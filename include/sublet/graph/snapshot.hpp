@@ -111,8 +111,7 @@ public:
     }
 
     /// Says again what the copied program said.
-    template <std::same_as<effect_sink> Sink>
-    void effects(node_id n, Sink& sink) const
+    void effects(node_id n, effect_sink& sink) const
     {
         step_range const mine = steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s) {
@@ -247,7 +246,8 @@ template <graph G, class Effects>
         effect_sink_on<vertex_of<G>> on(sink, numbers);
         detail::ask(effects, numbers[n], on);
     };
-    return flow(flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
+    return flow(
+        flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
 }
 
 template <graph G, class Effects>
@@ -265,12 +265,14 @@ template <graph G, class Uses, class Defs>
 }
 
 /// A snapshot as it is, any other program copied.
-template <std::same_as<snapshot> S>
-[[nodiscard]] S const& as_snapshot(S const& s) { return s; }
+[[nodiscard]] inline snapshot const& as_snapshot(snapshot const& s) { return s; }
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
-[[nodiscard]] snapshot as_snapshot(P const& p) { return snapshot(p); }
+[[nodiscard]] snapshot as_snapshot(P const& p)
+{
+    return snapshot(p);
+}
 
 } // namespace sublet
 

@@ -47,8 +47,7 @@ struct depth_first_forest {
 /// Ensures:    successors are followed in the order of their edges; the first tree is that of node 0, and
 ///             the root of each later one is the lowest node not yet found.
 /// Complexity: O(V + E) time, O(V) memory.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] depth_first_forest depth_first(G const& g)
+[[nodiscard]] inline depth_first_forest depth_first(csr_graph const& g)
 {
     std::size_t const nodes = g.rows();
     depth_first_forest forest;
@@ -100,8 +99,7 @@ template <graph G>
 
 /// The nodes of each tree so that its edges but the back edges lead onwards; the trees one after the other,
 /// that of the entry first.  O(V)
-template <std::same_as<depth_first_forest> Forest>
-[[nodiscard]] std::vector<node_id> reverse_postorder(Forest const& forest)
+[[nodiscard]] inline std::vector<node_id> reverse_postorder(depth_first_forest const& forest)
 {
     std::vector<node_id> order;
     order.reserve(forest.preorder.size());

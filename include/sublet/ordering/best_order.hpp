@@ -39,8 +39,7 @@ struct best_order_limits {
 ///             the same order on every platform.
 /// Complexity: what the limits allow, and order_lower_bound().
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] node_order best_order(Graph const& g, best_order_limits limits = {})
+[[nodiscard]] inline node_order best_order(order_graph const& g, best_order_limits limits = {})
 {
     if (g.violation || g.nodes() == 0) return least_peak(g);
     byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));

@@ -36,10 +36,10 @@ namespace sublet {
 ///             if neither may wait and nobody who may begins where the later one does. No others conflict. A
 ///             buffer whose ranges would fall into very many pieces counts as one that may wait.
 /// Complexity: O(positions + buffers + ranges of `exact` + ranges of the result).
-template <std::same_as<live_range_lists> Lists>
-[[nodiscard]] live_range_lists clock_conflicts(Lists const& exact, concurrent_lives const& lives,
-                                               std::vector<live_range> const& in_clock,
-                                               std::vector<unsigned char> const& may_wait)
+[[nodiscard]] inline live_range_lists clock_conflicts(live_range_lists const& exact,
+                                                      concurrent_lives const& lives,
+                                                      std::vector<live_range> const& in_clock,
+                                                      std::vector<unsigned char> const& may_wait)
 {
     SUBLET_EXPECTS(exact.values() == lives.buffers() && in_clock.size() == lives.buffers() &&
                        may_wait.size() == lives.buffers(),

@@ -30,8 +30,8 @@ namespace sublet {
 ///             the clock when the first that touches the other begins. An early read holds its buffer to the
 ///             end of its step. An input lives from 0, an output to the end; no range is empty.
 /// Complexity: O((positions + buffers) log positions + begins + ends) time, O(positions + buffers) memory.
-template <std::same_as<clock_times> Clock>
-[[nodiscard]] std::vector<live_range> clock_lives(concurrent_lives const& lives, Clock const& clock)
+[[nodiscard]] inline std::vector<live_range> clock_lives(concurrent_lives const& lives,
+                                                         clock_times const& clock)
 {
     SUBLET_EXPECTS(clock.start.size() == lives.positions, "sublet: the clock is of another graph");
     std::vector<tick_count> starts = clock.start;

@@ -31,8 +31,7 @@ struct clocked_graph {
 /// Requires:   `clock` is a clock of `g`.
 /// Ensures:    the same order of steps; positions ascend by start, then as they did.
 /// Complexity: O(V log V + E).
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] clocked_graph in_clock_order(G const& g, clock_times const& clock)
+[[nodiscard]] inline clocked_graph in_clock_order(dependence_graph const& g, clock_times const& clock)
 {
     std::size_t const n = g.positions();
     SUBLET_EXPECTS(clock.start.size() == n, "sublet: the clock is of another graph");

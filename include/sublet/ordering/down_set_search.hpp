@@ -59,13 +59,14 @@ struct down_set_result {
 /// Complexity: exponential in the width of the window at worst; at most `limits.states` sets. Each visit of a
 ///             set looks at the touches of all pairs of nodes that are ready there, and of chains behind
 ///             them.
-template <std::same_as<order_window> Window, class Stop>
-[[nodiscard]] down_set_result search_down_sets(Window const& w, byte_count lower_bound, byte_count ceiling,
-                                               order_search_limits const& limits, Stop stop)
+template <class Stop>
+[[nodiscard]] down_set_result search_down_sets(order_window const& w, byte_count lower_bound,
+                                               byte_count ceiling, order_search_limits const& limits,
+                                               Stop stop)
 {
     using id = down_set_table::id;
     demand_graph const demand = nodes_on_demand(w);
-    free_moves<Window> moves(w, demand);
+    free_moves moves(w, demand);
     down_set_table sets(w.graph.nodes());
     struct arrival { // by set
         byte_count live;

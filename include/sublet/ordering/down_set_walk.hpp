@@ -34,12 +34,11 @@ struct node_effect {
 /// Requires:   the window outlives the walk; a node runs that has not, and the bytes alive are told where a
 ///             step back or a jump leads.
 /// Complexity: linear in the touches of the nodes that run or no longer have.
-template <std::same_as<order_window> Window>
 class down_set_walk {
 public:
     using word = bit_rows::word;
 
-    explicit down_set_walk(Window const& w)
+    explicit down_set_walk(order_window const& w)
         : w_(w), remaining_(w.graph.touching), done_(bit_rows::words_for(w.graph.nodes())),
           live_(w.around + w.leave_at_first)
     {
@@ -139,7 +138,7 @@ private:
         return sum;
     }
 
-    Window const& w_;
+    order_window const& w_;
     std::vector<std::uint32_t> remaining_; // by buffer: steps of the window
     std::vector<word> done_;
     std::vector<overwrite_pair> candidates_;

@@ -55,8 +55,8 @@ struct exact_node_order : node_order {
 /// Complexity: exponential in the width of the graph at worst, linear in its length; at most `limits.states`
 ///             sets of nodes are visited.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph, class Stop>
-[[nodiscard]] exact_node_order exact_order(Graph const& g, std::vector<node_id> const& start,
+template <class Stop>
+[[nodiscard]] exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
                                            order_search_limits limits, Stop stop)
 {
     exact_node_order result;
@@ -73,7 +73,7 @@ template <std::same_as<order_graph> Graph, class Stop>
 
     std::vector<std::size_t> first;
     {
-        order_window const all = window_of(g, peak_walk<Graph>(g), std::span<node_id const>(result.order));
+        order_window const all = window_of(g, peak_walk(g), std::span<node_id const>(result.order));
         order_cuts cuts = cut_order(all, nodes_on_demand(all));
         for (node_id& n : cuts.order) n = all.nodes[n];
         result.order = std::move(cuts.order);
@@ -84,7 +84,7 @@ template <std::same_as<order_graph> Graph, class Stop>
     std::vector<byte_count> peak(stretches, 0);
     std::size_t highest = 0;
     {
-        peak_walk<Graph> walk(g);
+        peak_walk walk(g);
         for (std::size_t i = 0; i != stretches; ++i) {
             for (std::size_t at = first[i]; at != first[i + 1]; ++at)
                 peak[i] = larger(peak[i], walk.run(result.order[at]));
@@ -92,7 +92,7 @@ template <std::same_as<order_graph> Graph, class Stop>
             if (peak[i] > peak[highest]) highest = i;
         }
     }
-    auto search = [&](peak_walk<Graph> const& walk, std::size_t i) {
+    auto search = [&](peak_walk const& walk, std::size_t i) {
         std::span<node_id const> const nodes{result.order.data() + first[i],
                                              result.order.data() + first[i + 1]};
         order_search_limits left = limits;
@@ -106,7 +106,7 @@ template <std::same_as<order_graph> Graph, class Stop>
         ++result.report.searched;
     };
     for (bool is_first : {true, false}) { // the highest by itself, as all others are measured by it
-        peak_walk<Graph> walk(g);
+        peak_walk walk(g);
         for (std::size_t i = 0; i != stretches && !(is_first && i > highest); ++i) {
             if (peak[i] > limits.floor && (!is_first || i == highest)) search(walk, i);
             for (std::size_t at = first[i]; at != first[i + 1]; ++at) walk.run(result.order[at]);
@@ -117,9 +117,9 @@ template <std::same_as<order_graph> Graph, class Stop>
     return result;
 }
 
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] exact_node_order exact_order(Graph const& g, std::vector<node_id> const& start = {},
-                                           order_search_limits const& limits = {})
+[[nodiscard]] inline exact_node_order exact_order(order_graph const& g,
+                                                  std::vector<node_id> const& start = {},
+                                                  order_search_limits const& limits = {})
 {
     return exact_order(g, start, limits, [](byte_count, byte_count, std::uint64_t) { return false; });
 }

@@ -39,13 +39,13 @@ struct window_order {
 
 /// The order of a window with the least peak; if a limit strikes, the best that is found. Every few hundred
 /// sets `stop(peak so far, lower bound, sets)` is asked whether to give up.
-template <std::same_as<order_window> Window, class Stop>
-[[nodiscard]] window_order exact_window(Window const& w, order_search_limits const& limits, Stop stop)
+template <class Stop>
+[[nodiscard]] window_order exact_window(order_window const& w, order_search_limits const& limits, Stop stop)
 {
     window_order result;
     result.order = w.nodes;
     auto peak_of_window = [&w](auto const& order) {
-        down_set_walk<Window> walk(w);
+        down_set_walk walk(w);
         byte_count peak = 0;
         for (node_id n : order) peak = larger(peak, walk.run(n).most);
         return peak;
@@ -90,10 +90,9 @@ template <std::same_as<order_window> Window, class Stop>
 /// Ensures:    the peak is the least there is if `is_optimal()`, and always if `is_searched` and it is above
 ///             `limits.floor`. Never a higher peak than the window has as given.
 /// Complexity: as search_down_sets(), and O(k log k) for k touches, edges and pairs of the window.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] window_order exact_window(Graph const& g, peak_walk<Graph> const& walk,
-                                        std::span<node_id const> nodes,
-                                        order_search_limits const& limits = {})
+[[nodiscard]] inline window_order exact_window(order_graph const& g, peak_walk const& walk,
+                                               std::span<node_id const> nodes,
+                                               order_search_limits const& limits = {})
 {
     return exact_window(window_of(g, walk, nodes), limits,
                         [](byte_count, byte_count, std::uint64_t) { return false; });
@@ -103,13 +102,13 @@ template <std::same_as<order_graph> Graph>
 ///
 /// Requires:   `order` names every node once, each behind those that it waits for.
 /// Complexity: O(touches of the nodes before) more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] window_order exact_window(Graph const& g, std::vector<node_id> const& order, std::size_t first,
-                                        std::size_t last, order_search_limits const& limits = {})
+[[nodiscard]] inline window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
+                                               std::size_t first, std::size_t last,
+                                               order_search_limits const& limits = {})
 {
     SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
     SUBLET_EXPECTS(first <= last && last <= order.size(), "sublet: a window reaches beyond its order");
-    peak_walk<Graph> walk(g);
+    peak_walk walk(g);
     for (std::size_t i = 0; i != first; ++i) walk.run(order[i]);
     return exact_window(g, walk, {order.data() + first, order.data() + last}, limits);
 }

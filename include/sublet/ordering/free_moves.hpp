@@ -42,12 +42,11 @@ namespace sublet {
 /// back to where it jumped last.
 ///
 /// Requires:   the window and its demand_graph outlive it.
-template <std::same_as<order_window> Window>
 class free_moves {
 public:
     using word = bit_rows::word;
 
-    free_moves(Window const& w, demand_graph const& d)
+    free_moves(order_window const& w, demand_graph const& d)
         : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
     {
         order_graph const& g = w.graph;
@@ -86,7 +85,7 @@ public:
         }
     }
 
-    [[nodiscard]] down_set_walk<Window> const& walk() const { return walk_; }
+    [[nodiscard]] down_set_walk const& walk() const { return walk_; }
     /// What has been done so far, in touches and edges of the nodes that were run or tried.
     [[nodiscard]] std::uint64_t work() const { return work_; }
     /// The nodes that have run since the last jump.
@@ -95,7 +94,8 @@ public:
     /// To another set; the trail is empty then.
     void jump(word const* set, byte_count live_there)
     {
-        walk_.move_to(set, live_there, [this](node_id n) { leave(n); }, [this](node_id n) { enter(n); });
+        walk_.move_to(
+            set, live_there, [this](node_id n) { leave(n); }, [this](node_id n) { enter(n); });
         trail_.clear();
         lives_.clear();
     }
@@ -263,7 +263,7 @@ private:
     };
 
     demand_graph const& d_;
-    down_set_walk<Window> walk_;
+    down_set_walk walk_;
     std::vector<word> ready_;
     std::vector<std::uint32_t> waits_;
     csr_rows spoiled_;               // by node: who must have run before it may be taken as free

@@ -45,11 +45,10 @@ struct improve_limits {
 namespace detail {
 
 /// An order with what each of its nodes needs, and its searches.
-template <std::same_as<order_graph> Graph>
 class order_stretches {
 public:
     /// `states` is how many sets of nodes the searches may visit, and is counted down.
-    order_stretches(Graph const& g, std::vector<node_id> order, std::uint64_t& states)
+    order_stretches(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
         : g_(g), walk_(g), order_(std::move(order)), left_(states)
     {
         for (node_id n : order_) most_.push_back(walk_.run(n));
@@ -97,8 +96,8 @@ private:
         return true;
     }
 
-    Graph const& g_;
-    peak_walk<Graph> walk_;
+    order_graph const& g_;
+    peak_walk walk_;
     std::vector<node_id> order_;
     std::vector<byte_count> most_; // by place: bytes alive while the node there runs
     std::uint64_t& left_;
@@ -112,18 +111,17 @@ private:
 /// Complexity: the searches visit as many sets of nodes as `limits` allow; each stretch costs besides what
 ///             its nodes and those it lies away from the last one do.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] node_order improve_order(Graph const& g, std::vector<node_id> order,
-                                       improve_limits const& limits = {})
+[[nodiscard]] inline node_order improve_order(order_graph const& g, std::vector<node_id> order,
+                                              improve_limits const& limits = {})
 {
-    order_contest<Graph> contest(g, limits.schedules.floor);
+    order_contest contest(g, limits.schedules.floor);
     if (contest.best().violation) return contest.best();
     contest.enter(std::move(order), order_method::improved);
-    Graph const mirror = mirrored(g);
+    order_graph const mirror = mirrored(g);
     std::uint64_t left = limits.states;
     for (std::uint32_t turn = 0; turn != limits.turns && left != 0 && !contest.is_over(); ++turn) {
         byte_count const before = contest.best().peak;
-        detail::order_stretches<Graph> stretches(g, contest.best().order, left);
+        detail::order_stretches stretches(g, contest.best().order, left);
         while (stretches.lower_peak(limits)) {}
         contest.enter(stretches.order(), order_method::improved);
         detail::schedule_again(contest, g, mirror, limits.schedules);

@@ -41,9 +41,8 @@ struct least_peak_limits {
 namespace detail {
 
 /// Schedule the best order of a contest again and again, if `made` schedules have been made before.
-template <std::same_as<order_graph> Graph>
-void schedule_again(order_contest<Graph>& contest, Graph const& g, Graph const& mirror,
-                    least_peak_limits const& limits, std::uint32_t made = 0)
+inline void schedule_again(order_contest& contest, order_graph const& g, order_graph const& mirror,
+                           least_peak_limits const& limits, std::uint32_t made = 0)
 {
     std::uint64_t const fitting = limits.nodes / larger(g.nodes(), std::size_t{1});
     std::uint64_t const most = smaller(std::uint64_t{limits.schedules}, fitting);
@@ -70,19 +69,18 @@ void schedule_again(order_contest<Graph>& contest, Graph const& g, Graph const& 
 ///             floor that was given, and an order that reaches it is optimal.
 /// Complexity: that of list_schedule(), so many times as `limits` allow, and O(E + V log V).
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] node_order least_peak(Graph const& g, least_peak_limits const& limits = {})
+[[nodiscard]] inline node_order least_peak(order_graph const& g, least_peak_limits const& limits = {})
 {
-    order_contest<Graph> contest(g, limits.floor);
+    order_contest contest(g, limits.floor);
     auto enter = [&](auto walk, order_method how) {
         if (!contest.is_over()) contest.enter(walk(g), how);
     };
-    enter([](Graph const& x) { return on_demand(x); }, order_method::on_demand);
-    enter([](Graph const& x) { return depth_first(x); }, order_method::depth_first);
-    enter([](Graph const& x) { return longest_path(x); }, order_method::longest_path);
-    enter([](Graph const& x) { return breadth_first(x); }, order_method::breadth_first);
+    enter([](order_graph const& x) { return on_demand(x); }, order_method::on_demand);
+    enter([](order_graph const& x) { return depth_first(x); }, order_method::depth_first);
+    enter([](order_graph const& x) { return longest_path(x); }, order_method::longest_path);
+    enter([](order_graph const& x) { return breadth_first(x); }, order_method::breadth_first);
     if (contest.is_over()) return contest.best();
-    Graph const mirror = mirrored(g);
+    order_graph const mirror = mirrored(g);
     contest.enter(list_schedule(g, topological(g), {limits.floor, true}), order_method::least_peak);
     if (!contest.is_over())
         contest.enter_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),

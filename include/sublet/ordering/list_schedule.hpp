@@ -41,13 +41,12 @@ struct schedule_rule {
 /// Complexity: O(E + touches log V); for nodes of several steps, with pairs or early reads besides a run of
 ///             theirs whenever one of their buffers begins or comes to its last node.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> list_schedule(Graph const& g, std::vector<node_id> const& preferred,
-                                                 schedule_rule const& rule = {})
+[[nodiscard]] inline std::vector<node_id>
+list_schedule(order_graph const& g, std::vector<node_id> const& preferred, schedule_rule const& rule = {})
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
     SUBLET_EXPECTS(preferred.size() == g.nodes(), "sublet: an order has to name every node once");
-    node_demands<Graph> demands(g);
+    node_demands demands(g);
     ready_nodes ready(g.nodes(), demands.announced());
     std::vector<node_id> rank(g.nodes()), waits(g.nodes()), order, changed;
     for (node_id at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;

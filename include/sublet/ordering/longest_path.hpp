@@ -26,8 +26,7 @@ namespace sublet {
 /// By node: how many nodes the longest path from it to an end has, itself among them.
 ///
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<std::uint32_t> path_lengths(Graph const& g)
+[[nodiscard]] inline std::vector<std::uint32_t> path_lengths(order_graph const& g)
 {
     std::vector<std::uint32_t> length(g.nodes(), 1);
     std::vector<node_id> const order = topological(g);
@@ -40,8 +39,7 @@ template <std::same_as<order_graph> Graph>
 /// Ensures:    of the nodes that wait for none, that with the longest path to an end comes first; of equal
 ///             ones, what is listed first.
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> longest_path(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> longest_path(order_graph const& g)
 {
     std::vector<std::uint64_t> rank;
     rank.reserve(g.nodes());

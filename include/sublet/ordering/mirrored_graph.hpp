@@ -26,8 +26,7 @@ namespace sublet {
 ///             untouched. Else it is close: what is read early counts as held to the end of its step, such
 ///             an operand as overwritten by the largest of its results only, such an input not at all.
 /// Complexity: O(V + E + touches + pairs).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] order_graph mirrored(Graph const& g)
+[[nodiscard]] inline order_graph mirrored(order_graph const& g)
 {
     order_graph result;
     result.after = g.before;

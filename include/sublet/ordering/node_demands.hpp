@@ -33,10 +33,9 @@ namespace sublet {
 /// Complexity: all runs together O(V + touches), and a call of `changed` for each touch and each buffer at
 ///             most. need() is constant for a node of one step without pairs and early reads, else as
 ///             peak_walk::run.
-template <std::same_as<order_graph> Graph>
 class node_demands {
 public:
-    explicit node_demands(Graph const& g)
+    explicit node_demands(order_graph const& g)
         : g_(g), walk_(g), touched_by_(touched_by(g)), touches_(touched_by_.transposed(g.buffers())),
           begins_(g.nodes()), ends_(g.nodes()), is_plain_(g.nodes()), has_run_(g.nodes()),
           has_begun_(g.buffers()), left_(g.buffers()), sum_left_(g.buffers())
@@ -131,7 +130,7 @@ public:
     }
 
 private:
-    static csr_rows touched_by(Graph const& g) // by node: its buffers, each once
+    static csr_rows touched_by(order_graph const& g) // by node: its buffers, each once
     {
         std::vector<node_id> seen(g.buffers(), no_node);
         csr_rows result;
@@ -149,8 +148,8 @@ private:
         return result;
     }
 
-    Graph const& g_;
-    peak_walk<Graph> walk_;
+    order_graph const& g_;
+    peak_walk walk_;
     csr_rows touched_by_;                           // by node: buffers
     csr_rows touches_;                              // by buffer: nodes
     std::vector<byte_count> begins_, ends_;         // by node

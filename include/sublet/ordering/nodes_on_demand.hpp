@@ -37,8 +37,7 @@ struct demand_graph {
 ///             and the others run in the order in which they did.
 /// Complexity: O(V + E + touches), for what is not on demand; lists of those on demand are short, or they are
 ///             not taken out.
-template <std::same_as<order_window> Window>
-[[nodiscard]] demand_graph nodes_on_demand(Window const& w)
+[[nodiscard]] inline demand_graph nodes_on_demand(order_window const& w)
 {
     order_graph const& g = w.graph;
     auto const count = static_cast<node_id>(g.nodes());

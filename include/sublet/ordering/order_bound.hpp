@@ -29,8 +29,7 @@ namespace sublet {
 namespace detail {
 
 /// Each node once, behind those that it waits for.  O(V + E)
-template <std::same_as<order_graph> Graph>
-std::vector<node_id> any_order(Graph const& g)
+inline std::vector<node_id> any_order(order_graph const& g)
 {
     std::vector<node_id> waits(g.nodes()), order;
     order.reserve(g.nodes());
@@ -55,8 +54,8 @@ struct touched_buffer {
 
 /// The most bytes that are alive while a node runs if `among` are so anyway, and of those it touches what is
 /// said of them.
-template <std::same_as<order_graph> Graph>
-byte_count least_while(Graph const& g, node_id n, std::span<touched_buffer const> touched, byte_count among)
+inline byte_count least_while(order_graph const& g, node_id n, std::span<touched_buffer const> touched,
+                              byte_count among)
 {
     step_range const steps = g.steps[n];
     std::vector<byte_count> born(steps.last - steps.first + 1, 0), dies(born.size(), 0);
@@ -89,8 +88,7 @@ byte_count least_while(Graph const& g, node_id n, std::span<touched_buffer const
 }
 
 /// The most that is alive while some node runs, whatever ran before, if something did.
-template <std::same_as<order_graph> Graph>
-byte_count least_while_any_runs(Graph const& g)
+inline byte_count least_while_any_runs(order_graph const& g)
 {
     std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
     // By node its touches, each buffer once; by buffer where these stand.
@@ -178,8 +176,7 @@ byte_count least_while_any_runs(Graph const& g)
 /// Complexity: O((V + E) buffers / 64 + touches) time, and a sum of what is alive anyway at each node; O(V +
 ///             touches) memory.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] byte_count order_lower_bound(Graph const& g)
+[[nodiscard]] inline byte_count order_lower_bound(order_graph const& g)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
     byte_count given = 0, kept = 0, all = 0;

@@ -18,14 +18,13 @@
 
 namespace sublet {
 
-template <std::same_as<order_graph> Graph>
 class order_contest {
 public:
     /// The listed order is in it from the beginning, or the nearest to it that can run; `floor`: no order has
     /// a lower peak. A graph without any order has the same violation in the result.
     ///
     /// Requires: the graph outlives the contest.
-    explicit order_contest(Graph const& g, byte_count floor = 0) : g_(g)
+    explicit order_contest(order_graph const& g, byte_count floor = 0) : g_(g)
     {
         best_.violation = g.violation;
         if (g.violation) return;
@@ -55,7 +54,7 @@ public:
     [[nodiscard]] bool is_over() const { return best_.violation || best_.peak <= best_.lower_bound; }
 
 private:
-    Graph const& g_;
+    order_graph const& g_;
     node_order best_;
 };
 

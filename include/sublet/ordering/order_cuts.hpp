@@ -31,8 +31,7 @@ struct order_cuts {
 ///             no higher. Some order with the least peak of all has in each stretch the nodes that this one
 ///             has.
 /// Complexity: O(V + E).
-template <std::same_as<order_window> Window>
-[[nodiscard]] order_cuts cut_order(Window const& w, demand_graph const& d)
+[[nodiscard]] inline order_cuts cut_order(order_window const& w, demand_graph const& d)
 {
     auto const count = static_cast<node_id>(w.graph.nodes());
     // A node comes behind all before it if each of them has somebody to go before, no later than the node;

@@ -71,8 +71,7 @@ struct order_graph {
 namespace detail {
 
 /// Which node waits for which: what holds between their steps.
-template <std::same_as<order_graph> Graph>
-void order_nodes(Graph& result, dependence_graph const& g, snapshot const& p)
+inline void order_nodes(order_graph& result, dependence_graph const& g, snapshot const& p)
 {
     std::vector<node_id> node_of(p.steps());
     for (node_id n = 0; n != p.nodes(); ++n) {
@@ -120,8 +119,7 @@ void order_nodes(Graph& result, dependence_graph const& g, snapshot const& p)
 /// Complexity: O(V + E + values + touches + pairs) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] order_graph order_graph_of(S const& p, plan_options const& options)
+[[nodiscard]] inline order_graph order_graph_of(snapshot const& p, plan_options const& options)
 {
     order_graph result;
     result.listed = options.order;

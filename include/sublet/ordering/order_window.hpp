@@ -42,9 +42,8 @@ struct order_window {
 /// Complexity: O(k log k) for a window with k touches, edges and pairs; at the start of a program and
 ///             O(buffers).
 /// Throws:     precondition_error if a node is named before one of the window that it waits for, or twice.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] order_window window_of(Graph const& g, peak_walk<Graph> const& walk,
-                                     std::span<node_id const> nodes)
+[[nodiscard]] inline order_window window_of(order_graph const& g, peak_walk const& walk,
+                                            std::span<node_id const> nodes)
 {
     order_window w;
     order_graph& its = w.graph;

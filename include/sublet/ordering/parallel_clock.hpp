@@ -61,8 +61,8 @@ namespace detail {
 
 /// The longest path from each position along `edges`, itself included. Positions are visited in the order
 /// of `from`, which has those first that edges lead to.
-template <std::same_as<csr_rows> Rows>
-std::vector<tick_count> longest_paths(Rows const& edges, std::vector<tick_count> const& length, bool upwards)
+inline std::vector<tick_count> longest_paths(csr_rows const& edges, std::vector<tick_count> const& length,
+                                             bool upwards)
 {
     std::size_t const n = edges.rows();
     std::vector<tick_count> path(n);
@@ -77,10 +77,9 @@ std::vector<tick_count> longest_paths(Rows const& edges, std::vector<tick_count>
 
 /// When each position ends, if `workers` share them. Positions of no length are no work, only something to
 /// wait for; `after` leads from none of them to another.
-template <std::same_as<csr_rows> Rows>
-std::vector<tick_count> list_schedule(Rows const& after, Rows const& before, std::size_t workers,
-                                      std::vector<tick_count> const& length,
-                                      std::vector<tick_count> const& path_ahead, bool upwards)
+inline std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before,
+                                             std::size_t workers, std::vector<tick_count> const& length,
+                                             std::vector<tick_count> const& path_ahead, bool upwards)
 {
     std::size_t const n = after.rows();
     std::vector<tick_count> end(n);
@@ -130,9 +129,9 @@ std::vector<tick_count> list_schedule(Rows const& after, Rows const& before, std
 /// Complexity: O(positions + edges) time and memory; with fewer workers than steps, and a logarithm.
 /// Throws:     precondition_error where a duration is 0 or there is not one for each step, or if all
 ///             durations together exceed 64 bits.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] clock_times parallel_clock(G const& g, per_value<tick_count> const& duration = tick_count{1},
-                                         parallel_clock_options const& options = {})
+[[nodiscard]] inline clock_times parallel_clock(dependence_graph const& g,
+                                                per_value<tick_count> const& duration = tick_count{1},
+                                                parallel_clock_options const& options = {})
 {
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size());

@@ -33,10 +33,9 @@ namespace sublet {
 /// Complexity: a run, and a step back, is linear in the node's touches, and match_overwrites() for each step
 ///             that has pairs. O(steps + buffers) memory.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <std::same_as<order_graph> Graph>
 class peak_walk {
 public:
-    explicit peak_walk(Graph const& g) : g_(g), remaining_(g.touching)
+    explicit peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
     {
         byte_count all = 0;
         for (buffer_id b = 0; b != g.buffers(); ++b) {
@@ -132,7 +131,7 @@ private:
         return sum;
     }
 
-    Graph const& g_;
+    order_graph const& g_;
     std::vector<std::uint32_t> remaining_; // by buffer: steps
     std::vector<record> log_;
     std::vector<overwrite_pair> candidates_;
@@ -144,11 +143,10 @@ private:
 ///
 /// Requires:   `order` names every node once, each behind all those that it waits for.
 /// Complexity: O(touches), and match_overwrites() for each step that has pairs.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] byte_count peak_of(Graph const& g, std::vector<node_id> const& order)
+[[nodiscard]] inline byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
 {
     SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    peak_walk<Graph> walk(g);
+    peak_walk walk(g);
     for (node_id n : order) walk.run(n);
     return walk.peak();
 }

@@ -25,8 +25,7 @@ namespace sublet {
 /// What has been ready longest runs first; of what became ready at once, what is listed first.
 ///
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> breadth_first(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> breadth_first(order_graph const& g)
 {
     std::vector<std::uint64_t> level(g.nodes());
     for (node_id n : topological(g))
@@ -37,8 +36,7 @@ template <std::same_as<order_graph> Graph>
 /// What became ready last runs first; of what became ready at once, what is listed first.
 ///
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> depth_first(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> depth_first(order_graph const& g)
 {
     std::vector<node_id> waits, order, ready;
     for (node_id n = 0; n != g.nodes(); ++n) waits.push_back(static_cast<node_id>(g.before[n].size()));
@@ -66,8 +64,7 @@ template <std::same_as<order_graph> Graph>
 /// first is asked for first.
 ///
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> on_demand(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> on_demand(order_graph const& g)
 {
     std::vector<node_id> const listed = topological(g);
     std::vector<node_id> place(g.nodes());

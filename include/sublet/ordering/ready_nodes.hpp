@@ -42,8 +42,7 @@ class ready_nodes {
 public:
     /// Requires:   `who` of each announced need is below `nodes`, `key` the bytes. Each node has one at
     /// least. Complexity: O(announced log announced).
-    template <std::same_as<keyed> Announced>
-    ready_nodes(std::size_t nodes, std::vector<Announced> announced) : place_(nodes, no_place)
+    ready_nodes(std::size_t nodes, std::vector<keyed> announced) : place_(nodes, no_place)
     {
         sort_keyed(announced);
         needs_.reserve(announced.size());

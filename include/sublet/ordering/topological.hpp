@@ -26,8 +26,7 @@
 namespace sublet {
 
 /// By node: its place in the listed order.
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> listed_places(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> listed_places(order_graph const& g)
 {
     std::vector<node_id> place(g.nodes());
     for (node_id at = 0; at != g.nodes(); ++at) place[g.listed[at]] = at;
@@ -38,8 +37,8 @@ template <std::same_as<order_graph> Graph>
 ///
 /// Requires:   `rank` has an entry for each node; the graph has no violation.
 /// Complexity: O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> order_by_rank(Graph const& g, std::vector<std::uint64_t> const& rank)
+[[nodiscard]] inline std::vector<node_id> order_by_rank(order_graph const& g,
+                                                        std::vector<std::uint64_t> const& rank)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
@@ -64,8 +63,7 @@ template <std::same_as<order_graph> Graph>
 
 /// Ensures:    the listed order itself, if the program can run in it.
 /// Complexity: O(V + E) then, else O(E + V log V).
-template <std::same_as<order_graph> Graph>
-[[nodiscard]] std::vector<node_id> topological(Graph const& g)
+[[nodiscard]] inline std::vector<node_id> topological(order_graph const& g)
 {
     std::vector<node_id> const place = listed_places(g);
     bool can_run = true;

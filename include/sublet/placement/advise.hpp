@@ -201,8 +201,7 @@ found_relief settle(Loads& loads)
 ///             a capacity is below what can be reached, what can be reached is its place. Nothing chosen can
 ///             be left out. Ties go to the lower stretch.
 /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] memory_relief advise(Problem const& problem, idle_times const& times)
+[[nodiscard]] inline memory_relief advise(placement_problem const& problem, idle_times const& times)
 {
     idle_loads loads(problem, times);
     memory_relief result;

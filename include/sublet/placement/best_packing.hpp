@@ -142,8 +142,7 @@ packing whole_packing(std::vector<Part> const& parts, std::size_t shapes)
 /// Requires:   no two pins clash; `bound` is that of the shapes.
 /// Complexity: O(n log n) where nothing is pinned or prefers an origin; otherwise gaps are looked for only as
 ///             long as that takes few visits a shape.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing first_packing(Shapes const& all, placement_bound const& bound)
+[[nodiscard]] inline packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
     auto parts = detail::parts_to_pack(all, bound);
     for (detail::part_packing& part : parts) {
@@ -161,9 +160,9 @@ template <std::same_as<placement_shapes> Shapes>
 ///
 /// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has a
 ///             place for each shape.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-[[nodiscard]] packing best_packing(Shapes const& all, placement_bound const& bound, std::uint64_t visits,
-                                   packing best, Driver& driver, std::uint32_t& tried)
+template <search_driver Driver>
+[[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,
+                                   std::uint64_t visits, packing best, Driver& driver, std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
     auto parts = detail::parts_to_pack(all, bound);
@@ -198,9 +197,8 @@ template <std::same_as<placement_shapes> Shapes, search_driver Driver>
     return detail::whole_packing(parts, all.size());
 }
 
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing best_packing(Shapes const& all, placement_bound const& bound, std::uint64_t visits,
-                                   packing best, std::uint32_t& tried)
+[[nodiscard]] inline packing best_packing(placement_shapes const& all, placement_bound const& bound,
+                                          std::uint64_t visits, packing best, std::uint32_t& tried)
 {
     steady driver;
     return best_packing(all, bound, visits, std::move(best), driver, tried);

@@ -36,8 +36,7 @@ struct placement_bound {
 ///
 /// Complexity: O(pieces + positions).
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once, or a shape leads beyond that.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] placement_bound lower_bound(Shapes const& all)
+[[nodiscard]] inline placement_bound lower_bound(placement_shapes const& all)
 {
     placement_bound bound;
     bound.live_bytes.assign(all.positions.size(), 0);

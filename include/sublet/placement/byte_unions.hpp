@@ -48,7 +48,6 @@ public:
     /// Requires:   begin < end; the union was empty, or filled here since the last clear().
     /// Complexity: from where the last bytes went up or down to where these go, for neighbours in an order
     ///             lie near each other as a rule.
-    template <class = void>
     std::uint64_t unite(byte_union& all, byte_count begin, byte_count end)
     {
         std::uint64_t steps = 1;

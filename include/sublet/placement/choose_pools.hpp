@@ -59,11 +59,10 @@ struct pool_moves {
     std::vector<std::uint32_t> shape_of,
         storage_of;                   ///< from one to the other; `no_buffer`: it needs no bytes
     std::vector<byte_count> capacity; ///< by pool
-    std::vector<load_tree<>> load;    ///< by pool
+    std::vector<load_tree> load;      ///< by pool
 
     /// All in their cheapest pools. `together` is the problem with everybody in one pool.
-    template <std::same_as<placement_problem> Problem>
-    pool_moves(Problem const& together, pool_candidates const& where) : candidates(where)
+    pool_moves(placement_problem const& together, pool_candidates const& where) : candidates(where)
     {
         std::vector<buffer_id> everybody;
         for (buffer_id b = 0; b != together.buffers.size(); ++b) everybody.push_back(b);
@@ -80,7 +79,7 @@ struct pool_moves {
             while (capacity.size() <= c.pool)
                 capacity.push_back(limits_of(together, capacity.size()).capacity);
         }
-        load.assign(capacity.size(), load_tree<>(shapes.positions.size()));
+        load.assign(capacity.size(), load_tree(shapes.positions.size()));
         for (std::uint32_t s = 0; s != shapes.size(); ++s)
             for (shape_piece const& p : shapes.pieces_of(s))
                 load[pool(storage_of[s])].add(p.when, p.end - p.begin);
@@ -96,8 +95,7 @@ struct pool_moves {
     }
     [[nodiscard]] byte_count saving(std::uint32_t k) const { return now(k).cost - candidates.at(k, 0).cost; }
 
-    template <std::same_as<std::uint32_t> Storage>
-    void move(Storage k, std::uint32_t to)
+    void move(std::uint32_t k, std::uint32_t to)
     {
         std::uint32_t const s = shape_of[k];
         pool_id const from = pool(k);
@@ -109,8 +107,7 @@ struct pool_moves {
         }
     }
     /// Whether there is a position of its life where `bytes` of each piece more would be too many.
-    template <std::same_as<std::uint32_t> Storage>
-    [[nodiscard]] bool is_crowded(Storage k, pool_id where, bool with_it) const
+    [[nodiscard]] bool is_crowded(std::uint32_t k, pool_id where, bool with_it) const
     {
         for (shape_piece const& p : shapes.pieces_of(shape_of[k])) {
             byte_count const more = with_it ? p.end - p.begin : 0, most = load[where].most(p.when);
@@ -128,8 +125,7 @@ inline std::uint64_t price(byte_count extra, double relief)
 
 /// Move on who costs least for the relief that it gives, until nowhere too many bytes are alive, or nobody
 /// who is there can go on.
-template <std::same_as<pool_moves> Moves>
-void lower_loads(Moves& all)
+inline void lower_loads(pool_moves& all)
 {
     auto const positions = static_cast<step_id>(all.shapes.positions.size());
     for (bool moved = true; moved;) {
@@ -169,9 +165,9 @@ void lower_loads(Moves& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-placed_pool try_pool(Problem const& problem, pool_moves const& all, pool_id pool, pack_options options,
-                     Driver& driver, std::vector<byte_count>& offset)
+template <search_driver Driver>
+placed_pool try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
+                     pack_options options, Driver& driver, std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
@@ -187,8 +183,8 @@ placed_pool try_pool(Problem const& problem, pool_moves const& all, pool_id pool
 
 /// Place all pools, and where one is too high move on who costs least for its size among those that live
 /// beside what is too high. Returns whether all fit in the end.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-bool settle(Problem const& problem, pool_moves& all, pack_options const& options, Driver& driver)
+template <search_driver Driver>
+bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options, Driver& driver)
 {
     std::size_t const pools = all.capacity.size();
     std::vector<unsigned char> is_settled(pools, 0);
@@ -245,8 +241,7 @@ bool settle(Problem const& problem, pool_moves& all, pack_options const& options
 /// Simple greed: the largest first, each at the lowest place of the cheapest pool that has one for it.
 /// Returns whether all have one; where there are pins and alignments that contradict each other, they have
 /// not.
-template <std::same_as<placement_problem> Problem>
-bool place_greedily(Problem const& problem, pool_moves& all)
+inline bool place_greedily(placement_problem const& problem, pool_moves& all)
 {
     std::vector<buffer_id> everybody;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) everybody.push_back(b);
@@ -285,8 +280,8 @@ bool place_greedily(Problem const& problem, pool_moves& all)
 
 /// Who is not in its cheapest pool goes to a cheaper one that has room and where `fits` agrees, the greatest
 /// saving first.
-template <std::same_as<pool_moves> Moves, class Fits>
-void come_back(Moves& all, Fits fits)
+template <class Fits>
+void come_back(pool_moves& all, Fits fits)
 {
     std::vector<keyed> away;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
@@ -313,11 +308,11 @@ void come_back(Moves& all, Fits fits)
 /// Complexity: O(n log n) for each pool and each time that loads are lowered, n = buffers, gaps and choices;
 ///             and pack() for pools with a capacity, a number of times that is logarithmic in n or fixed.
 /// Throws:     as pack() and candidates_of().
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-[[nodiscard]] pool_assignment choose_pools(Problem const& problem, pack_options const& options,
+template <search_driver Driver>
+[[nodiscard]] pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
                                            Driver& driver)
 {
-    Problem together = problem;
+    placement_problem together = problem;
     for (placement_buffer& b : together.buffers) b.pool = 0;
     detail::pool_moves all(together, candidates_of(problem));
     pool_assignment result;

@@ -41,15 +41,13 @@ public:
 
     explicit skyline(std::size_t ranks) : leaves_(ranks), within_(2 * ranks), over_(2 * ranks) {}
 
-    template <std::same_as<live_range> Range>
-    void paint(Range when, roof const& fresh)
+    void paint(live_range when, roof const& fresh)
     {
         for_each_node(when,
                       [&](std::size_t node) { raise(over_[node], fresh), raise(within_[node], fresh); });
         for_each_above(when, [&](std::size_t node) { raise(within_[node], fresh); });
     }
-    template <std::same_as<live_range> Range>
-    [[nodiscard]] roof highest(Range when) const
+    [[nodiscard]] roof highest(live_range when) const
     {
         roof most;
         for_each_node(when, [&](std::size_t node) { raise(most, within_[node]); });
@@ -93,8 +91,7 @@ struct clashing_pair {
 };
 
 /// Complexity: O(p log p) time and O(p) memory, p = pieces of pinned shapes; O(shapes) if there are none.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] clashing_pair clashing_pins(Shapes const& all)
+[[nodiscard]] inline clashing_pair clashing_pins(placement_shapes const& all)
 {
     std::vector<keyed> from_below; // {begin, , piece}
     std::vector<std::uint32_t> shape_of;

@@ -46,8 +46,8 @@ struct colocated_groups {
 /// Complexity: O(members) if nothing is colocated, else O(buffers + colocations).
 /// Throws:     precondition_error for colocated buffers that do not exist or are not both members, and for
 ///             distances that reach 2^62.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] colocated_groups group_colocated(Problem const& problem, std::vector<buffer_id> const& members)
+[[nodiscard]] inline colocated_groups group_colocated(placement_problem const& problem,
+                                                      std::vector<buffer_id> const& members)
 {
     std::size_t const buffers = problem.buffers.size();
     colocated_groups result;

@@ -44,9 +44,8 @@ enum class concurrent_order : std::uint8_t { octave, size, area, peak, last, beg
 /// By buffer, its bytes and those of all that conflict with it; some count twice if one begins several times.
 ///
 /// Complexity: O(buffers + begins + ranges + positions).
-template <std::same_as<byte_count> Bytes>
-[[nodiscard]] std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
-                                                        std::vector<Bytes> const& size)
+[[nodiscard]] inline std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
+                                                               std::vector<byte_count> const& size)
 {
     // By position: the bytes that begin below it, and the bytes whose ranges it belongs to.
     std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), around = begun;
@@ -80,9 +79,9 @@ struct order_keys {
     std::vector<step_id> last; ///< behind the last range
 };
 
-template <std::same_as<placement_buffer> Buffer>
-[[nodiscard]] order_keys keys_of(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                                 std::vector<unsigned char> is_in_antichain)
+[[nodiscard]] inline order_keys keys_of(std::vector<placement_buffer> const& buffers,
+                                        placement_conflicts const& conflicts,
+                                        std::vector<unsigned char> is_in_antichain)
 {
     order_keys keys;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
@@ -95,8 +94,7 @@ template <std::same_as<placement_buffer> Buffer>
 }
 
 /// The ids of sorted offers.
-template <std::same_as<keyed> Offer>
-[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<Offer> offers)
+[[nodiscard]] inline std::vector<std::uint32_t> sorted_ids(std::vector<keyed> offers)
 {
     sort_keyed(offers);
     std::vector<std::uint32_t> order;
@@ -106,8 +104,7 @@ template <std::same_as<keyed> Offer>
 }
 
 /// The buffers' indexes in the given order; of equals the lower index first.  O(n log n)
-template <std::same_as<order_keys> Keys>
-[[nodiscard]] std::vector<std::uint32_t> order_by(concurrent_order which, Keys const& keys)
+[[nodiscard]] inline std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys)
 {
     constexpr byte_count front = byte_count{1} << 63;
     // Products leave 64 bits. The order of floating-point numbers that are not negative is that of their
@@ -142,9 +139,8 @@ template <std::same_as<order_keys> Keys>
 }
 
 /// The buffers' indexes from the lowest level to the highest, in each by falling size.  O(n log n)
-template <std::same_as<order_keys> Keys>
-[[nodiscard]] std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
-                                                         Keys const& keys)
+[[nodiscard]] inline std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
+                                                                order_keys const& keys)
 {
     std::vector<keyed> offers;
     offers.reserve(level.size());

@@ -32,12 +32,16 @@ namespace sublet {
 template <class D>
 concept search_driver = requires(D& driver, typename D::lowest& number, byte_count bytes, std::uint64_t nodes,
                                  std::size_t tasks, void (*task)(std::size_t)) {
-    typename D::lowest;
-    number.offer(std::uint32_t{0});
-    { number.get() } -> std::same_as<std::uint32_t>;
-    { driver.stop(bytes, bytes, nodes) } -> std::same_as<bool>;
-    driver.run(tasks, task);
-};
+                            typename D::lowest;
+                            number.offer(std::uint32_t{0});
+                            {
+                                number.get()
+                                } -> std::same_as<std::uint32_t>;
+                            {
+                                driver.stop(bytes, bytes, nodes)
+                                } -> std::same_as<bool>;
+                            driver.run(tasks, task);
+                        };
 
 /// Never stops anybody, and runs one task after the other.
 struct steady {

@@ -53,8 +53,8 @@ struct ejection_limits {
 class ejection {
 public:
     /// Requires: `all` outlives this.
-    template <std::same_as<placement_shapes> Shapes>
-    ejection(Shapes const& all, std::uint64_t seed) : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
+    ejection(placement_shapes const& all, std::uint64_t seed)
+        : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
     {
         if (random_ == 0) random_ = 1;
         byte_count heaviest = 0;

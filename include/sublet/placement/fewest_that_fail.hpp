@@ -41,8 +41,7 @@ struct failing_shapes {
 namespace detail {
 
 /// The lowest place within the capacity for one shape at or above `from`; `no_offset` if there is none.
-template <std::same_as<placement_shape> Shape>
-byte_count lowest_place(Shape const& shape, byte_count from, byte_count capacity)
+inline byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
 {
     byte_count at = align_up(from, shape);
     if (shape.pinned != no_offset) at = at <= shape.pinned ? shape.pinned : no_offset;
@@ -50,8 +49,7 @@ byte_count lowest_place(Shape const& shape, byte_count from, byte_count capacity
 }
 
 /// Whether `above` can be stacked on `below`, and both within the capacity.
-template <std::same_as<placement_shapes> Shapes>
-bool stacks(Shapes const& all, std::uint32_t below, std::uint32_t above, byte_count capacity)
+inline bool stacks(placement_shapes const& all, std::uint32_t below, std::uint32_t above, byte_count capacity)
 {
     byte_count const at = lowest_place(all.shapes[below], 0, capacity);
     shape_reach const up = reach(all, below, above);
@@ -65,8 +63,8 @@ bool stacks(Shapes const& all, std::uint32_t below, std::uint32_t above, byte_co
 /// Requires:   no stacking of all shapes is within `capacity`, nor one of `blamed` alone, which ascend.
 /// Ensures:    no stacking of the result is. Same input, same result.
 /// Complexity: O(b^2) looks and at most b searches that together have `nodes` nodes, b = blamed.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-[[nodiscard]] failing_shapes fewest_that_fail(Shapes const& all, byte_count capacity,
+template <search_driver Driver>
+[[nodiscard]] failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
                                               std::vector<std::uint32_t> blamed, std::uint64_t nodes,
                                               Driver& driver)
 {

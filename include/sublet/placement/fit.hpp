@@ -44,9 +44,8 @@ struct fit_limits {
 ///             preferred origin is taken where it is free and nothing gets higher by it. The placement is
 ///             given up as soon as it is clear that it ends above the ceiling, or takes too long.
 /// Complexity: an insertion and a question (placed.hpp) a shape.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing fit(Shapes const& all, std::vector<std::uint32_t> const& order, gap_choice choice,
-                          fit_limits limits, placed_pieces& placed)
+[[nodiscard]] inline packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+                                 gap_choice choice, fit_limits limits, placed_pieces& placed)
 {
     packing result;
     result.origin.assign(all.size(), no_offset);
@@ -84,9 +83,8 @@ template <std::same_as<placement_shapes> Shapes>
     return result;
 }
 
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing fit(Shapes const& all, std::vector<std::uint32_t> const& order,
-                          gap_choice choice = gap_choice::lowest, fit_limits limits = {})
+[[nodiscard]] inline packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+                                 gap_choice choice = gap_choice::lowest, fit_limits limits = {})
 {
     placed_pieces placed(all);
     return fit(all, order, choice, limits, placed);

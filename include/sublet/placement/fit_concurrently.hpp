@@ -37,11 +37,10 @@ namespace sublet {
 ///             has visited as much as `limit`, it looks no longer for gaps but puts all others on top of
 ///             those that they conflict with; at `most` it is given up.
 /// Complexity: n insertions and queries, n = buffers.
-template <std::same_as<placement_buffer> Buffer>
-[[nodiscard]] packing fit_concurrently(std::vector<Buffer> const& buffers,
-                                       std::vector<std::uint32_t> const& order, placed_by_range& placed,
-                                       byte_count ceiling, std::uint64_t limit = no_limit,
-                                       std::uint64_t most = no_limit)
+[[nodiscard]] inline packing fit_concurrently(std::vector<placement_buffer> const& buffers,
+                                              std::vector<std::uint32_t> const& order,
+                                              placed_by_range& placed, byte_count ceiling,
+                                              std::uint64_t limit = no_limit, std::uint64_t most = no_limit)
 {
     packing result;
     result.origin.assign(buffers.size(), no_offset);
@@ -55,7 +54,7 @@ template <std::same_as<placement_buffer> Buffer>
     for (std::uint32_t i : order)
         if (buffers[i].pinned != no_offset) put(i, buffers[i].pinned);
     for (std::uint32_t i : order) {
-        Buffer const& b = buffers[i];
+        placement_buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
         bool const in_haste = placed.visits() >= limit;
         bool const gives_up = placed.visits() >= most;
@@ -74,10 +73,10 @@ template <std::same_as<placement_buffer> Buffer>
 /// Lower `best`, which was placed in `order`, to `bound` if that can be done within `visits`.
 ///
 /// Ensures:    `best` is no higher than it was, and valid as fit_concurrently() has it.
-template <std::same_as<placement_buffer> Buffer>
-void lower_by_reordering(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                         placed_by_range& placed, byte_count bound, std::uint64_t visits,
-                         std::vector<std::uint32_t> order, packing& best)
+inline void lower_by_reordering(std::vector<placement_buffer> const& buffers,
+                                placement_conflicts const& conflicts, placed_by_range& placed,
+                                byte_count bound, std::uint64_t visits, std::vector<std::uint32_t> order,
+                                packing& best)
 {
     std::uint64_t state = 88172645463325252u; // xorshift: Marsaglia, Journal of Statistical Software 2003
     auto below = [&state](std::size_t n) {

@@ -43,9 +43,9 @@ namespace sublet {
 ///             that of the shapes; none is pinned. Preferred origins are not looked at.
 /// Ensures:    as fit(): given up if it ends above the ceiling.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing fit_outwards(Shapes const& all, std::vector<std::uint32_t> const& order,
-                                   placement_bound const& bound, byte_count ceiling = no_limit - 1)
+[[nodiscard]] inline packing fit_outwards(placement_shapes const& all,
+                                          std::vector<std::uint32_t> const& order,
+                                          placement_bound const& bound, byte_count ceiling = no_limit - 1)
 {
     std::size_t const n = all.size();
     packing result;

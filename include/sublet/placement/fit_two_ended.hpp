@@ -35,9 +35,9 @@ namespace sublet {
 ///             every batch from 1 to `most`.
 /// Complexity: O(n k^2) at worst, about O(n k) as a rule, n = buffers, k = those alive together with one.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-template <std::same_as<symbolic_buffer> Buffer>
-[[nodiscard]] std::vector<affine_bytes> fit_two_ended(std::vector<Buffer> const& buffers,
-                                                      std::vector<buffer_id> const& order, byte_count most)
+[[nodiscard]] inline std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                             std::vector<buffer_id> const& order,
+                                                             byte_count most)
 {
     struct two_ended {
         byte_count start[2], top[2];
@@ -47,7 +47,7 @@ template <std::same_as<symbolic_buffer> Buffer>
     std::vector<two_ended> placed(buffers.size());
     std::vector<buffer_id> by_start, in_the_way; // by rising start for a batch of 1
     for (buffer_id id : order) {
-        Buffer b = buffers[id];
+        symbolic_buffer b = buffers[id];
         in_the_way.clear();
         for (buffer_id other : by_start)
             if (overlaps(buffers[other].life, b.life)) in_the_way.push_back(other);

@@ -39,9 +39,8 @@ namespace sublet {
 ///             are not looked at.
 /// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] packing fit_upwards(Shapes const& all, std::vector<std::uint32_t> const& order,
-                                  placement_bound const& bound, byte_count ceiling = no_limit - 1)
+[[nodiscard]] inline packing fit_upwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+                                         placement_bound const& bound, byte_count ceiling = no_limit - 1)
 {
     struct waiting {
         byte_count lowest; // where it can lie

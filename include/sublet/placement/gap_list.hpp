@@ -42,8 +42,7 @@ public:
         std::size_t block = 0, at = 0;
     };
 
-    template <std::same_as<gap> Gap>
-    void insert(Gap const& g)
+    void insert(gap const& g)
     {
         if (first_.empty()) {
             first_.push_back(g);
@@ -64,8 +63,7 @@ public:
     }
 
     /// Requires: it is in it.
-    template <std::same_as<gap> Gap>
-    void erase(Gap const& g)
+    void erase(gap const& g)
     {
         std::size_t const which = block_of(g);
         block& b = blocks_[number_[which]];
@@ -76,7 +74,6 @@ public:
     }
 
     /// The first that has at least this room; past the last if none has.
-    template <class = void>
     [[nodiscard]] cursor with_room(byte_count room) const
     {
         if (first_.empty()) return {};
@@ -174,8 +171,7 @@ public:
     /// ceiling.
     ///
     /// Complexity: O(log gaps) and a look at some that alignment makes too small.
-    template <std::same_as<placement_shape> Shape>
-    byte_count take(std::uint32_t who, Shape const& shape, byte_count ceiling)
+    byte_count take(std::uint32_t who, placement_shape const& shape, byte_count ceiling)
     {
         if (shape.size > ceiling) return no_offset;
         int misfits = 0;
@@ -199,7 +195,6 @@ public:
     }
 
     /// On top of all others.
-    template <class = void>
     void stack(std::uint32_t who, byte_count origin, byte_count size)
     {
         std::uint32_t const under = below_[border_];
@@ -209,7 +204,6 @@ public:
         offer(who);
     }
 
-    template <class = void>
     void give_back(std::uint32_t who)
     {
         std::uint32_t const under = below_[who], over = above_[who];

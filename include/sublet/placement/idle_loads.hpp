@@ -65,11 +65,10 @@ struct lowest_load {
 /// taken, is raised to what can.
 ///
 /// Requires: as advise().
-template <std::same_as<placement_problem> Problem>
 class idle_loads {
 public:
     /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
-    idle_loads(Problem const& problem, idle_times const& times)
+    idle_loads(placement_problem const& problem, idle_times const& times)
         : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
           blocked_(times.stretches.size(), 0), is_plain_(times.stretches.size(), 1)
     {
@@ -218,10 +217,10 @@ private:
         for (std::uint32_t n : asked_by_[i]) blocked_[times_.needs[n].kept] += taken ? 1u : ~0u;
     }
 
-    Problem const& problem_;
+    placement_problem const& problem_;
     idle_times const& times_;
     step_id positions_ = 1;
-    std::vector<load_tree<>> trees_; // by pool
+    std::vector<load_tree> trees_; // by pool
     std::vector<byte_count> capacity_;
     std::vector<lowest_load> least_;
     std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position

@@ -40,8 +40,8 @@ struct improve_options {
 /// Requires:   `best` is a packing of all shapes; the bound's `bytes` may be any height that is low enough.
 /// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
 ///             same packing, as long as the driver does not stop it.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-[[nodiscard]] packing improve(Shapes const& all, placement_bound const& bound, packing best,
+template <search_driver Driver>
+[[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
                               improve_options options, Driver& driver, std::uint32_t& tried)
 {
     static constexpr placement_order pyramids[] = {placement_order::peak_birth, placement_order::peak_length};

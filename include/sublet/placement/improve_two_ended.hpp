@@ -45,10 +45,9 @@ struct two_ended_stacking {
 
 namespace detail {
 
-template <std::same_as<symbolic_buffer> Buffer>
 class stacking_climber {
 public:
-    stacking_climber(std::vector<Buffer> const& buffers, std::vector<batch_goal> const& goals,
+    stacking_climber(std::vector<symbolic_buffer> const& buffers, std::vector<batch_goal> const& goals,
                      byte_count most, std::uint64_t seed)
         : buffers_(buffers), goals_(goals), most_(most), random_(seed)
     {
@@ -112,7 +111,7 @@ private:
         return top;
     }
 
-    std::vector<Buffer> const& buffers_;
+    std::vector<symbolic_buffer> const& buffers_;
     std::vector<batch_goal> const& goals_;
     byte_count most_;
     std::uint64_t random_;
@@ -130,13 +129,13 @@ private:
 /// Complexity: stack_two_ended() for each move, and O(n c) where one is kept, n = buffers, c = those that
 ///             stand upon each other.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-template <std::same_as<symbolic_buffer> Buffer>
-[[nodiscard]] two_ended_stacking improve_two_ended(std::vector<Buffer> const& buffers,
-                                                   std::vector<buffer_id> order,
-                                                   std::vector<batch_goal> const& goals, byte_count most,
-                                                   std::uint64_t moves, std::uint64_t seed = 0)
+[[nodiscard]] inline two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                          std::vector<buffer_id> order,
+                                                          std::vector<batch_goal> const& goals,
+                                                          byte_count most, std::uint64_t moves,
+                                                          std::uint64_t seed = 0)
 {
-    detail::stacking_climber<Buffer> climber(buffers, goals, most, seed);
+    detail::stacking_climber climber(buffers, goals, most, seed);
     two_ended_stacking best = climber.stack(std::move(order));
     if (best.worst <= 1) return best;
     std::vector<buffer_id> pillar = climber.pillar(best);

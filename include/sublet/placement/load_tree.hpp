@@ -23,7 +23,6 @@
 
 namespace sublet {
 
-template <std::same_as<std::int64_t> Bytes = std::int64_t>
 class load_tree {
 public:
     explicit load_tree(std::size_t positions)
@@ -32,13 +31,13 @@ public:
     }
 
     /// Requires: `when` is not empty and within the positions; no load is less than 0, or 2^63 or more.
-    void add(live_range when, byte_count bytes) { change(when, static_cast<Bytes>(bytes)); }
-    void remove(live_range when, byte_count bytes) { change(when, -static_cast<Bytes>(bytes)); }
+    void add(live_range when, byte_count bytes) { change(when, static_cast<std::int64_t>(bytes)); }
+    void remove(live_range when, byte_count bytes) { change(when, -static_cast<std::int64_t>(bytes)); }
 
     /// The most bytes alive at one of some positions.
     [[nodiscard]] byte_count most(live_range when) const
     {
-        Bytes most = 0;
+        std::int64_t most = 0;
         for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
             if (i % 2 == 1) most = larger(most, whole(i++));
             if (j % 2 == 1) most = larger(most, whole(--j));
@@ -48,13 +47,13 @@ public:
 
 private:
     /// With all that has been added above.
-    Bytes whole(std::size_t node) const
+    std::int64_t whole(std::size_t node) const
     {
-        Bytes bytes = most_[node];
+        std::int64_t bytes = most_[node];
         while ((node /= 2) != 0) bytes += added_[node];
         return bytes;
     }
-    void change(live_range when, Bytes bytes)
+    void change(live_range when, std::int64_t bytes)
     {
         for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
             if (i % 2 == 1) put(i++, bytes);
@@ -63,7 +62,7 @@ private:
         repair(when.first + leaves_);
         repair(when.last - 1 + leaves_);
     }
-    void put(std::size_t node, Bytes bytes)
+    void put(std::size_t node, std::int64_t bytes)
     {
         most_[node] += bytes;
         added_[node] += bytes;
@@ -74,16 +73,15 @@ private:
     }
 
     std::size_t leaves_;
-    std::vector<Bytes> most_, added_; // by node
+    std::vector<std::int64_t> most_, added_; // by node
 };
 
 /// At i: how many of the positions below i are in one of the ranges; for all positions and their end.
-template <std::same_as<live_range> Range>
-[[nodiscard]] std::vector<std::uint32_t> covered_below(std::vector<Range> const& ranges,
-                                                       std::size_t positions)
+[[nodiscard]] inline std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
+                                                              std::size_t positions)
 {
     std::vector<std::uint32_t> begun(positions + 1, 0), below(positions + 1, 0); // begun: and not ended
-    for (Range const& r : ranges) {
+    for (live_range const& r : ranges) {
         ++begun[r.first];
         --begun[r.last]; // modulo 2^32: the sum is right again
     }

@@ -40,8 +40,7 @@ struct minimized {
 
     /// No stacking is lower than `height`, for which `tried` are to blame; if these can only be stacked, no
     /// placement is.
-    template <std::same_as<placement_shapes> Shapes>
-    void raise(Shapes const& all, byte_count height, std::vector<std::uint32_t> tried)
+    void raise(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried)
     {
         least_stacking = height;
         if (!can_only_be_stacked(all, tried)) return;
@@ -53,8 +52,7 @@ struct minimized {
 namespace detail {
 
 /// The lowest height above `height` that stackings can have: origins are multiples of the unit.
-template <std::same_as<placement_shapes> Shapes>
-byte_count next_height(Shapes const& all, byte_count unit, byte_count height)
+inline byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height)
 {
     byte_count next = no_limit;
     for (placement_shape const& s : all.shapes) {
@@ -122,8 +120,8 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 ///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
 ///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-[[nodiscard]] minimized minimize(Shapes const& all, byte_count bound, packing incumbent,
+template <search_driver Driver>
+[[nodiscard]] minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
                                  search_options const& options, Driver& driver)
 {
     minimized result{std::move(incumbent), bound, bound, false, 0, {}};

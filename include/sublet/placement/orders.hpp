@@ -64,11 +64,10 @@ namespace detail {
 
 /// Sort ids by falling key; of equals, as they are. A digit of all keys after the other, from the last one,
 /// but none in which they do not differ.  O(n * digits that differ)
-template <std::same_as<byte_count> Key>
-void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<Key> const& key)
+inline void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
 {
     constexpr unsigned digit_bits = 11;
-    Key differ = 0;
+    byte_count differ = 0;
     for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
     std::vector<std::uint32_t> sorted(ids.size()), next(std::size_t{1} << digit_bits);
     for (unsigned shift = 0; shift < 64; shift += digit_bits) {
@@ -112,8 +111,7 @@ private:
 };
 
 /// By position, its place among all of them by rising load; of equals the later one has the lower.
-template <std::same_as<byte_count> Bytes>
-std::vector<byte_count> ranks_by_load(std::vector<Bytes> const& live_bytes)
+inline std::vector<byte_count> ranks_by_load(std::vector<byte_count> const& live_bytes)
 {
     std::vector<std::uint32_t> fullest(live_bytes.size());
     for (std::uint32_t p = 0; p != fullest.size(); ++p) fullest[p] = p;
@@ -143,9 +141,8 @@ inline std::vector<std::uint32_t> ring_of_distance(std::size_t positions, std::s
 ///
 /// Requires:   `bound` is that of the shapes.
 /// Complexity: O(n + p) but for load, which asks a tree of maxima: O(n log p), n = shapes, p = positions.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] std::vector<std::uint32_t> order_by(placement_order which, Shapes const& all,
-                                                  placement_bound const& bound)
+[[nodiscard]] inline std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
+                                                         placement_bound const& bound)
 {
     std::size_t const n = all.size();
     std::vector<std::uint32_t> order(n);

@@ -59,8 +59,7 @@ struct pool_members {
     }
 };
 
-template <std::same_as<placement_problem> Problem>
-pool_members members_by_pool(Problem const& problem)
+inline pool_members members_by_pool(placement_problem const& problem)
 {
     pool_members result;
     result.first.assign(pool_count(problem) + 1, 0);
@@ -74,15 +73,13 @@ pool_members members_by_pool(Problem const& problem)
 }
 
 /// The limits of a pool that may not be listed.
-template <std::same_as<placement_problem> Problem>
-pool_limits limits_of(Problem const& problem, std::size_t pool)
+inline pool_limits limits_of(placement_problem const& problem, std::size_t pool)
 {
     return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
 }
 
 /// All buffers in some of the shapes, ascending by shape.
-template <std::same_as<placement_shapes> Shapes>
-std::vector<buffer_id> buffers_in(Shapes const& all, std::vector<std::uint32_t> const& some)
+inline std::vector<buffer_id> buffers_in(placement_shapes const& all, std::vector<std::uint32_t> const& some)
 {
     std::vector<unsigned char> is_in(all.size(), 0);
     for (std::uint32_t s : some) is_in[s] = 1;
@@ -93,8 +90,8 @@ std::vector<buffer_id> buffers_in(Shapes const& all, std::vector<std::uint32_t> 
 }
 
 /// The buffer that is the best of a shape, the first of equals.
-template <std::same_as<placement_shapes> Shapes, class Goodness>
-buffer_id part_of(Shapes const& all, std::uint32_t shape, Goodness goodness)
+template <class Goodness>
+buffer_id part_of(placement_shapes const& all, std::uint32_t shape, Goodness goodness)
 {
     buffer_id best = no_buffer;
     byte_count most = 0;
@@ -107,8 +104,7 @@ buffer_id part_of(Shapes const& all, std::uint32_t shape, Goodness goodness)
 }
 
 /// What stands against any placement of the shapes: `bytes` is `no_limit`, or there is nothing.
-template <std::same_as<placement_problem> Problem>
-placement_proof contradiction(Problem const& problem, placement_shapes const& shapes)
+inline placement_proof contradiction(placement_problem const& problem, placement_shapes const& shapes)
 {
     switch (shapes.fault) {
     case shape_fault::pin_misaligned: return {proof_kind::pin_misaligned, no_limit, 0, {shapes.buffer}};
@@ -127,8 +123,8 @@ placement_proof contradiction(Problem const& problem, placement_shapes const& sh
 }
 
 /// The bound of the shapes as one for buffers and positions.
-template <std::same_as<placement_problem> Problem>
-placement_proof proof_of(Problem const& problem, placement_shapes const& shapes, placement_bound const& bound)
+inline placement_proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
+                                placement_bound const& bound)
 {
     placement_proof proof{bound.kind, bound.bytes};
     if (bound.kind == proof_kind::live_bytes) proof.position = shapes.positions[bound.peak_position];
@@ -167,8 +163,8 @@ struct told_driver {
 
 /// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
 /// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-packing search_few(Shapes const& shapes, byte_count capacity, pack_options const& options,
+template <search_driver Driver>
+packing search_few(placement_shapes const& shapes, byte_count capacity, pack_options const& options,
                    std::uint64_t nodes, packing best, Driver& driver, placed_pool& out,
                    byte_count& least_stacking)
 {
@@ -198,8 +194,8 @@ packing search_few(Shapes const& shapes, byte_count capacity, pack_options const
 }
 
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_count capacity,
+template <search_driver Driver>
+packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, Driver& driver, placed_pool& out)
 {
     packing best = first_packing(shapes, bound);
@@ -239,9 +235,10 @@ packing pack_shapes(Shapes const& shapes, placement_bound const& bound, byte_cou
 
 /// Place the buffers of one pool, if nothing stands against it: `pack` is called with their shapes, the bound
 /// and the result so far, in which it may raise the bound, and returns where they lie.
-template <std::same_as<placement_problem> Problem, class Pack>
-placed_pool pack_pool(Problem const& problem, std::vector<buffer_id> const& members, pool_limits limits,
-                      placement_objective objective, std::vector<byte_count>& offset, Pack pack)
+template <class Pack>
+placed_pool pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+                      pool_limits limits, placement_objective objective, std::vector<byte_count>& offset,
+                      Pack pack)
 {
     placed_pool out;
     placement_shapes const shapes = shapes_of(problem, members, limits);
@@ -267,8 +264,8 @@ placed_pool pack_pool(Problem const& problem, std::vector<buffer_id> const& memb
 
 /// One pool after the other; `pack` is also given the capacity. A driver that divides its time is told how
 /// many are left.
-template <std::same_as<placement_problem> Problem, search_driver Driver, class Pack>
-placement pack_pools(Problem const& problem, pack_options const& options, Driver& driver, Pack pack)
+template <search_driver Driver, class Pack>
+placement pack_pools(placement_problem const& problem, pack_options const& options, Driver& driver, Pack pack)
 {
     pool_members const members = members_by_pool(problem);
     placement result;
@@ -300,8 +297,8 @@ placement pack_pools(Problem const& problem, pack_options const& options, Driver
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-[[nodiscard]] placement pack(Problem const& problem, pack_options const& options, Driver& driver)
+template <search_driver Driver>
+[[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options, Driver& driver)
 {
     return detail::pack_pools(
         problem, options, driver,
@@ -310,8 +307,7 @@ template <std::same_as<placement_problem> Problem, search_driver Driver>
         });
 }
 
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] placement pack(Problem const& problem, pack_options const& options = {})
+[[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options = {})
 {
     steady driver;
     return pack(problem, options, driver);

@@ -63,14 +63,13 @@ inline std::vector<byte_count> sampled_batches(byte_count most)
 }
 
 /// Each batch by itself, without regard to capacities.
-template <std::same_as<symbolic_buffer> Buffer>
-std::vector<batch_sample> pack_samples(std::vector<Buffer> const& buffers, byte_count most,
-                                       pack_options const& options)
+inline std::vector<batch_sample> pack_samples(std::vector<symbolic_buffer> const& buffers, byte_count most,
+                                              pack_options const& options)
 {
     std::vector<batch_sample> samples;
     for (byte_count batch : sampled_batches(most)) {
         placement_problem problem;
-        for (Buffer const& b : buffers)
+        for (symbolic_buffer const& b : buffers)
             problem.buffers.push_back({b.life, b.size.at(batch), b.alignment, b.pool});
         samples.push_back({batch, pack(problem, options)});
     }
@@ -78,11 +77,10 @@ std::vector<batch_sample> pack_samples(std::vector<Buffer> const& buffers, byte_
 }
 
 /// The buffers of one pool, and the best starts so far.
-template <std::same_as<symbolic_buffer> Buffer>
 class symbolic_pool {
 public:
-    symbolic_pool(std::vector<Buffer> const& buffers, pool_id pool, std::vector<batch_sample> const& samples,
-                  byte_count most)
+    symbolic_pool(std::vector<symbolic_buffer> const& buffers, pool_id pool,
+                  std::vector<batch_sample> const& samples, byte_count most)
         : buffers_(buffers), pool_(pool), samples_(samples), most_(most)
     {
         for (buffer_id b = 0; b != buffers.size(); ++b)
@@ -177,7 +175,7 @@ private:
     {
         affine_bytes height;
         for (buffer_id id : some) {
-            Buffer b = buffers_[id];
+            symbolic_buffer b = buffers_[id];
             b.start = start[id];
             height = least_above(height, b.top(), most_);
         }
@@ -191,7 +189,7 @@ private:
         for (batch_sample const& sample : samples_) {
             byte_count height = 0;
             for (buffer_id id = 0; id != buffers_.size(); ++id) {
-                Buffer b = buffers_[id];
+                symbolic_buffer b = buffers_[id];
                 if (b.pool != pool_) continue;
                 b.start = start[id];
                 height = larger(height, checked_add(b.offset_at(sample.batch), b.size.at(sample.batch)));
@@ -206,7 +204,7 @@ private:
     }
     bool is_done() const { return worst_ <= 1; }
 
-    std::vector<Buffer> const& buffers_;
+    std::vector<symbolic_buffer> const& buffers_;
     pool_id pool_;
     std::vector<batch_sample> const& samples_;
     byte_count most_;
@@ -226,17 +224,17 @@ private:
 /// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
 ///             fit_two_ended() where they are few; and improve_two_ended() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
-template <std::same_as<symbolic_buffer> Buffer>
-[[nodiscard]] symbolic_packing pack_symbolic(std::vector<Buffer> const& buffers, byte_count most,
-                                             batch_mixing mixing = batch_mixing::proved,
-                                             pack_options const& options = {})
+[[nodiscard]] inline symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& buffers,
+                                                    byte_count most,
+                                                    batch_mixing mixing = batch_mixing::proved,
+                                                    pack_options const& options = {})
 {
     symbolic_packing result;
     result.start.assign(buffers.size(), {});
     result.samples = detail::pack_samples(buffers, most, options);
     result.arena.assign(result.samples.back().own.pools.size(), {});
     for (pool_id p = 0; p != result.arena.size(); ++p) {
-        detail::symbolic_pool<Buffer> pool(buffers, p, result.samples, most);
+        detail::symbolic_pool pool(buffers, p, result.samples, most);
         if (pool.is_empty()) continue;
         if (mixing == batch_mixing::apart) pool.pack_apart();
         else pool.pack_together();

@@ -23,8 +23,7 @@
 namespace sublet {
 
 /// By part, the number of its first shape; and the number of shapes behind them.  O(n)
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] std::vector<std::uint32_t> parts_in_time(Shapes const& all)
+[[nodiscard]] inline std::vector<std::uint32_t> parts_in_time(placement_shapes const& all)
 {
     std::vector<std::uint32_t> first;
     step_id end = 0;
@@ -41,8 +40,8 @@ template <std::same_as<placement_shapes> Shapes>
 /// Requires:   first < last.
 /// Ensures:    shape i is first + i of all; positions are only those from its first birth to its last death.
 /// Complexity: O(shapes and positions of the part).
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] placement_shapes part_of(Shapes const& all, std::uint32_t first, std::uint32_t last)
+[[nodiscard]] inline placement_shapes part_of(placement_shapes const& all, std::uint32_t first,
+                                              std::uint32_t last)
 {
     placement_shapes part;
     step_id const begin = all.shapes[first].life.first;

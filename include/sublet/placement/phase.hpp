@@ -46,8 +46,7 @@ struct phased_offsets {
 ///
 /// Complexity: O(log alignment) steps of Euclid's algorithm, and as many additions.
 /// Throws:     precondition_error if the common alignment reaches 2^62.
-template <std::same_as<phased_offsets> Offsets>
-[[nodiscard]] constexpr bool restrict_to(Offsets& one, phased_offsets const& other)
+[[nodiscard]] constexpr bool restrict_to(phased_offsets& one, phased_offsets const& other)
 {
     if (one.alignment % other.alignment == 0) return one.phase % other.alignment == other.phase;
     // inverse * one.alignment is divisor, modulo other.alignment.

@@ -37,12 +37,11 @@ struct shape_piece {
 namespace detail {
 
 /// Ascending, and each once.
-template <std::same_as<step_id> Position>
-void keep_distinct(std::vector<Position>& positions)
+inline void keep_distinct(std::vector<step_id>& positions)
 {
     sort_ascending(positions);
     std::size_t distinct = 0;
-    for (Position at : positions)
+    for (step_id at : positions)
         if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;
     positions.resize(distinct);
 }
@@ -52,8 +51,7 @@ void keep_distinct(std::vector<Position>& positions)
 /// {buffer, begin, index} of all gaps, ascending.
 ///
 /// Throws: precondition_error for a gap of no buffer.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] std::vector<keyed> gaps_in_order(Problem const& problem)
+[[nodiscard]] inline std::vector<keyed> gaps_in_order(placement_problem const& problem)
 {
     std::vector<keyed> order;
     order.reserve(problem.gaps.size());
@@ -70,9 +68,8 @@ template <std::same_as<placement_problem> Problem>
 ///
 /// Complexity: O(log gaps), and as many steps as the buffer has gaps.
 /// Throws:     precondition_error for a window outside of the buffer, and for gaps that meet.
-template <std::same_as<placement_problem> Problem>
-void append_pieces(Problem const& problem, std::vector<keyed> const& gaps, buffer_id who, byte_count distance,
-                   std::vector<shape_piece>& pieces)
+inline void append_pieces(placement_problem const& problem, std::vector<keyed> const& gaps, buffer_id who,
+                          byte_count distance, std::vector<shape_piece>& pieces)
 {
     placement_buffer const& b = problem.buffers[who];
     std::size_t const first = pieces.size();
@@ -103,12 +100,11 @@ void append_pieces(Problem const& problem, std::vector<keyed> const& gaps, buffe
 ///
 /// The pieces paint the positions between two of their begins and ends, and who paints first stays: the
 /// lowest begins, then, in a second round, the highest ends.  O(n log n)
-template <std::same_as<shape_piece> Piece>
-void merge_pieces(std::vector<Piece>& pieces)
+inline void merge_pieces(std::vector<shape_piece>& pieces)
 {
     std::vector<step_id> cuts;
     cuts.reserve(2 * pieces.size());
-    for (Piece const& p : pieces) {
+    for (shape_piece const& p : pieces) {
         cuts.push_back(p.when.first);
         cuts.push_back(p.when.last);
     }
@@ -135,10 +131,11 @@ void merge_pieces(std::vector<Piece>& pieces)
             }
         }
     };
-    auto begin_of = [](Piece const& p) { return p.begin; };
-    auto end_of = [](Piece const& p) { return p.end; };
+    auto begin_of = [](shape_piece const& p) { return p.begin; };
+    auto end_of = [](shape_piece const& p) { return p.end; };
     paint(begin, begin_of, begin_of);
-    paint(end, [](Piece const& p) { return falling(p.end); }, end_of);
+    paint(
+        end, [](shape_piece const& p) { return falling(p.end); }, end_of);
     pieces.clear();
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
         if (end[i] == 0) continue;
@@ -151,25 +148,24 @@ void merge_pieces(std::vector<Piece>& pieces)
 
 /// Replace the positions of `pieces` by their ranks, and return the positions by rank. Where positions are
 /// dense they are counted, otherwise sorted.
-template <std::same_as<shape_piece> Piece>
-[[nodiscard]] std::vector<step_id> rank_positions(std::vector<Piece>& pieces)
+[[nodiscard]] inline std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces)
 {
     step_id last = 0;
-    for (Piece const& p : pieces) last = larger(last, p.when.last);
+    for (shape_piece const& p : pieces) last = larger(last, p.when.last);
     std::vector<step_id> positions, rank;
     if (last / 16 <= pieces.size()) {
         rank.assign(std::size_t{last} + 1, 0);
-        for (Piece const& p : pieces) rank[p.when.first] = rank[p.when.last] = 1;
+        for (shape_piece const& p : pieces) rank[p.when.first] = rank[p.when.last] = 1;
         for (std::size_t at = 0; at != rank.size(); ++at)
             if (rank[at] != 0) {
                 rank[at] = static_cast<step_id>(positions.size());
                 positions.push_back(static_cast<step_id>(at));
             }
-        for (Piece& p : pieces) p.when = {rank[p.when.first], rank[p.when.last]};
+        for (shape_piece& p : pieces) p.when = {rank[p.when.first], rank[p.when.last]};
         return positions;
     }
     positions.reserve(2 * pieces.size());
-    for (Piece const& p : pieces) {
+    for (shape_piece const& p : pieces) {
         positions.push_back(p.when.first);
         positions.push_back(p.when.last);
     }
@@ -178,7 +174,7 @@ template <std::same_as<shape_piece> Piece>
         return static_cast<step_id>(
             first_that(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
     };
-    for (Piece& p : pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
+    for (shape_piece& p : pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
     return positions;
 }
 

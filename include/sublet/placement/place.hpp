@@ -53,8 +53,7 @@ struct place_options {
 namespace detail {
 
 /// What place() asks of pack().
-template <std::same_as<place_options> Options>
-pack_options counts_of(Options const& options)
+inline pack_options counts_of(place_options const& options)
 {
     pack_options counts;
     counts.objective = options.objective;
@@ -67,8 +66,8 @@ pack_options counts_of(Options const& options)
 }
 
 /// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-void shorten(Problem const& problem, pool_id pool, pack_options const& counts, Driver& driver,
+template <search_driver Driver>
+void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts, Driver& driver,
              placement_proof& proof)
 {
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
@@ -79,8 +78,8 @@ void shorten(Problem const& problem, pool_id pool, pack_options const& counts, D
 }
 
 /// Each in its own pool.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-placement place_fixed(Problem const& problem, std::vector<byte_count> const& previous,
+template <search_driver Driver>
+placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
                       std::vector<unsigned char> const& keep, pack_options const& counts, Driver& driver)
 {
     bool is_new = true;
@@ -99,8 +98,8 @@ placement place_fixed(Problem const& problem, std::vector<byte_count> const& pre
 
 /// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
 /// they bound its height.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-void claim_less(Problem problem, pool_candidates const& candidates, pack_options const& counts,
+template <search_driver Driver>
+void claim_less(placement_problem problem, pool_candidates const& candidates, pack_options const& counts,
                 Driver& driver, placement& result)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
@@ -130,8 +129,7 @@ void claim_less(Problem problem, pool_candidates const& candidates, pack_options
 /// Complexity: pack(), or for one pool after the other its share of the time limit.
 /// Throws:     precondition_error where pack(), choose_pools() or replan() do, or a table has not one entry a
 ///             buffer; and what the listener throws.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] placement place(Problem const& problem, place_options const& options = {})
+[[nodiscard]] inline placement place(placement_problem const& problem, place_options const& options = {})
 {
     SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
     std::size_t const buffers = problem.buffers.size();
@@ -144,7 +142,7 @@ template <std::same_as<placement_problem> Problem>
 
     driver.begin(2); // half of the time at most
     pool_assignment const chosen = choose_pools(problem, counts, driver);
-    Problem fixed = problem;
+    placement_problem fixed = problem;
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     fixed.choices.clear();
     placement result = detail::place_fixed(fixed, previous, keep, counts, driver);

@@ -139,8 +139,8 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
-template <std::same_as<placement_problem> Problem, class Lives>
-[[nodiscard]] placement place_concurrently(Problem const& problem, Lives const& lives,
+template <class Lives>
+[[nodiscard]] placement place_concurrently(placement_problem const& problem, Lives const& lives,
                                            live_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {

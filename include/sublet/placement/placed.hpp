@@ -40,8 +40,7 @@ enum class gap_choice : std::uint8_t { lowest, tightest };
 class placed_pieces {
 public:
     /// Nothing is placed yet; later only shapes of `all` will be.
-    template <std::same_as<placement_shapes> Shapes>
-    explicit placed_pieces(Shapes const& all)
+    explicit placed_pieces(placement_shapes const& all)
     {
         std::vector<std::uint32_t> events(all.positions.size(), 0); // births and deaths
         for (shape_piece const& p : all.pieces) {
@@ -62,7 +61,6 @@ public:
     }
 
     /// As if nothing had been placed.  O(buckets)
-    template <class = void>
     void clear()
     {
         visits_ = 0;
@@ -75,8 +73,7 @@ public:
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
     /// What lies on others is allowed.
-    template <std::same_as<placement_shapes> Shapes>
-    void insert(Shapes const& all, std::uint32_t shape, byte_count origin)
+    void insert(placement_shapes const& all, std::uint32_t shape, byte_count origin)
     {
         for (shape_piece const& p : all.pieces_of(shape))
             insert(shape_piece{p.when, origin + p.begin, origin + p.end});
@@ -86,8 +83,7 @@ public:
     /// the lowest, or the lowest of those with the least room above; `no_offset` if there is none.
     ///
     /// Requires: highest + the size of the shape is below 2^64 - 1.
-    template <std::same_as<placement_shapes> Shapes>
-    [[nodiscard]] byte_count free_origin(Shapes const& all, std::uint32_t shape, byte_count from,
+    [[nodiscard]] byte_count free_origin(placement_shapes const& all, std::uint32_t shape, byte_count from,
                                          byte_count highest, gap_choice choice = gap_choice::lowest)
     {
         gather(all, shape);
@@ -107,8 +103,8 @@ public:
     }
 
     /// As free_origin(), on top of all that is in the way: quick, whatever gaps there are.
-    template <std::same_as<placement_shapes> Shapes>
-    [[nodiscard]] byte_count origin_on_top(Shapes const& all, std::uint32_t shape, byte_count highest)
+    [[nodiscard]] byte_count origin_on_top(placement_shapes const& all, std::uint32_t shape,
+                                           byte_count highest)
     {
         gather(all, shape);
         byte_count top = 0;
@@ -175,8 +171,7 @@ private:
     }
 
     /// From `at` upwards, the lowest origin that nothing is in the way of.
-    template <std::same_as<placement_shape> Shape>
-    byte_count lift(Shape const& shape, byte_count at, byte_count highest)
+    byte_count lift(placement_shape const& shape, byte_count at, byte_count highest)
     {
         for (byte_count before = no_offset; at != before;) {
             if (at > highest) return no_offset;
@@ -202,7 +197,6 @@ private:
 
     /// How high an origin that was lifted may rise until it meets something; `no_offset`: as high as it
     /// likes.
-    template <class = void>
     byte_count lowest_above()
     {
         byte_count end = no_offset;
@@ -215,8 +209,7 @@ private:
         return end;
     }
 
-    template <std::same_as<shape_piece> Piece>
-    void insert(Piece const& p)
+    void insert(shape_piece const& p)
     {
         std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
         if (is_wide_[first] != 0) list(near_[first], p);

@@ -56,7 +56,6 @@ public:
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
     /// What lies on others is allowed.
-    template <class = void>
     void insert(buffer_id b, byte_count begin, byte_count end)
     {
         std::uint64_t steps = 16; // what one costs whatever is found
@@ -69,7 +68,6 @@ public:
     }
 
     /// The bytes from `begin` to `end` are free for b.
-    template <class = void>
     [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const
     {
         bool is_free = true;
@@ -84,7 +82,6 @@ public:
     /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
     /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
     /// all.
-    template <class = void>
     [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
                                         byte_count ceiling, bool in_haste = false)
     {
@@ -120,7 +117,6 @@ public:
 
 private:
     /// The end of the highest that is in the way of b.
-    template <class = void>
     byte_count top(buffer_id b)
     {
         byte_count end = 0;

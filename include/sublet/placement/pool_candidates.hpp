@@ -47,8 +47,7 @@ struct pool_candidates {
 /// Complexity: O(n log n), n = buffers, choices and colocations.
 /// Throws:     precondition_error for buffers that do not exist, colocated ones without a pool in common, and
 ///             costs that exceed 64 bits.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] pool_candidates candidates_of(Problem const& problem)
+[[nodiscard]] inline pool_candidates candidates_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
     std::vector<buffer_id> leader(n); // of those colocated, the lowest

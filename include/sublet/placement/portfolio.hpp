@@ -118,8 +118,7 @@ private:
 namespace detail {
 
 /// Whether all numbers of a search, for that capacity in units, stay below `bound`.
-template <std::same_as<scaled_shapes> Scaled>
-bool numbers_stay_below(Scaled const& scaled, byte_count capacity, byte_count bound)
+inline bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_count bound)
 {
     if (capacity >= bound) return false;
     std::vector<byte_count> load(scaled.shapes.positions.size() + 1, 0);
@@ -161,9 +160,9 @@ search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search
 /// Requires:   all.fault is none.
 /// Ensures:    the same answer with any driver, unless it stops the search.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each, usually far less.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-[[nodiscard]] search_result decide(Shapes const& all, byte_count capacity, search_options const& options,
-                                   Driver& driver)
+template <search_driver Driver>
+[[nodiscard]] search_result decide(placement_shapes const& all, byte_count capacity,
+                                   search_options const& options, Driver& driver)
 {
     scaled_shapes const scaled = scale_down(all);
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;

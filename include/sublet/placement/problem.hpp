@@ -82,8 +82,7 @@ struct placement_problem {
 
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] std::size_t pool_count(Problem const& problem)
+[[nodiscard]] inline std::size_t pool_count(placement_problem const& problem)
 {
     std::size_t pools = problem.pools.size();
     for (placement_buffer const& b : problem.buffers) {

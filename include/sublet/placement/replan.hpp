@@ -50,9 +50,8 @@ struct former_places {
     std::vector<byte_count> weight; ///< by shape
 };
 
-template <std::same_as<placement_shapes> Shapes>
-former_places homes_of(Shapes const& all, placement_problem const& problem,
-                       std::vector<byte_count> const& previous)
+inline former_places homes_of(placement_shapes const& all, placement_problem const& problem,
+                              std::vector<byte_count> const& previous)
 {
     former_places former{std::vector<byte_count>(all.size(), no_offset),
                          std::vector<byte_count>(all.size(), 0)};
@@ -78,8 +77,8 @@ former_places homes_of(Shapes const& all, placement_problem const& problem,
 ///
 /// Pieces are painted from below as in clashing_pins(). What lies under one that has gone is not to be seen
 /// then, so that there is another round whenever somebody went.
-template <std::same_as<placement_shapes> Shapes>
-void part_clashing(Shapes const& all, former_places const& former, std::vector<unsigned char>& stays)
+inline void part_clashing(placement_shapes const& all, former_places const& former,
+                          std::vector<unsigned char>& stays)
 {
     auto is_there = [&](std::uint32_t s) { return stays[s] != 0 || all.shapes[s].pinned != no_offset; };
     std::vector<keyed> from_below; // {begin, piece, shape}
@@ -109,9 +108,8 @@ void part_clashing(Shapes const& all, former_places const& former, std::vector<u
 
 /// The lightest of those that stay go, up to `count` of them, if they live beside a shape that ends above
 /// `limit`. Returns whether any did.
-template <std::same_as<placement_shapes> Shapes>
-bool release_beside(Shapes const& all, former_places const& former, packing const& high, byte_count limit,
-                    std::size_t count, std::vector<unsigned char>& stays)
+inline bool release_beside(placement_shapes const& all, former_places const& former, packing const& high,
+                           byte_count limit, std::size_t count, std::vector<unsigned char>& stays)
 {
     std::vector<live_range> too_high;
     for (std::uint32_t s = 0; s != all.size(); ++s)
@@ -128,9 +126,9 @@ bool release_beside(Shapes const& all, former_places const& former, packing cons
 }
 
 /// As pack_shapes(), and of the shapes that have a home as few bytes away from it as are quickly found.
-template <std::same_as<placement_shapes> Shapes, search_driver Driver>
-packing pack_near(Shapes all, former_places const& former, placement_bound const& bound, byte_count capacity,
-                  pack_options const& options, Driver& driver, placed_pool& out)
+template <search_driver Driver>
+packing pack_near(placement_shapes all, former_places const& former, placement_bound const& bound,
+                  byte_count capacity, pack_options const& options, Driver& driver, placed_pool& out)
 {
     for (std::size_t s = 0; s != all.size(); ++s)
         if (former.home[s] != no_offset) all.shapes[s].preferred = former.home[s];
@@ -154,7 +152,7 @@ packing pack_near(Shapes all, former_places const& former, placement_bound const
     quick.visits /= 16, quick.improve_visits /= 16, quick.nodes /= 16;
     packing found;
     auto is_low_with = [&](std::vector<unsigned char> const& at_home) {
-        Shapes now = all;
+        placement_shapes now = all;
         for (std::size_t s = 0; s != now.size(); ++s)
             if (at_home[s] != 0) now.shapes[s].pinned = former.home[s];
         placed_pool ignored;
@@ -205,15 +203,15 @@ packing pack_near(Shapes all, former_places const& former, placement_bound const
 /// Ensures:    what pack() ensures; who is kept has its old offset. `moved_bytes` is the size of those that
 ///             have another than before.
 /// Complexity: pack(), and a number of smaller ones that is logarithmic in the number of buffers, or fixed.
-template <std::same_as<placement_problem> Problem, search_driver Driver>
-[[nodiscard]] placement replan(Problem const& problem, std::vector<byte_count> const& previous,
+template <search_driver Driver>
+[[nodiscard]] placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
                                std::vector<unsigned char> const& keep, pack_options const& options,
                                Driver& driver)
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(previous.size() == buffers && keep.size() == buffers,
                    "sublet: a table has not one entry for each buffer");
-    Problem kept = problem;
+    placement_problem kept = problem;
     for (std::size_t b = 0; b != buffers; ++b) {
         if (keep[b] == 0) continue;
         byte_count& pinned = kept.buffers[b].pinned;

@@ -85,8 +85,7 @@ namespace detail {
 }
 
 /// The worst of all pools, and the first that has it.
-template <std::same_as<placement> Placement>
-void sum_up(Placement& all)
+inline void sum_up(placement& all)
 {
     all.status = placement_status::optimal;
     all.pool = 0;

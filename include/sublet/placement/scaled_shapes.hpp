@@ -36,8 +36,7 @@ namespace detail {
 } // namespace detail
 
 /// Complexity: O(pieces), a few times.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] scaled_shapes scale_down(Shapes const& all)
+[[nodiscard]] inline scaled_shapes scale_down(placement_shapes const& all)
 {
     scaled_shapes result{all};
     auto& [shapes, unit, enough] = result;

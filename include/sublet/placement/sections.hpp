@@ -102,8 +102,8 @@ struct search_problem {
 /// Complexity: O(n * pieces + sections * n) at worst, O(n + pairs that meet + sizes of sections) if shapes
 /// are
 ///             plain.
-template <class Number, std::same_as<scaled_shapes> Scaled>
-[[nodiscard]] search_problem<Number> search_problem_of(Scaled const& scaled)
+template <class Number>
+[[nodiscard]] search_problem<Number> search_problem_of(scaled_shapes const& scaled)
 {
     placement_shapes const& from = scaled.shapes;
     search_problem<Number> to;

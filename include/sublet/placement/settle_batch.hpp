@@ -32,8 +32,7 @@ namespace sublet {
 /// Ensures:    as `plan.at(batch)`, which no buffer and no arena is above.
 /// Complexity: fit_two_ended().
 /// Throws:     precondition_error if there is no such batch.
-template <std::same_as<symbolic_plan> Plan>
-[[nodiscard]] memory_plan settle_batch(Plan const& plan, byte_count batch)
+[[nodiscard]] inline memory_plan settle_batch(symbolic_plan const& plan, byte_count batch)
 {
     memory_plan settled = plan.at(batch);
     std::vector<symbolic_buffer> buffers = plan.buffers; // of this batch alone

@@ -86,8 +86,7 @@ struct shape_reach {
 };
 
 /// Complexity: O(pieces of both).
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] shape_reach reach(Shapes const& all, std::uint32_t below, std::uint32_t above)
+[[nodiscard]] inline shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
 {
     shape_reach result;
     auto const lower = all.pieces_of(below), upper = all.pieces_of(above);
@@ -107,8 +106,7 @@ template <std::same_as<placement_shapes> Shapes>
 namespace detail {
 
 /// Whether there is a byte that all pieces of a shape have.
-template <std::same_as<placement_shapes> Shapes>
-bool has_common_byte(Shapes const& all, std::uint32_t shape)
+inline bool has_common_byte(placement_shapes const& all, std::uint32_t shape)
 {
     byte_count highest_begin = 0, lowest_end = no_limit;
     for (shape_piece const& p : all.pieces_of(shape)) {
@@ -119,8 +117,7 @@ bool has_common_byte(Shapes const& all, std::uint32_t shape)
 }
 
 /// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
-template <std::same_as<placement_shapes> Shapes>
-bool can_pass(Shapes const& all, std::uint32_t a, std::uint32_t b)
+inline bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
 {
     struct overlapping { // if b is more than `from` and less than `to` above a
         std::int64_t from, to;
@@ -156,8 +153,8 @@ bool can_pass(Shapes const& all, std::uint32_t a, std::uint32_t b)
 /// Ensures:    true only if it is so, whatever their alignments and pins are; false only if it is not, these
 ///             left aside, or if there are more than 64 or they are very large.
 /// Complexity: O(pieces of these); if one has no such byte O(n^2 pieces of two + n^3), n = up to 64 shapes.
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] bool can_only_be_stacked(Shapes const& all, std::vector<std::uint32_t> const& some)
+[[nodiscard]] inline bool can_only_be_stacked(placement_shapes const& all,
+                                              std::vector<std::uint32_t> const& some)
 {
     constexpr std::int64_t apart = std::int64_t{1} << 60;
     std::size_t const n = some.size();
@@ -196,10 +193,10 @@ template <std::same_as<placement_shapes> Shapes>
 namespace detail {
 
 /// Collects shapes as they come, and sorts them in the end.
-template <std::same_as<placement_problem> Problem>
 class shape_collector {
 public:
-    shape_collector(Problem const& problem, std::vector<buffer_id> const& members, pool_limits const& limits)
+    shape_collector(placement_problem const& problem, std::vector<buffer_id> const& members,
+                    pool_limits const& limits)
         : problem_(problem), limits_(limits), gaps_(gaps_in_order(problem)),
           groups_(group_colocated(problem, members))
     {
@@ -358,7 +355,7 @@ private:
 
     static constexpr byte_count too_large = byte_count{1} << 62;
 
-    Problem const& problem_;
+    placement_problem const& problem_;
     pool_limits const& limits_;
     std::vector<keyed> const gaps_;
     colocated_groups const groups_;
@@ -378,11 +375,10 @@ private:
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, a window outside of its buffer,
 ///             gaps that meet, colocation across pools, and what reaches 2^62 bytes: shapes, tops of pins,
 ///             common alignments.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] placement_shapes shapes_of(Problem const& problem, std::vector<buffer_id> const& members,
-                                         pool_limits limits = {})
+[[nodiscard]] inline placement_shapes
+shapes_of(placement_problem const& problem, std::vector<buffer_id> const& members, pool_limits limits = {})
 {
-    return detail::shape_collector<Problem>(problem, members, limits).collect();
+    return detail::shape_collector(problem, members, limits).collect();
 }
 
 } // namespace sublet

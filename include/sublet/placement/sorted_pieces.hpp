@@ -43,11 +43,10 @@ struct lying_piece {
 ///             the blocks that are alive with it).
 class sorted_pieces {
 public:
-    template <std::same_as<lying_piece> Piece>
-    void insert(Piece const& piece)
+    void insert(lying_piece const& piece)
     {
         std::size_t const which = block_of(piece);
-        std::vector<Piece>& items = blocks_[which].items;
+        std::vector<lying_piece>& items = blocks_[which].items;
         items.push_back(piece);
         std::size_t at = items.size() - 1;
         for (; at != 0 && piece < items[at - 1]; --at) items[at] = items[at - 1];
@@ -57,24 +56,22 @@ public:
     }
 
     /// Requires: it lies there.
-    template <std::same_as<lying_piece> Piece>
-    void erase(Piece const& piece)
+    void erase(lying_piece const& piece)
     {
-        std::vector<Piece>& items = blocks_[block_of(piece)].items;
+        std::vector<lying_piece>& items = blocks_[block_of(piece)].items;
         std::size_t at = first_that(items.size(), [&](std::size_t i) { return !(items[i] < piece); });
         for (; at + 1 != items.size(); ++at) items[at] = items[at + 1];
         items.pop_back();
     }
 
     /// Append those that overlap `when`, ascending; returns how many were looked at.
-    template <std::same_as<lying_piece> Piece>
-    std::uint64_t list(live_range when, std::vector<Piece>& found) const
+    std::uint64_t list(live_range when, std::vector<lying_piece>& found) const
     {
         std::uint64_t visits = blocks_.size();
         for (block const& b : blocks_) {
             if (b.lives.first >= when.last || when.first >= b.lives.last) continue;
             visits += b.items.size();
-            for (Piece const& p : b.items)
+            for (lying_piece const& p : b.items)
                 if (p.when.first < when.last && when.first < p.when.last) found.push_back(p);
         }
         return visits;

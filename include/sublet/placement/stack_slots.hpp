@@ -34,9 +34,8 @@ namespace sublet {
 ///             equal alignment keep their order. Pins and lives are not looked at.
 /// Complexity: O(buffers + slots log slots).
 /// Throws:     precondition_error if the slots of a pool end beyond 64 bits, or a common alignment does.
-template <std::same_as<placement_problem> Problem>
-[[nodiscard]] placement stack_slots(Problem const& problem, sized_slot_plan const& slots,
-                                    std::vector<byte_count> const& bounds = {})
+[[nodiscard]] inline placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
+                                           std::vector<byte_count> const& bounds = {})
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(slots.slot_of.size() == buffers, "sublet: a table has not one entry for each buffer");

@@ -30,12 +30,11 @@ namespace sublet {
 namespace detail {
 
 /// The highest top at each position, for a batch of 1 and for the largest.
-template <std::same_as<byte_count> Bytes = byte_count>
 class two_ended_skyline {
 public:
     struct ends {
-        Bytes low = 0;
-        Bytes high = 0;
+        byte_count low = 0;
+        byte_count high = 0;
         void rise_to(ends other)
         {
             low = larger(low, other.low);
@@ -97,17 +96,16 @@ private:
 ///             starts nowhere below the top of the earlier, for every batch from 1 to `most`.
 /// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-template <std::same_as<symbolic_buffer> Buffer>
-[[nodiscard]] std::vector<affine_bytes> stack_two_ended(std::vector<Buffer> const& buffers,
-                                                        std::vector<buffer_id> const& order, byte_count most,
-                                                        affine_bytes floor = {})
+[[nodiscard]] inline std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                               std::vector<buffer_id> const& order,
+                                                               byte_count most, affine_bytes floor = {})
 {
     step_id positions = 0;
-    for (Buffer const& b : buffers) positions = larger(positions, b.life.last);
-    detail::two_ended_skyline<> tops(positions);
+    for (symbolic_buffer const& b : buffers) positions = larger(positions, b.life.last);
+    detail::two_ended_skyline tops(positions);
     std::vector<affine_bytes> start(buffers.size());
     for (buffer_id id : order) {
-        Buffer b = buffers[id];
+        symbolic_buffer b = buffers[id];
         auto ends = tops.over(b.life);
         ends.rise_to({floor.at(1), floor.at(most)});
         b.start = detail::aligned_start(line_over(ends.low, ends.high, most), b.alignment);

@@ -21,8 +21,8 @@ namespace sublet {
 /// Requires:   `chosen` ascends.
 /// Ensures:    shape i of the result is `chosen[i]`, with its parts.
 /// Complexity: O(all shapes and their parts + positions).
-template <std::same_as<placement_shapes> Shapes>
-[[nodiscard]] placement_shapes subset_of(Shapes const& all, std::vector<std::uint32_t> const& chosen)
+[[nodiscard]] inline placement_shapes subset_of(placement_shapes const& all,
+                                                std::vector<std::uint32_t> const& chosen)
 {
     placement_shapes some;
     some.positions = all.positions;

@@ -63,8 +63,7 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 }
 
 /// Ascending.
-template <std::same_as<keyed> Item>
-void keep_one_of_each(std::vector<Item>& items)
+inline void keep_one_of_each(std::vector<keyed>& items)
 {
     sort_keyed(items);
     std::size_t kept = 0;
@@ -223,11 +222,11 @@ private:
 ///             is called once a value, `step_name` once a step, `name_of` at most twice an edge, def and
 ///             given.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
-template <text_stream Stream, std::same_as<snapshot> S, class Slots, name_function Names = detail::own_id,
+template <text_stream Stream, class Slots, name_function Names = detail::own_id,
           name_function Steps = detail::own_id>
     requires std::invocable<Slots&, value_id> &&
              id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
-Stream& write_dot(Stream& out, S const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
+Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
                   dot_options options = {})
 {
     std::vector<slot_id> slots(p.values());

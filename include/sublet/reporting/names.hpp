@@ -22,9 +22,11 @@ namespace sublet {
 
 template <class R>
 concept character_range = requires(R& text) {
-    { *text.begin() } -> std::convertible_to<char>;
-    text.begin() != text.end();
-};
+                              {
+                                  *text.begin()
+                                  } -> std::convertible_to<char>;
+                              text.begin() != text.end();
+                          };
 
 /// Something that can be written as a name: a number, or characters.
 template <class T>
@@ -86,8 +88,7 @@ constexpr std::size_t character_length(std::string_view text)
 constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// Drops control characters and puts '?' for what is not UTF-8; says how many characters are left.
-template <std::same_as<std::vector<char>> Text>
-std::size_t keep_printable(Text& text)
+inline std::size_t keep_printable(std::vector<char>& text)
 {
     std::size_t kept = 0, characters = 0;
     for (std::size_t i = 0; i != text.size();) {

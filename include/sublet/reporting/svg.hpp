@@ -45,8 +45,7 @@ struct svg_options {
 namespace detail {
 
 /// The buffers of the plan that have bytes and an offset, those of a pool together.
-template <std::same_as<memory_plan> P>
-std::vector<placed_buffer const*> drawn_buffers(P const& plan)
+inline std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan)
 {
     std::vector<keyed> by_pool;
     for (std::uint32_t i = 0; i != plan.buffers.size(); ++i)

@@ -53,8 +53,8 @@ struct buffer_kinds {
 ///             exceed 64 bits, then sizes are counted in the smallest power of two with which they do not.
 /// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once for each.
 /// Throws:     whatever `kind_of` throws; std::bad_alloc.
-template <std::same_as<placed_buffer const*> Buffer, name_function Kinds>
-[[nodiscard]] buffer_kinds kinds_of(std::vector<Buffer> const& buffers, Kinds& kind_of)
+template <name_function Kinds>
+[[nodiscard]] buffer_kinds kinds_of(std::vector<placed_buffer const*> const& buffers, Kinds& kind_of)
 {
     buffer_kinds result;
     result.kind_of.resize(buffers.size());
@@ -119,8 +119,7 @@ struct svg_legend {
     }
 };
 
-template <std::same_as<buffer_kinds> K>
-svg_legend legend_of(K const& all, std::uint64_t width)
+inline svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 {
     std::size_t const own = smaller(all.kinds.size(), svg_colors);
     std::uint64_t letters = own < all.kinds.size() ? 14 : 7; // "99 other kinds", "unnamed"

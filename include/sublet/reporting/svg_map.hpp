@@ -41,8 +41,8 @@ struct svg_panel {
 };
 
 /// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
-template <std::same_as<placed_buffer const*> Buffer>
-std::size_t count_buffers(std::vector<Buffer> const& drawn, std::size_t first, std::size_t last)
+inline std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
+                                 std::size_t last)
 {
     std::size_t buffers = first == last ? 0 : 1;
     for (std::size_t i = first + 1; i < last; ++i)
@@ -50,11 +50,11 @@ std::size_t count_buffers(std::vector<Buffer> const& drawn, std::size_t first, s
     return buffers;
 }
 
-template <std::same_as<placed_buffer const*> Buffer>
-svg_panel panel_of(memory_plan const& plan, std::vector<Buffer> const& drawn, std::size_t first)
+inline svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
+                          std::size_t first)
 {
     svg_panel panel{.first = first, .last = first, .pool = drawn[first]->pool};
-    std::vector<Buffer> mine;
+    std::vector<placed_buffer const*> mine;
     for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
         placed_buffer const& b = *drawn[panel.last];
         mine.push_back(&b);

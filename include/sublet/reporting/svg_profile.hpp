@@ -45,8 +45,7 @@ struct live_profile {
 /// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
-template <std::same_as<placed_buffer const*> Buffer>
-[[nodiscard]] live_profile profile_of(std::vector<Buffer> const& buffers)
+[[nodiscard]] inline live_profile profile_of(std::vector<placed_buffer const*> const& buffers)
 {
     // What ends at a position comes before what begins there: no sum exceeds what is alive.
     std::vector<keyed> changes;
@@ -78,9 +77,8 @@ template <std::same_as<placed_buffer const*> Buffer>
 /// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
 /// Ensures:    the most bytes are those of the profile. Neighbours differ; at most 1 + `columns` levels.
 /// Complexity: O(levels + columns).
-template <std::same_as<live_level> Level>
-[[nodiscard]] std::vector<Level> highest_by_column(std::vector<Level> const& levels, std::uint32_t columns,
-                                                   step_id positions)
+[[nodiscard]] inline std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
+                                                               std::uint32_t columns, step_id positions)
 {
     std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
@@ -88,7 +86,7 @@ template <std::same_as<live_level> Level>
         for (auto c = portion(columns, levels[i].position, positions); c <= last; ++c)
             if (highest[c] < levels[i].bytes) highest[c] = levels[i].bytes;
     }
-    std::vector<Level> result;
+    std::vector<live_level> result;
     for (std::uint32_t c = 0; c <= columns; ++c)
         if (highest[c] != (result.empty() ? 0 : result.back().bytes)) result.push_back({c, highest[c]});
     return result;

@@ -20,9 +20,9 @@ namespace sublet {
 /// Poorest model: those two operators, returning nothing.   Ordinary model: std::ostream.
 template <class S>
 concept text_stream = requires(S& out) {
-    out << "text";
-    out << 'c';
-};
+                          out << "text";
+                          out << 'c';
+                      };
 
 namespace detail {
 

@@ -64,8 +64,7 @@ struct peak_reason {
 /// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
 /// Throws:     precondition_error if the plan is one of another program, a life goes beyond the last step,
 ///             the order does not name every node once, or the bytes alive at once exceed 64 bits.
-template <std::same_as<snapshot> S>
-[[nodiscard]] peak_reason why_peak(S const& p, memory_plan const& plan, pool_id pool = 0)
+[[nodiscard]] inline peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0)
 {
     std::size_t const buffers = plan.buffers.size();
     SUBLET_EXPECTS(plan.buffer_of.size() == p.values(), "sublet: the plan is of another program");
@@ -190,12 +189,11 @@ void write_step(table_cell& cell, Steps& step_name, step_id s, char const* nobod
 }
 
 /// part / whole in hundredths of a percent, rounded.
-template <std::same_as<table_cell> Cell>
-void write_percent(Cell& cell, byte_count part, byte_count whole)
+inline void write_percent(table_cell& cell, byte_count part, byte_count whole)
 {
     for (; whole >> 49 != 0; whole >>= 1) part >>= 1; // room for the product
     byte_count const count = whole == 0 ? 0 : (10'000 * part + whole / 2) / whole;
-    plain_text<Cell> digits{cell};
+    plain_text<table_cell> digits{cell};
     digits << count / 100 << '.' << count / 10 % 10 << count % 10;
 }
 

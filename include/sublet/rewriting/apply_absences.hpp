@@ -61,11 +61,10 @@ struct relieved_program {
     std::vector<value_role> role;     ///< by value
 
     /// The options of the program, said of these values.
-    template <std::same_as<plan_options> Options>
-    [[nodiscard]] Options options(Options const& asked) const
+    [[nodiscard]] plan_options options(plan_options const& asked) const
     {
         std::size_t const values = origin.size(), before = at_the_end.size();
-        Options result{.bytes = byte_count{0}};
+        plan_options result{.bytes = byte_count{0}};
         auto of_origin = [&](auto const& property) {
             auto const table = property.tabulate(before);
             auto moved = table;
@@ -91,10 +90,9 @@ struct relieved_program {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class absence_writer {
 public:
-    absence_writer(S const& p, std::vector<step_id> const& steps, plan_options const& options,
+    absence_writer(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
                    std::span<in_place_pair const> in_place)
         : p_(p), steps_(steps), leaving_(leaving_touches(p, steps)), needed_until_(p.values(), 0)
     {
@@ -265,7 +263,7 @@ private:
             });
     }
 
-    S const& p_;
+    snapshot const& p_;
     std::vector<step_id> const& steps_;
     std::vector<keyed> leaving_;
     std::vector<step_id> needed_until_;   // by value of the program: the last position that does
@@ -291,12 +289,12 @@ private:
 ///             output any more: `at_the_end` says which one is.
 /// Complexity: O(values + touches + k log k), and for each absence its views and the touches of a step that
 ///             is run again; k absences and uses at the ends of nodes.
-template <std::same_as<snapshot> S>
-[[nodiscard]] relieved_program
-apply_absences(S const& p, std::vector<step_id> const& steps, plan_options const& options,
-               std::span<in_place_pair const> in_place, std::span<absence const> absences)
+[[nodiscard]] inline relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
+                                                     plan_options const& options,
+                                                     std::span<in_place_pair const> in_place,
+                                                     std::span<absence const> absences)
 {
-    return detail::absence_writer<S>(p, steps, options, in_place).write(absences);
+    return detail::absence_writer(p, steps, options, in_place).write(absences);
 }
 
 } // namespace sublet

@@ -101,9 +101,8 @@ void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& pl
 /// Complexity: O((n + w) log n + positions + edges) time for n buffers and w waits between their steps, and
 ///             what has_detour() takes for the waits: least if positions ascend in the order of lives.
 /// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] handoff_set find_handoffs(G const& g, concurrent_lives const& lives,
-                                        std::vector<placed_buffer> const& placed)
+[[nodiscard]] inline handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
+                                               std::vector<placed_buffer> const& placed)
 {
     SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
                    "sublet: these are lives of another graph, or other buffers");

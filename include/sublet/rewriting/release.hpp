@@ -49,8 +49,8 @@ namespace detail {
 struct buffer_ends {
     std::vector<unsigned char> is_given, is_kept;
 
-    template <std::same_as<value_role> Role>
-    buffer_ends(std::size_t buffers, std::vector<buffer_id> const& buffer_of, std::vector<Role> const& role)
+    buffer_ends(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
+                std::vector<value_role> const& role)
         : is_given(buffers), is_kept(buffers)
     {
         for (value_id v = 0; v != buffer_of.size(); ++v) {
@@ -75,10 +75,9 @@ struct buffer_ends {
 /// Complexity: O(nodes + values + touches) time, O(values + steps) memory.
 /// Throws:     precondition_error if a table has not one entry a value, a buffer is out of range, or the
 ///             order does not name every node once.
-template <std::same_as<snapshot> S>
-[[nodiscard]] release_points releases(S const& p, std::size_t buffers,
-                                      std::vector<buffer_id> const& buffer_of,
-                                      lifetimes_options const& options = {})
+[[nodiscard]] inline release_points releases(snapshot const& p, std::size_t buffers,
+                                             std::vector<buffer_id> const& buffer_of,
+                                             lifetimes_options const& options = {})
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table has not one entry for each value");
     detail::buffer_ends const ends(buffers, buffer_of, options.role.tabulate(p.values()));
@@ -116,9 +115,9 @@ template <std::same_as<snapshot> S>
 ///
 /// Requires:   all counters are 1 or 0. `order` has the steps by position; empty: as they are numbered.
 /// Complexity: O(steps + buffers).
-template <std::same_as<release_points> Points, class Insert>
+template <class Insert>
     requires std::invocable<Insert&, step_id, std::span<buffer_id const>>
-void insert_releases(Points const& points, std::vector<step_id> const& order, Insert insert)
+void insert_releases(release_points const& points, std::vector<step_id> const& order, Insert insert)
 {
     for (std::uint32_t count : points.counter)
         SUBLET_EXPECTS(count <= 1, "sublet: a buffer that several steps release has no place in a list");
@@ -131,9 +130,8 @@ void insert_releases(Points const& points, std::vector<step_id> const& order, In
 }
 
 /// By position, where a step stands after insert_releases() has put in one operation for each of its calls.
-template <std::same_as<release_points> Points>
-[[nodiscard]] std::vector<step_id> shifted_positions(Points const& points,
-                                                     std::vector<step_id> const& order = {})
+[[nodiscard]] inline std::vector<step_id> shifted_positions(release_points const& points,
+                                                            std::vector<step_id> const& order = {})
 {
     std::vector<step_id> shifted;
     step_id to = points.at_start.empty() ? 0 : 1;

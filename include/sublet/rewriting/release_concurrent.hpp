@@ -36,16 +36,14 @@ namespace sublet {
 namespace detail {
 
 /// Of positions that touch one buffer, ascending, those that none of the others follows.
-template <std::same_as<dependence_graph> G>
 class last_touches {
 public:
-    explicit last_touches(G const& g)
+    explicit last_touches(dependence_graph const& g)
         : g_(g), order_(g), is_followed_(g.positions()), is_touch_(g.positions())
     {
     }
 
-    template <std::same_as<step_id> Position>
-    void keep_in(std::vector<Position>& touches)
+    void keep_in(std::vector<step_id>& touches)
     {
         std::size_t const count = touches.size();
         if (count < 2) return;
@@ -57,10 +55,10 @@ public:
                 if (k == count) touches[kept++] = touches[i];
             }
         } else { // many: all that lies between, once
-            for (Position at : touches) is_touch_[at] = 1;
-            for (Position at = touches[count - 1] + 1; at-- != touches[0];) {
+            for (step_id at : touches) is_touch_[at] = 1;
+            for (step_id at = touches[count - 1] + 1; at-- != touches[0];) {
                 is_followed_[at] = 0;
-                for (Position next : g_.after[at])
+                for (step_id next : g_.after[at])
                     if (next <= touches[count - 1] && (is_touch_[next] || is_followed_[next]))
                         is_followed_[at] = 1;
             }
@@ -73,7 +71,7 @@ public:
     }
 
 private:
-    G const& g_;
+    dependence_graph const& g_;
     precedence order_;
     std::vector<unsigned char> is_followed_, is_touch_;
 };
@@ -89,17 +87,17 @@ private:
 /// Complexity: O(values + steps + touches) time and what happens_before() takes, and for a buffer of k
 ///             touches over w positions another min(k^2 log, those w and their edges).
 /// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
-template <std::same_as<snapshot> S>
-[[nodiscard]] release_points concurrent_releases(S const& p, dependence_graph const& g, std::size_t buffers,
-                                                 std::vector<buffer_id> const& buffer_of,
-                                                 std::vector<value_role> const& role)
+[[nodiscard]] inline release_points concurrent_releases(snapshot const& p, dependence_graph const& g,
+                                                        std::size_t buffers,
+                                                        std::vector<buffer_id> const& buffer_of,
+                                                        std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),
                    "sublet: a table has not one entry for each value, or the graph is none");
     detail::buffer_ends const ends(buffers, buffer_of, role);
     concurrent_lives const lives = concurrent_lifetimes(p, g, buffers, buffer_of, role);
-    detail::last_touches<dependence_graph> last(g);
+    detail::last_touches last(g);
     release_points points;
     points.counter.assign(buffers, 0);
     csr_rows by_buffer;

@@ -58,8 +58,7 @@ struct found_releases {
     std::vector<keyed> rows; // {row, buffer}
 
     void add(std::size_t row, buffer_id b) { rows.push_back({row, b, 0}); }
-    template <std::same_as<std::size_t> Count>
-    csr_rows gathered(Count count)
+    csr_rows gathered(std::size_t count)
     {
         sort_keyed(rows);
         return csr_rows::gathered(count, [this](auto add_pair) {
@@ -81,10 +80,9 @@ struct found_releases {
 ///             been. Buffers with an output or an external value are not released.
 /// Complexity: that of liveness, and O(sum over edges of what is alive at their ends + touches).
 /// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
-template <std::same_as<snapshot> S>
-[[nodiscard]] flow_release_points flow_releases(S const& p, std::size_t buffers,
-                                                std::vector<buffer_id> const& buffer_of,
-                                                std::vector<value_role> const& role)
+[[nodiscard]] inline flow_release_points flow_releases(snapshot const& p, std::size_t buffers,
+                                                       std::vector<buffer_id> const& buffer_of,
+                                                       std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
                    "sublet: a table has not one entry for each value");

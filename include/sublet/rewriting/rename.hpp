@@ -67,9 +67,8 @@ struct slot_renaming {
 namespace detail {
 
 /// By slot, whether its tenants get a name: they are several values, or not all that there is of one.
-template <std::same_as<versioned_program> V>
-std::vector<unsigned char> slots_to_name(V const& made, sized_slot_plan const& plan,
-                                         std::vector<unsigned char> const& stays)
+inline std::vector<unsigned char> slots_to_name(versioned_program const& made, sized_slot_plan const& plan,
+                                                std::vector<unsigned char> const& stays)
 {
     std::vector<value_id> tenant(plan.slots, no_value);
     std::vector<unsigned char> is_named(plan.slots);
@@ -110,9 +109,8 @@ std::vector<unsigned char> slots_to_name(V const& made, sized_slot_plan const& p
 ///             .kept_as = names.storage_of}) proves it.
 /// Complexity: O(values + versions + slots) time and memory.
 /// Throws:     precondition_error if a table has not one entry a version or value, or a slot is out of range.
-template <std::same_as<versioned_program> V>
-[[nodiscard]] slot_renaming name_slots(V const& made, sized_slot_plan const& plan,
-                                       plan_options const& options, rename_options const& how = {})
+[[nodiscard]] inline slot_renaming name_slots(versioned_program const& made, sized_slot_plan const& plan,
+                                              plan_options const& options, rename_options const& how = {})
 {
     std::size_t const versions = made.value_of.size(), values = made.last.size();
     SUBLET_EXPECTS(!made.violation, "sublet: a program that has no versions cannot be renamed");
@@ -180,12 +178,12 @@ template <std::same_as<versioned_program> V>
 ///             its name is not mentioned: a renaming without new names calls nobody.
 /// Complexity: O(touches).
 /// Throws:     whatever they throw.
-template <std::same_as<versioned_program> V, class SetInput, class SetOutput, class SetAtEnd>
+template <class SetInput, class SetOutput, class SetAtEnd>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetAtEnd&, node_id, std::size_t, std::size_t>
-void rename(V const& made, slot_renaming const& names, SetInput set_input, SetOutput set_output,
-            SetAtEnd set_at_end)
+void rename(versioned_program const& made, slot_renaming const& names, SetInput set_input,
+            SetOutput set_output, SetAtEnd set_at_end)
 {
     SUBLET_EXPECTS(names.name_of.size() == made.value_of.size(), "sublet: these are names of others");
     auto tell = [&](auto& set, auto at, std::size_t operand, value_id version) {
@@ -208,10 +206,11 @@ void rename(V const& made, slot_renaming const& names, SetInput set_input, SetOu
 /// The same of a program in which nothing is used at the end of predecessors.
 ///
 /// Throws: precondition_error if something is.
-template <std::same_as<versioned_program> V, class SetInput, class SetOutput>
+template <class SetInput, class SetOutput>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t>
-void rename(V const& made, slot_renaming const& names, SetInput set_input, SetOutput set_output)
+void rename(versioned_program const& made, slot_renaming const& names, SetInput set_input,
+            SetOutput set_output)
 {
     SUBLET_EXPECTS(made.program.edge_uses().empty(),
                    "sublet: a use at the end of a predecessor needs a callback to be renamed");
@@ -222,8 +221,7 @@ void rename(V const& made, slot_renaming const& names, SetInput set_input, SetOu
 /// The program under its new names, views by the names of their storage: what check_rewrite compares.
 ///
 /// Complexity: O(V + E + touches) time and memory.
-template <std::same_as<versioned_program> V>
-[[nodiscard]] snapshot renamed_program(V const& made, slot_renaming const& names)
+[[nodiscard]] inline snapshot renamed_program(versioned_program const& made, slot_renaming const& names)
 {
     snapshot const& p = made.program;
     std::vector<value_id> const& name = names.storage_of;

@@ -47,19 +47,18 @@ enum class binding_part : std::uint8_t { inner, initial, next, result };
 /// Ordinary model: a struct that holds a reference to the user's IR.
 template <class R>
 concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::size_t i, std::size_t k) {
-    r.set_input(p, s, i, k);
-    r.set_output(p, s, i, k);
-    r.set_at_end(p, n, i, k);
-    r.set_capture(p, i, k);
-    r.set_binding(p, i, binding_part::inner, k);
-};
+                           r.set_input(p, s, i, k);
+                           r.set_output(p, s, i, k);
+                           r.set_at_end(p, n, i, k);
+                           r.set_capture(p, i, k);
+                           r.set_binding(p, i, binding_part::inner, k);
+                       };
 
 /// The versions of a program in which every value is one: what name_slots() takes of a flat tree, and of any
 /// other program that has been planned for control flow.
 ///
 /// Complexity: O(values), and a copy of the program.
-template <std::same_as<snapshot> S>
-[[nodiscard]] versioned_program values_as_versions(S const& p, plan_options const& options)
+[[nodiscard]] inline versioned_program values_as_versions(snapshot const& p, plan_options const& options)
 {
     versioned_program made{.program = p, .violation = std::nullopt};
     for (value_id v = 0; v != p.values(); ++v) made.value_of.push_back(v);
@@ -77,8 +76,9 @@ template <std::same_as<snapshot> S>
 ///             keeps its name is not mentioned.
 /// Complexity: O(touches, captures and bindings of all programs).
 /// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
-template <std::same_as<program_tree> Tree, tree_renamer Renamer>
-void rename_tree(Tree const& tree, flat_tree const& flat, slot_renaming const& names, Renamer& renamer)
+template <tree_renamer Renamer>
+void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
+                 Renamer& renamer)
 {
     SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
                    "sublet: these are names of others");

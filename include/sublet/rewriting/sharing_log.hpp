@@ -67,9 +67,9 @@ struct sharing_log {
 /// Complexity: O(values log values + steps + touches).
 /// Throws:     precondition_error if a table has not one entry a value, a size is not known, or a sum exceeds
 ///             64 bits.
-template <std::same_as<snapshot> S>
-[[nodiscard]] sharing_log log_sharing(S const& p, slot_plan const& plan, plan_options const& options,
-                                      std::vector<node_id> const& order = {})
+[[nodiscard]] inline sharing_log log_sharing(snapshot const& p, slot_plan const& plan,
+                                             plan_options const& options,
+                                             std::vector<node_id> const& order = {})
 {
     SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a table has not one entry for each value");
     auto const bytes = options.bytes.tabulate(p.values());
@@ -117,8 +117,7 @@ template <std::same_as<snapshot> S>
 }
 
 /// Only what is about one value: where it moved in, and who came after it.
-template <std::same_as<sharing_log> Log>
-[[nodiscard]] std::vector<sharing_entry> trace(Log const& log, value_id v)
+[[nodiscard]] inline std::vector<sharing_entry> trace(sharing_log const& log, value_id v)
 {
     std::vector<sharing_entry> about;
     for (sharing_entry const& e : log.entries)
@@ -179,8 +178,8 @@ void write_log(Stream& stream, sharing_log const& log, Names name_of)
 }
 
 /// The same, values by their numbers.
-template <text_stream Stream, std::same_as<sharing_log> Log>
-Stream& operator<<(Stream& stream, Log const& log)
+template <text_stream Stream>
+Stream& operator<<(Stream& stream, sharing_log const& log)
 {
     write_log(stream, log, detail::own_id{});
     return stream;

@@ -61,9 +61,8 @@ struct exact_assignment : sized_slot_plan {
 namespace detail {
 
 /// Why the fixed slots cannot be kept, the lowest pair.
-template <std::same_as<bit_rows> Bits>
-std::optional<fixed_clash> find_clash(Bits const& interferes, std::vector<pool_id> const& pool_of,
-                                      std::vector<slot_id> const& fixed)
+inline std::optional<fixed_clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
+                                             std::vector<slot_id> const& fixed)
 {
     for (value_id v = 0; v != fixed.size(); ++v)
         for (value_id w = v + 1; w != fixed.size() && fixed[v] != no_slot; ++w)
@@ -73,7 +72,6 @@ std::optional<fixed_clash> find_clash(Bits const& interferes, std::vector<pool_i
 }
 
 /// Cliques of parts of which everyone interferes with everyone: one of each part make a clique of all.
-template <std::same_as<bit_rows> Bits>
 class joined_cliques {
 public:
     /// Row i of `found`: i + 1 of `members`, the last the first to close such a clique.
@@ -105,7 +103,7 @@ public:
         for (std::size_t size = closed_.size(); size != 0; --size) {
             keyed const& closing = closed_[size - 1];
             if (shown.empty() || shown[size - 1] != closing.key) {
-                Bits clique(1, count);
+                bit_rows clique(1, count);
                 for (std::size_t part = 0; part != first_.size(); ++part)
                     if (first_[part] != last_[part])
                         for (value_id r : rows_[last_[part] - 1]) clique.set(0, r);
@@ -126,10 +124,9 @@ private:
 
 /// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
 /// values, the largest first, `slot_of` their slots by any numbers below their count.
-template <std::same_as<exact_assignment> Assignment>
-void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
-                std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
-                std::vector<pool_id> const& pool_of, Assignment& result)
+inline void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
+                       std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
+                       std::vector<pool_id> const& pool_of, exact_assignment& result)
 {
     std::vector<slot_id> name(slot_of.size(), no_slot), is_taken; // is_taken by name
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
@@ -160,8 +157,8 @@ void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& s
     }
 }
 
-template <std::same_as<bit_rows> Bits>
-exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, exact_options const& options)
+inline exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
+                                         exact_options const& options)
 {
     auto const bytes = options.bytes.tabulate(values);
     auto const pool_of = options.pool.tabulate(values);
@@ -183,7 +180,7 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
 
     // From here on a value is its rank.
     auto const count = static_cast<value_id>(by_rank.size());
-    hosted_values<Bits> hosted(count);
+    hosted_values hosted(count);
     std::vector<keyed> by_slot;
     for (value_id r = 0; r != count; ++r) {
         value_id const v = by_rank[r].who;
@@ -206,10 +203,10 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
     sort_keyed(in_turn);
     std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
     slot_id slots = 0;
-    joined_cliques<Bits> cliques;
+    joined_cliques cliques;
     for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
         auto const members = parts[in_turn[turn].who];
-        Bits mine(members.size(), members.size());
+        bit_rows mine(members.size(), members.size());
         std::vector<byte_count> size;
         for (std::size_t i = 0; i != members.size(); ++i) {
             size.push_back(bytes[by_rank[members[i]].who]);
@@ -252,8 +249,7 @@ exact_assignment assign_by_matrix(Bits const& interferes, std::size_t values, ex
 ///             O(V) words for each slot, and for each up to the highest that is fixed.
 /// Throws:     precondition_error for a loop, an edge that only one of its ends knows, a size of `no_size`,
 ///             a pool id that is none, or if all values together exceed 64 bits.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] exact_assignment assign_exact(G const& g, exact_options const& options = {})
+[[nodiscard]] inline exact_assignment assign_exact(csr_graph const& g, exact_options const& options = {})
 {
     bit_rows interferes(g.rows(), g.rows());
     for (std::size_t v = 0; v != g.rows(); ++v)
@@ -273,9 +269,13 @@ template <std::same_as<csr_graph> G>
 /// Throws: precondition_error if it did not.
 template <class Found>
     requires requires(Found const& found) {
-        { found.fits() } -> std::same_as<bool>;
-        { found.graph() } -> std::same_as<csr_graph const&>;
-    }
+                 {
+                     found.fits()
+                     } -> std::same_as<bool>;
+                 {
+                     found.graph()
+                     } -> std::same_as<csr_graph const&>;
+             }
 [[nodiscard]] exact_assignment assign_exact(Found const& found, exact_options const& options = {})
 {
     return assign_exact(found.graph(), options);

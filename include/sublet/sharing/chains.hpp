@@ -80,7 +80,7 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
     csr_rows const at = csr_rows::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
         for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
     });
-    slot_chooser<> chooser(buffers, options.choice);
+    slot_chooser chooser(buffers, options.choice);
     for (step_id begin = 0; begin != at.rows(); ++begin)
         for (buffer_id b : at[begin]) {
             std::size_t const begins = lives.begins[b].size();
@@ -106,9 +106,9 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
 ///             largest first as largest_first.hpp says.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <std::same_as<concurrent_lives> Lives, size_function Sizes>
-[[nodiscard]] chain_plan share_in_chains(Lives const& lives, conflict_ranges const& conflicts, Sizes sizes,
-                                         chain_options const& options = {})
+template <size_function Sizes>
+[[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                         Sizes sizes, chain_options const& options = {})
 {
     std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
     chain_plan plan;
@@ -138,8 +138,8 @@ template <std::same_as<concurrent_lives> Lives, size_function Sizes>
 ///
 /// Ensures:    `oracle.before(a, b)` is asked for ascending b.
 /// Complexity: O((n + tests) log n), and for each test a call for each end of the last tenant.
-template <std::same_as<concurrent_lives> Lives, precedence_oracle Oracle, size_function Sizes>
-[[nodiscard]] chain_plan share_in_chains(Lives const& lives, Oracle& oracle, Sizes sizes,
+template <precedence_oracle Oracle, size_function Sizes>
+[[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
 {
     auto may_follow = [&](buffer_id u, buffer_id v) {

@@ -46,7 +46,6 @@ struct column_options {
 namespace detail {
 
 /// Last tenants of slots that nobody in the block of columns may follow any more.
-template <std::same_as<buffer_id> Buffer = buffer_id>
 class waiting_tenants {
 public:
     waiting_tenants(std::size_t positions, std::size_t buffers)
@@ -55,7 +54,7 @@ public:
     }
 
     /// Until somebody comes after `end`, one of the ends of u.
-    void wait(Buffer u, step_id end)
+    void wait(buffer_id u, step_id end)
     {
         next_[u] = first_[end];
         first_[end] = u;
@@ -70,9 +69,9 @@ public:
             for (std::uint64_t left = columns.with_row(w) & is_waited_at_[w]; left != 0; left &= left - 1) {
                 auto const end = static_cast<step_id>(64 * w + static_cast<unsigned>(std::countr_zero(left)));
                 is_waited_at_[w] &= ~(left & -left);
-                Buffer u = first_[end];
+                buffer_id u = first_[end];
                 first_[end] = no_buffer;
-                for (Buffer next; u != no_buffer; u = next) {
+                for (buffer_id next; u != no_buffer; u = next) {
                     next = next_[u];
                     if (stays(u)) wait(u, end);
                 }
@@ -80,15 +79,14 @@ public:
     }
 
 private:
-    std::vector<Buffer> first_, next_;        // by end, and by buffer: of those that wait for one end, a list
+    std::vector<buffer_id> first_, next_;     // by end, and by buffer: of those that wait for one end, a list
     std::vector<std::uint64_t> is_waited_at_; // a bit an end
 };
 
 /// By buffer: the end that is the first to come before nobody who is still to begin, `no_step` if there is
 /// one that never comes before anybody. With no end at all it does not matter which.
-template <std::same_as<dependence_graph> G>
-std::vector<step_id> least_promising_ends(G const& g, concurrent_lives const& lives,
-                                          csr_rows const& beginning)
+inline std::vector<step_id> least_promising_ends(dependence_graph const& g, concurrent_lives const& lives,
+                                                 csr_rows const& beginning)
 {
     std::vector<step_id> last(g.positions(), 0); // at which somebody begins who comes after it
     for (step_id t = lives.positions; t-- != 0;) {
@@ -122,9 +120,9 @@ std::vector<step_id> least_promising_ends(G const& g, concurrent_lives const& li
 ///             ends says. 64 bytes a position, and what is linear in positions, edges and buffers.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <std::same_as<dependence_graph> G, size_function Sizes>
-[[nodiscard]] sized_slot_plan share_by_columns(G const& g, concurrent_lives const& lives, Sizes sizes,
-                                               column_options const& options = {})
+template <size_function Sizes>
+[[nodiscard]] sized_slot_plan share_by_columns(dependence_graph const& g, concurrent_lives const& lives,
+                                               Sizes sizes, column_options const& options = {})
 {
     SUBLET_EXPECTS(g.positions() == lives.positions, "sublet: these are lives of another graph");
     std::size_t const buffers = lives.buffers();
@@ -137,8 +135,8 @@ template <std::same_as<dependence_graph> G, size_function Sizes>
 
     constexpr step_id width = column_closure::width;
     column_closure columns(g.before);
-    detail::waiting_tenants<> waiting(g.positions(), buffers);
-    slot_chooser<> slots(buffers, options.choice);
+    detail::waiting_tenants waiting(g.positions(), buffers);
+    slot_chooser slots(buffers, options.choice);
     step_id block_end = 0;
     for (step_id at = 0; at != beginning.rows(); ++at) {
         if (beginning[at].empty()) continue;

@@ -42,8 +42,8 @@ struct clique_bound {
 ///             most bytes. A vertex of 0 bytes is in no clique.
 /// Complexity: O(V + E log V) time, O(V + E) memory.
 /// Throws:     precondition_error if the bound exceeds 64 bits.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] clique_bound find_cliques(G const& interference, std::vector<byte_count> const& bytes)
+[[nodiscard]] inline clique_bound find_cliques(csr_graph const& interference,
+                                               std::vector<byte_count> const& bytes)
 {
     std::vector<value_id> const order = largest_cardinality_first(interference);
     std::vector<std::uint32_t> rank(order.size());

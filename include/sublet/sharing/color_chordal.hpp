@@ -65,9 +65,8 @@ namespace detail {
 /// The slots of values fixed to one, by each value that occupies a step where such a one is defined; or two
 /// fixed values that meet so.  O(values + touches + for each such step, what is alive and the rest of its
 /// node)
-template <std::same_as<snapshot> S>
-csr_rows slots_to_avoid(S const& p, live_sets const& live, std::vector<slot_id> const& fixed,
-                        std::optional<fixed_clash>& clash)
+inline csr_rows slots_to_avoid(snapshot const& p, live_sets const& live, std::vector<slot_id> const& fixed,
+                               std::optional<fixed_clash>& clash)
 {
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -118,8 +117,7 @@ public:
     explicit departures(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
 
     /// By index of the touch in the node; good until the next call. Each node is asked for once.
-    template <std::same_as<snapshot> S>
-    std::vector<departure> const& of(S const& p, live_sets const& live, node_id n)
+    std::vector<departure> const& of(snapshot const& p, live_sets const& live, node_id n)
     {
         std::span<touch const> const all = p.touches(p.steps_of(n));
         when_.assign(all.size(), departure::none);
@@ -139,8 +137,7 @@ public:
 
 private:
     /// A value that its step reads in both ways does not leave before the writes.
-    template <std::same_as<snapshot> S>
-    void hold(S const& p, node_id n)
+    void hold(snapshot const& p, node_id n)
     {
         std::size_t i = 0;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
@@ -177,9 +174,8 @@ private:
 /// Complexity: O(V + E + values + touches + size of all live-in sets + (V + definitions) slots / 64) time,
 ///             O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
 /// Throws:     precondition_error if `live` is not of this program, or `fixed` a table of another length.
-template <std::same_as<snapshot> S>
-[[nodiscard]] chordal_coloring color_chordal(S const& p, live_sets const& live,
-                                             chordal_options const& options = {})
+[[nodiscard]] inline chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
+                                                    chordal_options const& options = {})
 {
     detail::expect_sets_of(p, live);
     chordal_coloring result;

@@ -73,8 +73,7 @@ struct graph_coloring {
 namespace detail {
 
 /// The graph with ascending rows, each edge once in both, and none at those who need no slot.
-template <std::same_as<csr_graph> G>
-csr_graph simple_graph(G const& g, std::vector<byte_count> const& bytes)
+inline csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> const& bytes)
 {
     csr_rows const sorted = g.transposed(g.rows());
     SUBLET_EXPECTS(sorted.transposed(g.rows()) == sorted,
@@ -94,9 +93,8 @@ csr_graph simple_graph(G const& g, std::vector<byte_count> const& bytes)
 }
 
 /// The vertices in the order in which they are to have a slot; for dsatur in any.
-template <std::same_as<csr_graph> G>
-std::vector<value_id> in_turn(coloring_order by, G const& g, std::vector<byte_count> const& bytes,
-                              std::vector<value_id> const& given)
+inline std::vector<value_id> in_turn(coloring_order by, csr_graph const& g,
+                                     std::vector<byte_count> const& bytes, std::vector<value_id> const& given)
 {
     if (by == coloring_order::smallest_last) return smallest_last(g).order;
     std::vector<value_id> order;
@@ -118,9 +116,8 @@ std::vector<value_id> in_turn(coloring_order by, G const& g, std::vector<byte_co
 }
 
 /// Give each its lowest free slot, one after the other. With d neighbours one of the slots 0 ... d is free.
-template <std::same_as<csr_graph> G>
-std::vector<slot_id> color_in_order(G const& g, std::vector<value_id> const& order,
-                                    std::vector<slot_id> slot_of)
+inline std::vector<slot_id> color_in_order(csr_graph const& g, std::vector<value_id> const& order,
+                                           std::vector<slot_id> slot_of)
 {
     std::vector<value_id> taken_for(g.rows(), no_value); // by slot: the last vertex that found it taken
     for (value_id v : order) {
@@ -133,8 +130,7 @@ std::vector<slot_id> color_in_order(G const& g, std::vector<value_id> const& ord
     return slot_of;
 }
 
-template <std::same_as<csr_graph> G>
-std::optional<fixed_clash> find_clash(G const& g, std::vector<slot_id> const& slot_of)
+inline std::optional<fixed_clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of)
 {
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v])
@@ -156,8 +152,7 @@ std::optional<fixed_clash> find_clash(G const& g, std::vector<slot_id> const& sl
 /// Throws:     precondition_error for a loop, an edge that stands less often in the row of its other end, a
 ///             size of `no_size`, an order that does not name every vertex once or is given unasked, or if
 ///             all slots together exceed 64 bits.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] graph_coloring color_graph(G const& g, coloring_options const& options = {})
+[[nodiscard]] inline graph_coloring color_graph(csr_graph const& g, coloring_options const& options = {})
 {
     SUBLET_EXPECTS(options.order.empty() || options.by == coloring_order::given,
                    "sublet: an order of colouring is given, but another is asked for");
@@ -208,9 +203,13 @@ template <std::same_as<csr_graph> G>
 /// Throws: precondition_error if it did not.
 template <class Found>
     requires requires(Found const& found) {
-        { found.fits() } -> std::same_as<bool>;
-        { found.graph() } -> std::same_as<csr_graph const&>;
-    }
+                 {
+                     found.fits()
+                     } -> std::same_as<bool>;
+                 {
+                     found.graph()
+                     } -> std::same_as<csr_graph const&>;
+             }
 [[nodiscard]] graph_coloring color_graph(Found const& found, coloring_options const& options = {})
 {
     return color_graph(found.graph(), options);

@@ -30,7 +30,6 @@ namespace sublet {
 namespace detail {
 
 /// Vertices by a number that falls by one at a time: a list for each number, so nothing is sorted.
-template <std::same_as<value_id> Vertex>
 class falling_queue {
 public:
     /// Complexity: O(vertices + the largest number), and O(1) for every operation, amortised.
@@ -38,15 +37,15 @@ public:
         : number_(std::move(numbers)), next_(number_.size()), previous_(number_.size())
     {
         for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
-        first_ = std::vector<Vertex>(lowest_ + 1, no_value);
+        first_ = std::vector<value_id>(lowest_ + 1, no_value);
         for (std::size_t v = number_.size(); v-- != 0;)
-            link(static_cast<Vertex>(v)); // the lowest id in front
+            link(static_cast<value_id>(v)); // the lowest id in front
     }
 
-    [[nodiscard]] bool contains(Vertex v) const { return number_[v] != taken; }
+    [[nodiscard]] bool contains(value_id v) const { return number_[v] != taken; }
 
     struct entry {
-        Vertex vertex;
+        value_id vertex;
         std::uint32_t number;
     };
     /// Of those with the lowest number the one that fell last, else the lowest id.
@@ -58,7 +57,7 @@ public:
         number_[result.vertex] = taken;
         return result;
     }
-    void lower(Vertex v)
+    void lower(value_id v)
     {
         unlink(v);
         --number_[v];
@@ -68,25 +67,25 @@ public:
 private:
     static constexpr std::uint32_t taken = ~std::uint32_t{0};
 
-    void link(Vertex v)
+    void link(value_id v)
     {
-        Vertex& first = first_[number_[v]];
+        value_id& first = first_[number_[v]];
         if (first != no_value) previous_[first] = v;
         next_[v] = first;
         previous_[v] = no_value;
         first = v;
         lowest_ = smaller<std::size_t>(lowest_, number_[v]);
     }
-    void unlink(Vertex v)
+    void unlink(value_id v)
     {
         (previous_[v] == no_value ? first_[number_[v]] : next_[previous_[v]]) = next_[v];
         if (next_[v] != no_value) previous_[next_[v]] = previous_[v];
     }
 
     std::vector<std::uint32_t> number_;
-    std::vector<Vertex> next_, previous_; // in the list of its number
-    std::vector<Vertex> first_;           // by number
-    std::size_t lowest_ = 0;              // no number is lower
+    std::vector<value_id> next_, previous_; // in the list of its number
+    std::vector<value_id> first_;           // by number
+    std::size_t lowest_ = 0;                // no number is lower
 };
 
 } // namespace detail
@@ -100,12 +99,11 @@ struct smallest_last_order {
 /// Ensures:    no order has a lower degeneracy. It is filled from the end; of equals the one whose neighbour
 ///             was taken last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] smallest_last_order smallest_last(G const& g)
+[[nodiscard]] inline smallest_last_order smallest_last(csr_graph const& g)
 {
     std::vector<std::uint32_t> degrees;
     for (std::size_t v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
-    detail::falling_queue<value_id> queue(std::move(degrees));
+    detail::falling_queue queue(std::move(degrees));
     smallest_last_order result;
     result.order.resize(g.rows());
     for (std::size_t i = g.rows(); i-- != 0;) {
@@ -122,12 +120,11 @@ template <std::same_as<csr_graph> G>
 /// Ensures:    in a chordal graph, the neighbours of a vertex before it are neighbours of each other. Of two
 ///             equals the one comes whose neighbour came last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] std::vector<value_id> largest_cardinality_first(G const& g)
+[[nodiscard]] inline std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 {
     std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
     for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
-    detail::falling_queue<value_id> queue(std::vector<std::uint32_t>(g.rows(), most));
+    detail::falling_queue queue(std::vector<std::uint32_t>(g.rows(), most));
     std::vector<value_id> order;
     order.reserve(g.rows());
     while (order.size() != g.rows()) {

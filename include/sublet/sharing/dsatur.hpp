@@ -31,11 +31,11 @@ namespace sublet {
 namespace detail {
 
 /// Which of the players has the largest key; a key changes at any time.
-template <std::same_as<std::uint64_t> Key>
 class tournament {
 public:
     /// Complexity: O(keys.size()), and O(log keys.size()) for a changed key, mostly less.
-    explicit tournament(std::vector<Key> keys) : key_(std::move(keys)), size_(std::bit_ceil(key_.size() + 1))
+    explicit tournament(std::vector<std::uint64_t> keys)
+        : key_(std::move(keys)), size_(std::bit_ceil(key_.size() + 1))
     {
         key_.resize(size_, 0);
         winner_.resize(2 * size_);
@@ -43,11 +43,11 @@ public:
             winner_[size_ + player] = static_cast<std::uint32_t>(player);
         for (std::size_t match = size_ - 1; match != 0; --match) winner_[match] = play(match);
     }
-    [[nodiscard]] Key operator[](std::uint32_t player) const { return key_[player]; }
+    [[nodiscard]] std::uint64_t operator[](std::uint32_t player) const { return key_[player]; }
     /// Of equals the lowest.
     [[nodiscard]] std::uint32_t winner() const { return winner_[1]; }
 
-    void change(std::uint32_t player, Key key)
+    void change(std::uint32_t player, std::uint64_t key)
     {
         key_[player] = key;
         for (std::size_t match = (size_ + player) / 2; match != 0; match /= 2) {
@@ -65,7 +65,7 @@ private:
         return key_[a] < key_[b] ? b : a;
     }
 
-    std::vector<Key> key_;
+    std::vector<std::uint64_t> key_;
     std::size_t size_;
     std::vector<std::uint32_t> winner_; // of match i, which plays in match i / 2; from size_ on the players
 };
@@ -79,9 +79,8 @@ private:
 /// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next
 ///             is the one with the most neighbours that wait too, then the lowest id.
 /// Complexity: O((V + E) log V) time, O(V + E / 64) memory.
-template <std::same_as<csr_graph> G>
-[[nodiscard]] std::vector<slot_id> color_by_saturation(G const& g, std::vector<value_id> const& vertices,
-                                                       std::vector<slot_id> slot_of)
+[[nodiscard]] inline std::vector<slot_id>
+color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of)
 {
     // Who waits has the key: saturation + 1, neighbours that wait. Who does not, has 0.
     constexpr std::uint64_t one_slot = std::uint64_t{1} << 32;
@@ -89,7 +88,7 @@ template <std::same_as<csr_graph> G>
     for (value_id v : vertices) keys[v] = one_slot;
     for (value_id v : vertices)
         for (value_id w : g[v]) keys[w] += keys[w] != 0;
-    detail::tournament<std::uint64_t> waiting(std::move(keys));
+    detail::tournament waiting(std::move(keys));
 
     std::vector<std::size_t> first_word{0}; // by vertex
     for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);

@@ -56,8 +56,7 @@ struct chain_cover {
 namespace detail {
 
 /// By place, the places of those that it gives to.
-template <std::same_as<takers<>> Takers>
-live_range_lists ranges_of(Takers const& members)
+inline live_range_lists ranges_of(takers const& members)
 {
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -82,9 +81,8 @@ live_range_lists ranges_of(Takers const& members)
 /// Complexity: O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers; and for each buffer that
 ///             begins in several positions as many tests as there are buffers.
 /// Throws:     precondition_error for a pool id that is none, or 2^32 - 1 ranges or more.
-template <std::same_as<concurrent_lives> Lives>
-[[nodiscard]] chain_cover fewest_slots(Lives const& lives, conflict_ranges const& conflicts,
-                                       fewest_slots_options const& options = {})
+[[nodiscard]] inline chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                              fewest_slots_options const& options = {})
 {
     std::size_t const buffers = lives.buffers();
     auto const bytes = options.bytes.tabulate(buffers);
@@ -97,14 +95,14 @@ template <std::same_as<concurrent_lives> Lives>
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers<>::begin_key(lives, b), b});
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
     }
     sort_keyed(order);
     std::vector<buffer_id> mine;
     for (std::size_t k = 0; k != order.size(); ++k) {
         mine.push_back(order[k].who);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
-        takers<> const members(lives, conflicts, std::exchange(mine, {}));
+        takers const members(lives, conflicts, std::exchange(mine, {}));
         range_matching const matched = match_ranges(detail::ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
             std::uint32_t const giver = matched.row_of[i];
@@ -130,9 +128,9 @@ template <std::same_as<concurrent_lives> Lives>
 /// Ensures:    0 where conflicts were undecided, for then nothing is known.
 /// Complexity: fewest_slots() for each different size.
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
-template <std::same_as<concurrent_lives> Lives>
-[[nodiscard]] byte_count least_slot_bytes(Lives const& lives, conflict_ranges const& conflicts,
-                                          fewest_slots_options options)
+[[nodiscard]] inline byte_count least_slot_bytes(concurrent_lives const& lives,
+                                                 conflict_ranges const& conflicts,
+                                                 fewest_slots_options options)
 {
     if (conflicts.undecided != 0) return 0;
     auto const bytes = options.bytes.tabulate(lives.buffers());

@@ -34,8 +34,7 @@ struct token_range {
 /// Ensures:    of successors with equally long ways the lowest is the heir; every number below the count of
 ///             positions is given once; subtrees are within or beside each other.
 /// Complexity: O(positions + edges) time, O(positions) memory.
-template <std::same_as<dependence_graph> G>
-[[nodiscard]] std::vector<token_range> heir_forest(G const& g)
+[[nodiscard]] inline std::vector<token_range> heir_forest(dependence_graph const& g)
 {
     auto const positions = static_cast<step_id>(g.positions());
     std::vector<step_id> heir(positions, no_step), left(positions, 0);

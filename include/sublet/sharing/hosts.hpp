@@ -23,7 +23,6 @@
 namespace sublet {
 
 /// Values are numbered the largest first.
-template <std::same_as<bit_rows> Bits = bit_rows>
 class hosted_values {
 public:
     /// No two interfere.
@@ -67,14 +66,14 @@ public:
     [[nodiscard]] csr_rows parts() const
     {
         csr_rows result;
-        Bits open = is_left_;
+        bit_rows open = is_left_;
         std::vector<value_id> reached;
         for (std::size_t first = 0; first != open.words();) {
             if (open[0][first] == 0) {
                 ++first;
                 continue;
             }
-            Bits part = open;
+            bit_rows part = open;
             auto const bit = static_cast<value_id>(std::countr_zero(open[0][first]));
             reached.assign(1, static_cast<value_id>(first * 64) + bit);
             open[0][first] ^= word{1} << bit;
@@ -99,7 +98,10 @@ public:
         for (std::size_t i = guests_.size(); i-- != 0;) slot_of[guests_[i]] = slot_of[host_[guests_[i]]];
     }
 
-    [[nodiscard]] Bits const& interferes() const { return interferes_; } ///< as it is for those that are left
+    [[nodiscard]] bit_rows const& interferes() const
+    {
+        return interferes_;
+    } ///< as it is for those that are left
 
 private:
     using word = bit_rows::word;
@@ -124,7 +126,7 @@ private:
         is_left_[0][guest / 64] ^= word{1} << guest % 64;
     }
 
-    Bits interferes_, is_left_;
+    bit_rows interferes_, is_left_;
     std::vector<value_id> host_;   // by value; itself: it is left
     std::vector<value_id> guests_; // in the order in which they left
 };

@@ -33,10 +33,10 @@ namespace sublet {
 ///             one has gone before the step writes, and others may use its bytes without any pair.
 /// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
 ///             steps) memory.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::vector<in_place_pair> match_in_place(S const& p, std::vector<step_id> const& steps,
-                                                        buffer_table const& table,
-                                                        in_place_fit fit = in_place_fit::at_least)
+[[nodiscard]] inline std::vector<in_place_pair> match_in_place(snapshot const& p,
+                                                               std::vector<step_id> const& steps,
+                                                               buffer_table const& table,
+                                                               in_place_fit fit = in_place_fit::at_least)
 {
     if (p.overwrites().empty()) return {};
 
@@ -61,9 +61,8 @@ template <std::same_as<snapshot> S>
 
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots take
 /// operands of equal size, or lives from buffer::slot_life().
-template <std::same_as<snapshot> S>
-[[nodiscard]] buffer_table take_in_place(S const& p, std::vector<step_id> const& steps, buffer_table table,
-                                         in_place_fit fit = in_place_fit::at_least)
+[[nodiscard]] inline buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
+                                                buffer_table table, in_place_fit fit = in_place_fit::at_least)
 {
     std::vector<in_place_pair> pairs = match_in_place(p, steps, table, fit);
     return join_in_place(std::move(table), std::move(pairs));

@@ -33,10 +33,9 @@ namespace sublet {
 namespace detail {
 
 /// Who comes before a position, looked for as far down as is asked. For few queries, or many about one.
-template <std::same_as<dependence_graph> G>
 class ancestor_search {
 public:
-    explicit ancestor_search(G const& g) : g_(g), leads_to_(g.positions(), no_step) {}
+    explicit ancestor_search(dependence_graph const& g) : g_(g), leads_to_(g.positions(), no_step) {}
 
     bool before(step_id a, step_id b)
     {
@@ -55,7 +54,7 @@ private:
         for (step_id at : g_.before[from]) leads_to_[at] = to_;
     }
 
-    G const& g_;
+    dependence_graph const& g_;
     std::vector<step_id> leads_to_; // by position: the last target that it was found to come before
     step_id to_ = no_step;
     step_id low_ = 0; // positions from here on have marked those before them
@@ -73,8 +72,8 @@ private:
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
 ///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
 ///             later position.
-template <std::same_as<snapshot> S, precedence_oracle Oracle>
-[[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
+template <precedence_oracle Oracle>
+[[nodiscard]] buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
 {
     if (p.overwrites().empty()) return table;
@@ -125,11 +124,10 @@ template <std::same_as<snapshot> S, precedence_oracle Oracle>
 ///
 /// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
 ///             touches come directly before the step.
-template <std::same_as<snapshot> S>
-[[nodiscard]] buffer_table take_in_place_concurrently(S const& p, dependence_graph const& g,
-                                                      buffer_table table)
+[[nodiscard]] inline buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
+                                                             buffer_table table)
 {
-    detail::ancestor_search<dependence_graph> search(g);
+    detail::ancestor_search search(g);
     return take_in_place_concurrently(p, g, std::move(table), search);
 }
 

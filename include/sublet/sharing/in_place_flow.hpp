@@ -52,20 +52,19 @@ struct joined_life {
 };
 
 /// Both in one list that ascends.
-template <std::same_as<live_range> R>
-std::vector<R> merged_ranges(std::vector<R> const& a, std::vector<R> const& b)
+inline std::vector<live_range> merged_ranges(std::vector<live_range> const& a,
+                                             std::vector<live_range> const& b)
 {
-    std::vector<R> both;
+    std::vector<live_range> both;
     for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();) {
-        R const next = j == b.size() || (i != a.size() && a[i].first < b[j].first) ? a[i++] : b[j++];
+        live_range const next = j == b.size() || (i != a.size() && a[i].first < b[j].first) ? a[i++] : b[j++];
         if (!both.empty() && next.first <= both.back().last) both.back() = hull(both.back(), next);
         else both.push_back(next);
     }
     return both;
 }
 
-template <std::same_as<live_range> R>
-bool has_position(std::vector<R> const& ranges, step_id position)
+inline bool has_position(std::vector<live_range> const& ranges, step_id position)
 {
     std::size_t const at =
         first_that(ranges.size(), [&](std::size_t i) { return ranges[i].last > position; });
@@ -73,8 +72,7 @@ bool has_position(std::vector<R> const& ranges, step_id position)
 }
 
 /// By node, how many loops it lies in.
-template <std::same_as<snapshot> S>
-std::vector<unsigned> loop_depths(S const& p)
+inline std::vector<unsigned> loop_depths(snapshot const& p)
 {
     loop_forest const forest = loops(p.graph());
     std::vector<unsigned> depth(p.nodes(), 0);
@@ -85,10 +83,9 @@ std::vector<unsigned> loop_depths(S const& p)
     return depth;
 }
 
-template <std::same_as<snapshot> S>
 class flow_joiner {
 public:
-    flow_joiner(S const& p, live_range_lists const& lives, std::vector<step_id> const& position,
+    flow_joiner(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
                 buffer_table& table)
         : p_(p), table_(table), joined_(table.buffers.size()), life_(table.buffers.size())
     {
@@ -206,7 +203,7 @@ private:
         return true;
     }
 
-    S const& p_;
+    snapshot const& p_;
     buffer_table& table_;
     std::vector<buffer_id> joined_; // leads, over some steps, to the buffer that b is part of
     std::vector<joined_life> life_; // by buffer, of those that it consists of
@@ -223,12 +220,12 @@ private:
 ///             one, after it on no path any more, and declares that it may overwrite that with all that it
 ///             writes of the other. Joined buffers keep the lowest root.
 /// Complexity: O((values + touches + pairs) log), and for each pair the ranges of its two buffers.
-template <std::same_as<snapshot> S>
-[[nodiscard]] buffer_table take_in_place_in_flow(S const& p, live_range_lists const& lives,
-                                                 std::vector<step_id> const& position, buffer_table table)
+[[nodiscard]] inline buffer_table take_in_place_in_flow(snapshot const& p, live_range_lists const& lives,
+                                                        std::vector<step_id> const& position,
+                                                        buffer_table table)
 {
     if (p.overwrites().empty()) return table;
-    detail::flow_joiner<snapshot> joiner(p, lives, position, table);
+    detail::flow_joiner joiner(p, lives, position, table);
     for (overwrite pair : joiner.candidates()) joiner.join(pair);
     joiner.renumber();
     return table;

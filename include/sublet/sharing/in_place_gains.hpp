@@ -33,8 +33,8 @@ namespace sublet {
 /// Requires:   lives in the table are by position; a pair's result is written at its step first.
 /// Complexity: O(k (buffers + steps) + pairs log pairs) for pairs in k pools.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more would be alive at once.
-template <std::same_as<buffer_table> Table>
-[[nodiscard]] std::vector<in_place_gain> in_place_gains(Table const& table, std::vector<step_id> const& steps)
+[[nodiscard]] inline std::vector<in_place_gain> in_place_gains(buffer_table const& table,
+                                                               std::vector<step_id> const& steps)
 {
     std::vector<in_place_gain> gains;
     if (table.in_place.empty()) return gains;

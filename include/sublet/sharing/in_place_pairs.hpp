@@ -57,9 +57,10 @@ enum class in_place_fit : std::uint8_t {
 ///             declared.
 /// Complexity: O(values + touches + pairs) time, and match_overwrites() for each step; O(values) memory. Each
 ///             callable is called once a pair at most.
-template <std::same_as<snapshot> S, class IsFree, class Begins>
-[[nodiscard]] std::vector<in_place_pair> match_in_place(S const& p, buffer_table const& table, IsFree is_free,
-                                                        Begins begins, in_place_fit fit = in_place_fit::equal)
+template <class IsFree, class Begins>
+[[nodiscard]] std::vector<in_place_pair> match_in_place(snapshot const& p, buffer_table const& table,
+                                                        IsFree is_free, Begins begins,
+                                                        in_place_fit fit = in_place_fit::equal)
 {
     std::vector<in_place_pair> matched;
     if (p.overwrites().empty()) return matched;
@@ -118,8 +119,7 @@ template <std::same_as<snapshot> S, class IsFree, class Begins>
 ///             input begins where that ends, as in lives by position. Nothing is joined in `table`.
 /// Ensures:    the table stays sorted by root, and lists the pairs.
 /// Complexity: O(values + pairs).
-template <std::same_as<buffer_table> Table>
-[[nodiscard]] Table join_in_place(Table table, std::vector<in_place_pair> pairs)
+[[nodiscard]] inline buffer_table join_in_place(buffer_table table, std::vector<in_place_pair> pairs)
 {
     if (pairs.empty()) return table;
 
@@ -152,7 +152,7 @@ template <std::same_as<buffer_table> Table>
     }
 
     std::vector<buffer_id> renumbered(buffers.size(), no_buffer);
-    Table result;
+    buffer_table result;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         if (joined[b] != b) continue;
         renumbered[b] = static_cast<buffer_id>(result.buffers.size());
@@ -166,8 +166,8 @@ template <std::same_as<buffer_table> Table>
 }
 
 /// Both at once, for results as large as the operand.
-template <std::same_as<snapshot> S, class IsFree, class Begins>
-[[nodiscard]] buffer_table join_in_place(S const& p, buffer_table table, IsFree is_free, Begins begins)
+template <class IsFree, class Begins>
+[[nodiscard]] buffer_table join_in_place(snapshot const& p, buffer_table table, IsFree is_free, Begins begins)
 {
     std::vector<in_place_pair> pairs = match_in_place(p, table, is_free, begins);
     return join_in_place(std::move(table), std::move(pairs));

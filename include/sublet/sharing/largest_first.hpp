@@ -48,10 +48,9 @@ struct largest_first_options {
 namespace detail {
 
 /// Slots for the buffers of one pool, which come in the order given.
-template <std::same_as<conflict_ranges> Conflicts>
 class slots_in_turn {
 public:
-    slots_in_turn(concurrent_lives const& lives, Conflicts const& conflicts,
+    slots_in_turn(concurrent_lives const& lives, conflict_ranges const& conflicts,
                   std::vector<byte_count> const& size, std::uint64_t& visits)
         : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), room_(lives, conflicts)
     {
@@ -83,7 +82,7 @@ private:
         if (visits_ < in_turn.size() || cost < bytes_ / 1024) return false;
         if (by_begin_.empty()) {
             for (std::uint32_t i = 0; i != in_turn.size(); ++i)
-                by_begin_.push_back({takers<>::begin_key(lives_, in_turn[i]), in_turn[i], i});
+                by_begin_.push_back({takers::begin_key(lives_, in_turn[i]), in_turn[i], i});
             sort_keyed(by_begin_);
         }
         std::vector<buffer_id> members;
@@ -95,7 +94,7 @@ private:
             }
         std::uint64_t visits = in_turn.size();
         bool const is_better =
-            relink_chains(takers<>(lives_, conflicts_, std::move(members)), size_, chains, visits);
+            relink_chains(takers(lives_, conflicts_, std::move(members)), size_, chains, visits);
         visits_ -= smaller(visits, visits_);
         if (!is_better) return false;
         chains_.slot_bytes = std::move(chains.slot_bytes);
@@ -108,17 +107,17 @@ private:
         for (std::uint32_t i = 0; i != chains_.slot_of.size(); ++i)
             by_slot.push_back({chains_.slot_of[i], 0, i});
         sort_keyed(by_slot);
-        room_ = slot_room<>(lives_, conflicts_);
+        room_ = slot_room(lives_, conflicts_);
         for (keyed const& k : by_slot) room_.insert(in_turn[k.who], static_cast<slot_id>(k.key));
         return true;
     }
 
     concurrent_lives const& lives_;
-    Conflicts const& conflicts_;
+    conflict_ranges const& conflicts_;
     std::vector<byte_count> const& size_;
     std::uint64_t& visits_; // that are left
     byte_count bytes_ = 0;  // of all slots
-    slot_room<Conflicts> room_;
+    slot_room room_;
     sized_chains chains_; // slot_of by turn
     std::vector<keyed> by_begin_;
 };
@@ -136,10 +135,10 @@ private:
 ///             would be larger, not all slots are looked at.
 /// Throws:     precondition_error for a size that is not known, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
-template <std::same_as<conflict_ranges> Conflicts>
-[[nodiscard]] sized_slot_plan share_largest_first(concurrent_lives const& lives, Conflicts const& conflicts,
-                                                  std::vector<byte_count> const& size,
-                                                  largest_first_options const& options = {})
+[[nodiscard]] inline sized_slot_plan share_largest_first(concurrent_lives const& lives,
+                                                         conflict_ranges const& conflicts,
+                                                         std::vector<byte_count> const& size,
+                                                         largest_first_options const& options = {})
 {
     std::size_t const buffers = lives.buffers();
     SUBLET_EXPECTS(size.size() == buffers, "sublet: a table has not one entry for each buffer");
@@ -149,8 +148,7 @@ template <std::same_as<conflict_ranges> Conflicts>
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         SUBLET_EXPECTS(size[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        if (size[b] != 0 && eligible[b])
-            order.push_back({falling(size[b]), takers<>::begin_key(lives, b), b});
+        if (size[b] != 0 && eligible[b]) order.push_back({falling(size[b]), takers::begin_key(lives, b), b});
     }
     sort_keyed(order);
     bool is_by_pool = true;
@@ -173,8 +171,7 @@ template <std::same_as<conflict_ranges> Conflicts>
     for (std::size_t i = 0; i != order.size(); ++i) {
         in_turn.push_back(order[i].who);
         if (i + 1 != order.size() && order[i + 1].key == order[i].key) continue;
-        sized_chains const chains =
-            detail::slots_in_turn<conflict_ranges>(lives, conflicts, size, visits).fill(in_turn);
+        sized_chains const chains = detail::slots_in_turn(lives, conflicts, size, visits).fill(in_turn);
         for (std::size_t k = 0; k != in_turn.size(); ++k)
             plan.slot_of[in_turn[k]] = plan.slots + chains.slot_of[k];
         for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].who]);

@@ -40,10 +40,9 @@ struct prefix_cliques {
 namespace detail {
 
 /// Looks for cliques of a given size among given candidates, without recursion.
-template <std::same_as<bit_rows> Bits>
 class clique_search {
 public:
-    explicit clique_search(Bits const& interferes, std::size_t vertices)
+    explicit clique_search(bit_rows const& interferes, std::size_t vertices)
         : interferes_(interferes), candidates_(1, vertices), branches_(1, vertices), fits_(1, vertices),
           vertices_(vertices)
     {
@@ -54,8 +53,8 @@ public:
     {
         if (rows_ < wanted + 1) {
             rows_ = 2 * wanted + 1;
-            candidates_ = Bits(rows_, vertices_);
-            branches_ = Bits(rows_, vertices_);
+            candidates_ = bit_rows(rows_, vertices_);
+            branches_ = bit_rows(rows_, vertices_);
         }
         members.clear();
         is_undecided = false;
@@ -121,9 +120,9 @@ private:
         }
     }
 
-    Bits const& interferes_;
-    Bits candidates_, branches_; // by depth
-    Bits fits_;                  // in the class that is being filled
+    bit_rows const& interferes_;
+    bit_rows candidates_, branches_; // by depth
+    bit_rows fits_;                  // in the class that is being filled
     std::size_t vertices_, rows_ = 1;
 };
 
@@ -135,12 +134,11 @@ private:
 /// Ensures:    each row of `cliques` is one; if `is_exact`, none of those that `size` speaks of is larger.
 /// Complexity: O(cliques * vertices / 64) time for each node, of which a vertex has `patience` at most;
 ///             O(largest clique * vertices / 64) memory.
-template <std::same_as<bit_rows> Bits>
-[[nodiscard]] prefix_cliques find_prefix_cliques(Bits const& interferes, std::size_t vertices,
-                                                 std::uint64_t patience)
+[[nodiscard]] inline prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::size_t vertices,
+                                                        std::uint64_t patience)
 {
     prefix_cliques result;
-    detail::clique_search<Bits> search(interferes, vertices);
+    detail::clique_search search(interferes, vertices);
     for (std::size_t v = 0; v != vertices; ++v) {
         if (search.find(static_cast<value_id>(v), result.cliques.rows(), patience)) {
             for (value_id w : search.members) result.cliques.append(w);

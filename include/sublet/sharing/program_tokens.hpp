@@ -59,9 +59,8 @@ struct program_token_plan : token_plan {
 /// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
 ///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
 /// Throws:     precondition_error where a precondition of a stage is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] program_token_plan share_by_tokens(S const& p, plan_options const& values,
-                                                 program_token_options const& options = {})
+[[nodiscard]] inline program_token_plan share_by_tokens(snapshot const& p, plan_options const& values,
+                                                        program_token_options const& options = {})
 {
     program_token_plan plan;
     auto const role = values.role.tabulate(p.values());

@@ -71,12 +71,11 @@ private:
     std::vector<std::uint32_t> next_; // leads, in a few leaps, to the next that is left
 };
 
-template <std::same_as<live_range_lists> Lists>
 class range_matcher {
     static constexpr std::uint32_t none = range_matching::none;
 
 public:
-    range_matcher(Lists const& rows, std::size_t columns) : rows_(rows), layer_of_(columns)
+    range_matcher(live_range_lists const& rows, std::size_t columns) : rows_(rows), layer_of_(columns)
     {
         found_.column_of.assign(rows.values(), none);
         found_.row_of.assign(columns, none);
@@ -156,8 +155,7 @@ private:
     }
 
     /// Walk from a free row, a layer a step, to a free column, and turn all pairs on the way round.
-    template <std::same_as<std::uint32_t> Row>
-    void augment(Row row)
+    void augment(std::uint32_t row)
     {
         path_.assign(1, {row, 0, none});
         while (!path_.empty()) {
@@ -179,7 +177,7 @@ private:
         }
     }
 
-    Lists const& rows_;
+    live_range_lists const& rows_;
     range_matching found_;
     numbers_left left_; // columns, then places of by_layer_
     std::vector<std::uint32_t> free_rows_, layer_of_, layer_first_, by_layer_;
@@ -194,10 +192,9 @@ private:
 /// Ensures:    `pairs` is as large as possible. Equal input, equal pairs.
 /// Complexity: O(sqrt(pairs)) searches, each of O((rows + ranges) log columns + columns) time; O(rows +
 ///             columns) memory. No recursion.
-template <std::same_as<live_range_lists> Lists>
-[[nodiscard]] range_matching match_ranges(Lists const& rows, std::size_t columns)
+[[nodiscard]] inline range_matching match_ranges(live_range_lists const& rows, std::size_t columns)
 {
-    return detail::range_matcher<Lists>(rows, columns).match();
+    return detail::range_matcher(rows, columns).match();
 }
 
 } // namespace sublet

@@ -38,13 +38,12 @@ struct sized_chains {
 
 namespace detail {
 
-template <std::same_as<takers<>> Takers>
 class relinker {
     using place = std::uint32_t;
     static constexpr place none = ~place{0};
 
 public:
-    relinker(Takers const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
+    relinker(takers const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
         : members_(members), sizes_(sizes), chains_(chains), next_(members.size(), none),
           before_(members.size(), none), found_by_(members.size()), head_(chains.slot_bytes.size()),
           tail_(chains.slot_bytes.size(), none), stamp_(chains.slot_bytes.size())
@@ -151,7 +150,7 @@ private:
         for (slot_id& s : chains_.slot_of) s = number[s];
     }
 
-    Takers const& members_;
+    takers const& members_;
     std::vector<byte_count> const& sizes_;
     sized_chains& chains_;
     std::vector<place> next_, before_; // of its chain, by place
@@ -173,12 +172,11 @@ private:
 ///             are as they were. `visits` grows by the buffers looked at.
 /// Complexity: O((members + ranges) log members), and the lengths of the chains along each path that is
 /// tried.
-template <std::same_as<takers<>> Takers>
-[[nodiscard]] bool relink_chains(Takers const& members, std::vector<byte_count> const& sizes,
-                                 sized_chains& chains, std::uint64_t& visits)
+[[nodiscard]] inline bool relink_chains(takers const& members, std::vector<byte_count> const& sizes,
+                                        sized_chains& chains, std::uint64_t& visits)
 {
     visits += members.size();
-    return detail::relinker<Takers>(members, sizes, chains).improve(visits);
+    return detail::relinker(members, sizes, chains).improve(visits);
 }
 
 } // namespace sublet

@@ -21,7 +21,6 @@
 
 namespace sublet::detail {
 
-template <std::same_as<buffer_id> Buffer = buffer_id>
 class sleepers {
 public:
     sleepers(std::size_t tokens, std::size_t buffers) : first_(tokens, no_buffer), next_(buffers, no_buffer)
@@ -37,7 +36,7 @@ public:
 
     /// Requires:   b sleeps for no token.
     /// Complexity: O(log tokens) to the base of 64.
-    void sleep(Buffer b, std::uint32_t token)
+    void sleep(buffer_id b, std::uint32_t token)
     {
         next_[b] = first_[token];
         first_[token] = b;
@@ -52,7 +51,7 @@ public:
     void wake(std::uint32_t first, std::uint32_t last, Up up)
     {
         for (std::uint32_t token = from(first); token < last; token = from(token + 1)) {
-            for (Buffer b = first_[token]; b != no_buffer; b = next_[b]) up(b);
+            for (buffer_id b = first_[token]; b != no_buffer; b = next_[b]) up(b);
             first_[token] = no_buffer;
             std::uint32_t at = token;
             for (unsigned level = 0; level != levels_; ++level, at /= 64)
@@ -81,9 +80,9 @@ private:
     static std::uint32_t lowest(std::uint64_t w) { return static_cast<std::uint32_t>(std::countr_zero(w)); }
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
-    std::vector<Buffer> first_, next_; // by token, and by buffer: of those that wait for one token, a list
-    std::vector<std::uint64_t> words_; // level by level
-    std::size_t begin_[6] = {};        // 64^6 exceeds 2^32
+    std::vector<buffer_id> first_, next_; // by token, and by buffer: of those that wait for one token, a list
+    std::vector<std::uint64_t> words_;    // level by level
+    std::size_t begin_[6] = {};           // 64^6 exceeds 2^32
     unsigned levels_ = 0;
 };
 

@@ -54,11 +54,10 @@ struct slot_request {
 };
 
 /// Gives slots to buffers, one after the other.
-template <std::same_as<slot_choice> Choice = slot_choice>
 class slot_chooser {
 public:
     /// For buffers with ids below `buffers`.
-    explicit slot_chooser(std::size_t buffers, Choice how = Choice::grow_largest) : how_(how)
+    explicit slot_chooser(std::size_t buffers, slot_choice how = slot_choice::grow_largest) : how_(how)
     {
         plan_.slot_of = std::vector<slot_id>(buffers, no_slot);
     }
@@ -89,7 +88,8 @@ public:
             if (from > r.begins) sleep(s, from);
             return from <= r.begins;
         };
-        if (r.follows && how_ == Choice::caffe2_sized) // whose rule is about those that are free for sure
+        if (r.follows &&
+            how_ == slot_choice::caffe2_sized) // whose rule is about those that are free for sure
             for (auto at = first_of(r.pool); at != first_of(r.pool + 1);)
                 at = is_free(at->slot) ? ++at : awake_.erase(at);
         slot_id mine = no_slot;
@@ -149,31 +149,32 @@ private:
         }
     };
 
-    auto first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }
+    using place = std::set<free_slot>::const_iterator;
+
+    place first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }
 
     /// Of the slots awake in the pool the one to try next; the end of all if there is none.
-    auto preferred(slot_request const& r) const
+    place preferred(slot_request const& r) const
     {
-        auto const first = first_of(r.pool), end = first_of(r.pool + 1), none = awake_.end();
+        place const first = first_of(r.pool), end = first_of(r.pool + 1), none = awake_.end();
         if (first == end) return none;
-        if (how_ == Choice::most_shared) return first;
-        if (how_ == Choice::caffe2_sized) return as_in_caffe2(first, end, r.size);
+        if (how_ == slot_choice::most_shared) return first;
+        if (how_ == slot_choice::caffe2_sized) return as_in_caffe2(first, end, r.size);
         auto const fits = awake_.lower_bound({r.pool, r.size, 0});
-        if (how_ == Choice::smallest_sufficient) return fits != end ? fits : none;
+        if (how_ == slot_choice::smallest_sufficient) return fits != end ? fits : none;
         if (fits == first) return fits;
         auto below = fits;
         --below;
-        if (fits != end && (how_ == Choice::grow_largest || fits->rank - r.size <= r.size - below->rank))
+        if (fits != end && (how_ == slot_choice::grow_largest || fits->rank - r.size <= r.size - below->rank))
             return fits;
         return awake_.lower_bound({r.pool, below->rank, 0}); // of equally large ones the lowest
     }
 
-    template <class At>
-    At as_in_caffe2(At first, At end, byte_count size) const
+    place as_in_caffe2(place first, place end, byte_count size) const
     {
-        At best = first;
-        auto size_of = [this](At at) { return slots_[at->slot].first_size; };
-        for (At at = ++first; at != end; ++at)
+        place best = first;
+        auto size_of = [this](place at) { return slots_[at->slot].first_size; };
+        for (place at = ++first; at != end; ++at)
             if (size_of(at) == size_of(best) || (size_of(best) < size && size_of(best) < size_of(at)))
                 best = at;
         return best;
@@ -197,13 +198,13 @@ private:
     {
         open_slot& slot = slots_[s];
         if (slot.first_awake == 0) slot.first_awake = at;
-        std::uint64_t const rank = how_ == Choice::most_shared    ? ~std::uint64_t{slot.tenants}
-                                   : how_ == Choice::caffe2_sized ? slot.first_awake
-                                                                  : plan_.slot_bytes[s];
+        std::uint64_t const rank = how_ == slot_choice::most_shared    ? ~std::uint64_t{slot.tenants}
+                                   : how_ == slot_choice::caffe2_sized ? slot.first_awake
+                                                                       : plan_.slot_bytes[s];
         awake_.insert({plan_.slot_pool[s], rank, s});
     }
 
-    Choice how_;
+    slot_choice how_;
     sized_slot_plan plan_;
     std::vector<open_slot> slots_;
     std::set<free_slot> awake_;

@@ -31,12 +31,11 @@ namespace sublet {
 namespace detail {
 
 /// Both tables, for 64 slots.
-template <std::same_as<conflict_ranges> Conflicts>
 class tenant_masks {
     static constexpr step_id wide = 8; // a stretch holds so many of the level below
 
 public:
-    tenant_masks(concurrent_lives const& lives, Conflicts const& conflicts)
+    tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts)
         : lives_(&lives), conflicts_(&conflicts)
     {
         // One position is put before all others: there begins what is given.
@@ -61,7 +60,8 @@ public:
     }
     void insert(buffer_id b, std::uint64_t slot)
     {
-        visit(b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
+        visit(
+            b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
     }
     /// Requires: all other tenants of the slot are taken out as well.
     void erase(buffer_id b, std::uint64_t slot)
@@ -104,7 +104,7 @@ private:
     }
 
     concurrent_lives const* lives_;
-    Conflicts const* conflicts_;
+    conflict_ranges const* conflicts_;
     std::vector<std::size_t> level_;   // where it begins
     std::vector<std::uint64_t> words_; // forbidden and begun, of each stretch
 };
@@ -113,17 +113,16 @@ private:
 
 /// Of more slots than fit into the memory for it (but it fits 64) it forgets one that has had no new tenant
 /// for long, and never finds it again.
-template <std::same_as<conflict_ranges> Conflicts = conflict_ranges>
 class slot_room {
     static constexpr std::uint32_t unseen = ~std::uint32_t{0}, forgotten = unseen - 1;
 
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.
-    slot_room(concurrent_lives const& lives, Conflicts const& conflicts,
+    slot_room(concurrent_lives const& lives, conflict_ranges const& conflicts,
               std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
-        most_ = 64 * (most_bytes / detail::tenant_masks<Conflicts>::bytes(lives.positions) + 1);
+        most_ = 64 * (most_bytes / detail::tenant_masks::bytes(lives.positions) + 1);
     }
 
     /// Of the slots with room for b the one that was seen first, or `no_slot`.
@@ -141,8 +140,7 @@ public:
     /// b is a tenant of the slot from now on. Slots are numbered densely.
     ///
     /// Complexity: O((begins + ranges of b) log positions), for all calls together.
-    template <std::same_as<slot_id> Slot>
-    void insert(buffer_id b, Slot slot)
+    void insert(buffer_id b, slot_id slot)
     {
         if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, unseen);
         if (place_of_[slot] == forgotten) return;
@@ -157,8 +155,7 @@ public:
 private:
     static std::uint64_t bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
 
-    template <std::same_as<slot_id> Slot>
-    std::uint32_t free_place(Slot slot)
+    std::uint32_t free_place(slot_id slot)
     {
         auto at = static_cast<std::uint32_t>(slot_at_.size());
         if (at == most_) { // go round, but leave those alone that were of use since the last time
@@ -181,15 +178,15 @@ private:
     }
 
     concurrent_lives const* lives_;
-    Conflicts const* conflicts_;
-    std::size_t most_;                                   // places
-    std::vector<detail::tenant_masks<Conflicts>> masks_; // of 64 places each
-    std::vector<std::uint64_t> taken_;                   // by group of 64 places
-    std::vector<slot_id> slot_at_;                       // by place
-    std::vector<std::uint32_t> place_of_;                // by slot
-    std::vector<buffer_id> latest_;                      // by place: its last tenant
-    std::vector<buffer_id> earlier_;                     // by buffer: who came before it
-    std::vector<unsigned char> is_recent_;               // by place
+    conflict_ranges const* conflicts_;
+    std::size_t most_;                        // places
+    std::vector<detail::tenant_masks> masks_; // of 64 places each
+    std::vector<std::uint64_t> taken_;        // by group of 64 places
+    std::vector<slot_id> slot_at_;            // by place
+    std::vector<std::uint32_t> place_of_;     // by slot
+    std::vector<buffer_id> latest_;           // by place: its last tenant
+    std::vector<buffer_id> earlier_;          // by buffer: who came before it
+    std::vector<unsigned char> is_recent_;    // by place
     std::uint32_t hand_ = 0;
 };
 

@@ -37,10 +37,9 @@ namespace sublet {
 enum class stair_answer : std::uint8_t { colored, impossible, undecided };
 
 /// Values are numbered the largest first; stair i ends before value `end_of[i]`.
-template <std::same_as<bit_rows> Bits = bit_rows>
 class stair_coloring {
 public:
-    stair_coloring(Bits const& interferes, std::vector<std::uint32_t> end_of)
+    stair_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
         : interferes_(interferes), end_of_(std::move(end_of)), stair_of_(end_of_.empty() ? 0 : end_of_.back())
     {
         for (std::uint32_t stair = 0, v = 0; stair != end_of_.size(); ++stair)
@@ -49,8 +48,8 @@ public:
         free_.resize(stair_of_.size());
         failures_.resize(stair_of_.size());
         place_of_.resize(stair_of_.size());
-        guilty_ = Bits(stair_of_.size(), stair_of_.size());
-        blamed_ = Bits(1, stair_of_.size());
+        guilty_ = bit_rows(stair_of_.size(), stair_of_.size());
+        blamed_ = bit_rows(1, stair_of_.size());
     }
 
     /// Can the values down to stair `last` be coloured, if those of stair i have slots below `slots[i]`?
@@ -216,7 +215,7 @@ private:
         return no_slot;
     }
 
-    Bits const& interferes_;
+    bit_rows const& interferes_;
     std::vector<std::uint32_t> end_of_, stair_of_;
     std::vector<slot_id> last_;            // by value: its slot in the last answer
     std::size_t answered_ = 0;             // for so many values
@@ -229,8 +228,8 @@ private:
     std::vector<std::uint64_t> free_;      // by value: slots to choose from
     std::vector<std::uint32_t> place_of_;  // by value: on the trail, from 1; 0: nothing was tried
     std::vector<value_id> first_in_;       // by slot
-    Bits guilty_;                          // by value on the trail: who else made it try the next slot
-    Bits blamed_;
+    bit_rows guilty_;                      // by value on the trail: who else made it try the next slot
+    bit_rows blamed_;
     std::vector<value_id> trail_; // whose slot is not the only one that was left to try
 };
 

@@ -49,11 +49,10 @@ struct staircase {
 
 namespace detail {
 
-template <std::same_as<bit_rows> Bits>
 class staircase_search {
 public:
     /// Requires: sizes fall, none is 0, and together they do not exceed 64 bits; `interferes` is symmetric.
-    staircase_search(Bits const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
+    staircase_search(bit_rows const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
         : interferes_(interferes), size_(size), ends_(ends_of(size)), coloring_(interferes, ends_),
           nodes_(nodes)
     {
@@ -182,11 +181,11 @@ private:
         return is_decided;
     }
 
-    Bits const& interferes_;
+    bit_rows const& interferes_;
     std::vector<byte_count> const& size_;
     std::vector<std::uint32_t> ends_, least_, slots_; // by stair
     std::vector<byte_count> drop_;                    // by stair: to the next
-    stair_coloring<Bits> coloring_;
+    stair_coloring coloring_;
     std::uint64_t nodes_;
     staircase best_;
 };
@@ -195,12 +194,11 @@ private:
 
 /// Requires:   sizes fall, none is 0, and together they do not exceed 64 bits. `interferes` has a row for
 ///             each value, and each pair stands in both rows.
-template <std::same_as<bit_rows> Bits>
-[[nodiscard]] staircase find_staircase(Bits const& interferes, std::vector<byte_count> const& size,
-                                       std::uint64_t nodes)
+[[nodiscard]] inline staircase find_staircase(bit_rows const& interferes, std::vector<byte_count> const& size,
+                                              std::uint64_t nodes)
 {
     if (size.empty()) return {};
-    return detail::staircase_search<Bits>(interferes, size, nodes).find();
+    return detail::staircase_search(interferes, size, nodes).find();
 }
 
 } // namespace sublet

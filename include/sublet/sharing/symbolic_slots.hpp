@@ -52,9 +52,8 @@ struct symbolic_slot_options {
 ///             slots whose first tenant grows if and only if it does itself.
 /// Complexity: O(n log n + n s), n = buffers, s = slots.
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
-template <std::same_as<symbolic_buffer> Buffer>
-[[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<Buffer> const& buffers,
-                                                    symbolic_slot_options const& options)
+[[nodiscard]] inline symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> const& buffers,
+                                                           symbolic_slot_options const& options)
 {
     byte_count const most = options.max_batch;
     SUBLET_EXPECTS(most >= 1, "sublet: the largest batch is at least 1");
@@ -68,7 +67,7 @@ template <std::same_as<symbolic_buffer> Buffer>
     for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
     sort_keyed(births);
     for (keyed const& birth : births) {
-        Buffer const& tenant = buffers[birth.who];
+        symbolic_buffer const& tenant = buffers[birth.who];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];

@@ -25,12 +25,11 @@
 
 namespace sublet {
 
-template <std::same_as<conflict_ranges> Conflicts = conflict_ranges>
 class takers {
 public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
-    takers(concurrent_lives const& lives, Conflicts const& conflicts, std::vector<buffer_id> members)
+    takers(concurrent_lives const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members)
         : lives_(lives), conflicts_(conflicts), members_(std::move(members))
     {
         begin_.reserve(members_.size());
@@ -93,7 +92,7 @@ private:
     }
 
     concurrent_lives const& lives_;
-    Conflicts const& conflicts_;
+    conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
     std::vector<step_id> begin_;         // by place
     std::size_t given_ = 0;              // how many are

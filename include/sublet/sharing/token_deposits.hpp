@@ -25,7 +25,6 @@
 
 namespace sublet::detail {
 
-template <std::same_as<token_range> Range = token_range>
 class token_deposits {
 public:
     /// Every position is asked for as often as it has successors.
@@ -36,11 +35,11 @@ public:
     }
 
     /// What was left at x; nothing if nothing was.
-    [[nodiscard]] std::span<Range const> operator[](step_id x) const
+    [[nodiscard]] std::span<token_range const> operator[](step_id x) const
     {
         return {store_.data() + of_[x].at, of_[x].ranges};
     }
-    void leave(step_id x, std::span<Range const> ranges)
+    void leave(step_id x, std::span<token_range const> ranges)
     {
         deposit& d = of_[x];
         if (d.takers == 0) return;
@@ -73,7 +72,7 @@ private:
         std::uint32_t at = 0;
     };
     std::vector<deposit> of_; // by position
-    std::vector<Range> store_;
+    std::vector<token_range> store_;
     std::vector<std::uint32_t> spare_ =
         std::vector<std::uint32_t>(33, no_node); // by size, chained by `first`
 };

@@ -38,7 +38,6 @@
 namespace sublet {
 
 /// The tokens of one position after the other.
-template <std::same_as<dependence_graph> G = dependence_graph>
 class token_sets {
 public:
     /// Of `g`, which has to stay. A set that would have more than `most_ranges` forgets the rest: then it may
@@ -46,13 +45,13 @@ public:
     ///
     /// Requires:   `g` has no violation; most_ranges >= 1.
     /// Complexity: O(positions + edges).
-    explicit token_sets(G const& g, std::size_t most_ranges = no_node)
+    explicit token_sets(dependence_graph const& g, std::size_t most_ranges = no_node)
         : g_(&g), most_ranges_(most_ranges), subtree_(heir_forest(g)), deposits_(g.after)
     {
         SUBLET_EXPECTS(!g.violation, "sublet: a program with a violation has no order to hand tokens in");
         SUBLET_EXPECTS(most_ranges != 0, "sublet: a set of tokens holds one range at least");
     }
-    explicit token_sets(G const&&, std::size_t = 0) = delete;
+    explicit token_sets(dependence_graph const&&, std::size_t = 0) = delete;
 
     /// Whether a comes before b, in every execution.
     ///
@@ -176,10 +175,10 @@ private:
         count_ = kept;
     }
 
-    G const* g_;
+    dependence_graph const* g_;
     std::size_t most_ranges_;
     std::vector<token_range> subtree_; // by position
-    detail::token_deposits<> deposits_;
+    detail::token_deposits deposits_;
     std::vector<token_range> now_, gathered_;
     std::size_t count_ = 0;        // of the ranges in now_
     step_id next_ = 0;             // the first position that has not taken its tokens

@@ -64,9 +64,9 @@ struct token_plan : sized_slot_plan {
 ///             numbered one after the other.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <std::same_as<dependence_graph> G, size_function Sizes>
-[[nodiscard]] token_plan share_by_tokens(G const& g, concurrent_lives const& lives, Sizes sizes,
-                                         token_options const& options = {})
+template <size_function Sizes>
+[[nodiscard]] token_plan share_by_tokens(dependence_graph const& g, concurrent_lives const& lives,
+                                         Sizes sizes, token_options const& options = {})
 {
     SUBLET_EXPECTS(g.positions() == lives.positions, "sublet: these are lives of another graph");
     std::size_t const buffers = lives.buffers();

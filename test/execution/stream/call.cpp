@@ -21,7 +21,7 @@ TEST_CASE("a call shows the operands of its step in the order of the program, an
     plan_options const options{.bytes = {8, 4, 2, 6}, .alias_of = {-1, 0, -1, -1}};
     run_tape const tape = tape_of(program, options, std::vector<bool>{false, false, false, true});
     std::vector<std::byte> bytes(32);
-    detail::operand_places<run_tape> const places(tape);
+    detail::operand_places const places(tape);
     REQUIRE(places.count() == 5);
     std::vector<std::span<std::byte>> operands(places.count());
     for (step_id at = 0; at != 2; ++at)

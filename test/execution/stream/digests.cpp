@@ -17,7 +17,7 @@ namespace {
 template <class ValueOf>
 std::optional<clobbering> change(run_tape const& tape, ValueOf value_of, memory_plan const* plan = nullptr)
 {
-    detail::stream_digests<run_tape> digests(tape);
+    detail::stream_digests digests(tape);
     auto at_position = [&](step_id at) {
         return [&, at](buffer_id b, std::uint64_t* digest) { *digest = value_of(b, at); };
     };

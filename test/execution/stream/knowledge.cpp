@@ -11,7 +11,7 @@ using sublet::detail::stream_knowledge;
 
 TEST_CASE("who waits for a mark knows what was known there, and nothing that came later")
 {
-    stream_knowledge<> known(3);
+    stream_knowledge known(3);
     auto const m0 = known.mark(0), m1 = known.mark(1), m2 = known.mark(0);
     known.learn(1, m0);
     auto const m3 = known.mark(1);
@@ -27,7 +27,7 @@ TEST_CASE("who waits for a mark knows what was known there, and nothing that cam
 
 TEST_CASE("marks cover a stream if one of them, or what was known there, is its last")
 {
-    stream_knowledge<> known(2);
+    stream_knowledge known(2);
     auto const m0 = known.mark(0);
     CHECK(known.covers(std::vector{m0}, 0));
     known.learn(1, m0);

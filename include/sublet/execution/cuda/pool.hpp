@@ -56,8 +56,7 @@ public:
     /// Requires: a power of two as alignment.
     /// Throws:   cuda_error (cudaErrorMemoryAllocation: it does not fit); std::bad_alloc. Then nothing is
     ///           allocated.
-    template <std::same_as<byte_count> Bytes>
-    [[nodiscard]] std::byte* allocate(Bytes bytes, Bytes alignment, cudaStream_t stream)
+    [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, cudaStream_t stream)
     {
         SUBLET_EXPECTS(alignment != 0 && (alignment & (alignment - 1)) == 0,
                        "sublet: a device aligns storage to powers of two");
@@ -76,8 +75,7 @@ public:
     }
 
     /// Throws: cuda_error; on a lost device nothing is done.
-    template <std::same_as<byte_count> Bytes>
-    void deallocate(std::byte* first, Bytes alignment, cudaStream_t stream)
+    void deallocate(std::byte* first, byte_count alignment, cudaStream_t stream)
     {
         void* block = first;
         if (alignment > own_alignment)

@@ -57,8 +57,7 @@ inline void write_version(sublet::detail::sentence& out, int version) noexcept
 }
 
 /// Throws nothing but std::bad_alloc: what cannot be asked is not usable.
-template <std::same_as<probe_result> Result>
-cudaError_t list_devices(Result& found)
+inline cudaError_t list_devices(probe_result& found)
 {
     int count = 0; // where there is none, the runtime leaves it as it is
     if (cudaError_t const code = cudaGetDeviceCount(&count)) return code;
@@ -85,10 +84,9 @@ cudaError_t list_devices(Result& found)
 
 /// Complexity: loads the driver, and makes no device busy.
 /// Throws:     std::bad_alloc.
-template <std::same_as<probe_result> Result = probe_result>
-[[nodiscard]] Result probe()
+[[nodiscard]] inline probe_result probe()
 {
-    Result found;
+    probe_result found;
     if (cudaRuntimeGetVersion(&found.runtime) != cudaSuccess) found.runtime = CUDART_VERSION;
     if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
     cudaError_t const code = detail::list_devices(found);

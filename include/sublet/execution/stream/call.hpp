@@ -74,10 +74,9 @@ private:
 namespace detail {
 
 /// Where the operands of each step are written down, one after the other.
-template <std::same_as<run_tape> Tape>
 class operand_places {
 public:
-    explicit operand_places(Tape const& tape)
+    explicit operand_places(run_tape const& tape)
     {
         first_.reserve(tape.step_at.size() + 1);
         first_.push_back(0);
@@ -90,7 +89,7 @@ public:
 
     /// Calls `bytes_of(value)` for each operand of the step.
     template <class BytesOf>
-    void write(std::vector<std::span<std::byte>>& operands, Tape const& tape, step_id at,
+    void write(std::vector<std::span<std::byte>>& operands, run_tape const& tape, step_id at,
                BytesOf bytes_of) const
     {
         std::size_t next = first_[at];

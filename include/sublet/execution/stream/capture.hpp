@@ -26,10 +26,10 @@ namespace sublet {
 ///            that is recorded in it. `abandon_capture(s)` throws nothing.
 template <class D>
 concept captures_graphs = stream_device<D> && requires(D& device, typename D::stream_type s) {
-    device.begin_capture(s);
-    device.end_capture(s).launch(s);
-    device.abandon_capture(s);
-};
+                                                  device.begin_capture(s);
+                                                  device.end_capture(s).launch(s);
+                                                  device.abandon_capture(s);
+                                              };
 
 /// One run of an executor, as the device keeps it. The executor has to outlive it.
 template <class Executor, class Graph>

@@ -40,10 +40,9 @@ namespace sublet {
 
 namespace detail {
 
-template <std::same_as<snapshot> S>
 class schedule_reader {
 public:
-    schedule_reader(S const& program, plan_options const& options, memory_plan const* plan,
+    schedule_reader(snapshot const& program, plan_options const& options, memory_plan const* plan,
                     run_tape const& tape, bool keeps_ends)
         : program_(program), tape_(tape), plan_(plan), asked_(demands(program, options)),
           pools_(plan == nullptr ? 0 : static_cast<std::uint32_t>(plan->arena_bytes.size())),
@@ -219,7 +218,7 @@ private:
                 list_.touches.push_back({at, block, 0, list_.blocks[block].bytes, no_value, true});
     }
 
-    S const& program_;
+    snapshot const& program_;
     run_tape const& tape_;
     memory_plan const* plan_;
     plan_demands asked_;
@@ -242,12 +241,11 @@ private:
 ///
 /// Requires:   as accesses_of(); the schedule launches each position once, in order.
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] stream_commands commands_of(S const& p, plan_options const& options, memory_plan const* plan,
-                                          run_tape const& tape, stream_schedule const& schedule,
-                                          bool keeps_ends = false)
+[[nodiscard]] inline stream_commands commands_of(snapshot const& p, plan_options const& options,
+                                                 memory_plan const* plan, run_tape const& tape,
+                                                 stream_schedule const& schedule, bool keeps_ends = false)
 {
-    return detail::schedule_reader<S>(p, options, plan, tape, keeps_ends).read(schedule);
+    return detail::schedule_reader(p, options, plan, tape, keeps_ends).read(schedule);
 }
 
 /// The first fault of a schedule, or none: then every order in which a device may carry out its commands
@@ -256,12 +254,11 @@ template <std::same_as<snapshot> S>
 /// Requires:   as commands_of(); `how` is what the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
-template <std::same_as<snapshot> S>
-[[nodiscard]] std::optional<stream_fault>
-check_schedule(S const& p, plan_options const& options, memory_plan const* plan, run_tape const& tape,
+[[nodiscard]] inline std::optional<stream_fault>
+check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan, run_tape const& tape,
                stream_schedule const& schedule, stream_options const& how = {})
 {
-    detail::schedule_reader<S> reader(p, options, plan, tape, how.keeps_ends);
+    detail::schedule_reader reader(p, options, plan, tape, how.keeps_ends);
     std::optional<stream_fault> const found = check_streams(reader.read(schedule), true);
     return found ? found : reader.broken_order(how.handoffs);
 }

@@ -316,10 +316,10 @@ protected:
     detail::stream_handles<Device> handles_;
     stream_type first_;
     detail::stream_storage<Device> values_;
-    std::optional<detail::stream_digests<run_tape>> digests_;
+    std::optional<detail::stream_digests> digests_;
     std::optional<memory_plan> plan_; ///< of the arenas
     check_level check_;
-    detail::caller_duties<run_tape> duties_;
+    detail::caller_duties duties_;
     std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
     std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes
     bool is_at_rest_ = true;         ///< nothing has been issued that was not waited for

@@ -31,28 +31,36 @@ namespace sublet {
 template <class D>
 concept stream_device = requires(D& device, typename D::stream_type s, typename D::event_type e, std::byte* p,
                                  std::span<std::byte const> from, std::span<std::byte> to, byte_count n) {
-    { device.make_stream() } -> std::same_as<typename D::stream_type>;
-    { device.make_event() } -> std::same_as<typename D::event_type>;
-    device.destroy_stream(s);
-    device.destroy_event(e);
-    device.record(e, s);
-    device.wait(s, e);
-    { device.allocate(n, n, s) } -> std::same_as<std::byte*>; // bytes, alignment
-    device.deallocate(p, n, n, s);
-    device.fill(p, std::byte{}, n, s);
-    device.copy_to_device(p, from, s);
-    device.copy_from_device(to, p, s);
-    device.synchronize(s);
-    device.synchronize();
-    { device.is_lost() } -> std::convertible_to<bool>;
-};
+                            {
+                                device.make_stream()
+                                } -> std::same_as<typename D::stream_type>;
+                            {
+                                device.make_event()
+                                } -> std::same_as<typename D::event_type>;
+                            device.destroy_stream(s);
+                            device.destroy_event(e);
+                            device.record(e, s);
+                            device.wait(s, e);
+                            {
+                                device.allocate(n, n, s)
+                                } -> std::same_as<std::byte*>; // bytes, alignment
+                            device.deallocate(p, n, n, s);
+                            device.fill(p, std::byte{}, n, s);
+                            device.copy_to_device(p, from, s);
+                            device.copy_from_device(to, p, s);
+                            device.synchronize(s);
+                            device.synchronize();
+                            {
+                                device.is_lost()
+                                } -> std::convertible_to<bool>;
+                        };
 
 /// Besides, `device.launch(s, kernel, call)`: kernel(call), now if it queues its work in s itself, or when
 /// the stream comes to it.
 template <class D, class Kernel, class Call>
 concept launches = requires(D& device, typename D::stream_type s, Kernel& kernel, Call const& call) {
-    device.launch(s, kernel, call);
-};
+                       device.launch(s, kernel, call);
+                   };
 
 /// Besides, if values are to be compared with what their producer left: the digest of bytes on the device is
 /// written, on the stream, to a place that the host can read after `synchronize`.

@@ -26,10 +26,9 @@
 
 namespace sublet::detail {
 
-template <std::same_as<run_tape> Tape>
 class stream_digests {
 public:
-    explicit stream_digests(Tape const& tape) : tape_(tape)
+    explicit stream_digests(run_tape const& tape) : tape_(tape)
     {
         std::vector<std::uint32_t> made(tape.holds.size(), none); // by buffer: its digest
         auto note = [&](buffer_id b, step_id at) {
@@ -136,7 +135,7 @@ private:
         }
     }
 
-    Tape const& tape_;
+    run_tape const& tape_;
     std::vector<taking> notes_;
     std::vector<std::size_t> end_of_; // rows of notes: of the start, {before, behind} each step, of the end
     std::vector<std::uint64_t> digest_;

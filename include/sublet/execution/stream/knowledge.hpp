@@ -25,58 +25,62 @@
 namespace sublet::detail {
 
 /// Marks are numbered in the order in which they are set.
-template <std::same_as<std::uint32_t> Number = std::uint32_t>
 class stream_knowledge {
 public:
     explicit stream_knowledge(std::size_t streams) : streams_(streams), now_(streams * streams, 0) {}
 
     /// A mark behind all that is on the stream.
-    Number mark(Number stream)
+    std::uint32_t mark(std::uint32_t stream)
     {
         ++row_of(now_, stream)[stream];
         stream_of_.push_back(stream);
         at_mark_.insert(at_mark_.end(), row_of(now_, stream), row_of(now_, stream) + streams_);
-        return static_cast<Number>(stream_of_.size() - 1);
+        return static_cast<std::uint32_t>(stream_of_.size() - 1);
     }
     /// The stream waits for the mark.
-    void learn(Number stream, Number mark) { merge(row_of(now_, stream), mark); }
+    void learn(std::uint32_t stream, std::uint32_t mark) { merge(row_of(now_, stream), mark); }
 
     /// What comes next on the stream comes after the mark anyway.
-    [[nodiscard]] bool knows(Number stream, Number mark) const { return knows(row_of(now_, stream), mark); }
+    [[nodiscard]] bool knows(std::uint32_t stream, std::uint32_t mark) const
+    {
+        return knows(row_of(now_, stream), mark);
+    }
 
-    [[nodiscard]] Number stream_of(Number mark) const { return stream_of_[mark]; }
+    [[nodiscard]] std::uint32_t stream_of(std::uint32_t mark) const { return stream_of_[mark]; }
 
     /// Whoever waits for these marks need not wait for anything else on the stream.
-    template <std::same_as<std::vector<Number>> Marks>
-    [[nodiscard]] bool covers(Marks const& marks, Number stream) const
+    [[nodiscard]] bool covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const
     {
-        Number const last = row_of(now_, stream)[stream];
-        for (Number mark : marks)
+        std::uint32_t const last = row_of(now_, stream)[stream];
+        for (std::uint32_t mark : marks)
             if (row_of(at_mark_, mark)[stream] >= last) return true;
         return false;
     }
 
 private:
-    template <class Rows>
-    auto* row_of(Rows& rows, std::size_t row) const
+    std::uint32_t* row_of(std::vector<std::uint32_t>& rows, std::size_t row) const
     {
         return rows.data() + row * streams_;
     }
-    bool knows(Number const* clock, Number mark) const
+    std::uint32_t const* row_of(std::vector<std::uint32_t> const& rows, std::size_t row) const
     {
-        Number const on = stream_of_[mark];
+        return rows.data() + row * streams_;
+    }
+    bool knows(std::uint32_t const* clock, std::uint32_t mark) const
+    {
+        std::uint32_t const on = stream_of_[mark];
         return clock[on] >= row_of(at_mark_, mark)[on];
     }
-    void merge(Number* clock, Number mark)
+    void merge(std::uint32_t* clock, std::uint32_t mark)
     {
-        Number const* const learnt = row_of(at_mark_, mark);
+        std::uint32_t const* const learnt = row_of(at_mark_, mark);
         for (std::size_t s = 0; s != streams_; ++s) clock[s] = larger(clock[s], learnt[s]);
     }
 
     std::size_t streams_;
-    std::vector<Number> now_;       // by stream, by stream: how many marks are known
-    std::vector<Number> at_mark_;   // by mark, by stream: the same, when it was set
-    std::vector<Number> stream_of_; // by mark
+    std::vector<std::uint32_t> now_;       // by stream, by stream: how many marks are known
+    std::vector<std::uint32_t> at_mark_;   // by mark, by stream: the same, when it was set
+    std::vector<std::uint32_t> stream_of_; // by mark
 };
 
 } // namespace sublet::detail

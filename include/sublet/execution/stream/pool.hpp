@@ -49,9 +49,8 @@ public:
 
     /// Complexity: O(blocks).
     /// Throws:     what the source throws, out_of_budget; after all that is queued was done to get room.
-    template <std::same_as<stream_queues> Queues>
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, std::uint32_t stream,
-                                      Queues& queues)
+                                      stream_queues& queues)
     {
         if (bytes == 0) return nullptr;
         std::size_t found = best_fit(bytes, alignment, stream, queues);
@@ -71,8 +70,7 @@ public:
     }
 
     /// Throws: as expect_taken().
-    template <std::same_as<stream_queues> Queues>
-    void deallocate(std::byte* data, byte_count bytes, std::uint32_t stream, Queues const& queues)
+    void deallocate(std::byte* data, byte_count bytes, std::uint32_t stream, stream_queues const& queues)
     {
         expect_taken(data, bytes);
         if (bytes == 0) return;
@@ -88,8 +86,7 @@ public:
     }
 
     /// Chunks of which nothing is taken or in use go back to the source.
-    template <std::same_as<stream_queues> Queues>
-    void trim(Queues const& queues)
+    void trim(stream_queues const& queues)
     {
         for (std::size_t at = blocks_.size(); at-- > 1;) grow_together(at - 1, queues);
         for (std::size_t i = chunks_.size(); i-- != 0;) {

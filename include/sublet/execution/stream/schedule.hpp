@@ -49,12 +49,11 @@ namespace sublet {
 
 namespace detail {
 
-template <std::same_as<run_order> Order>
 class stream_scheduler {
 public:
     enum class blocks : std::uint8_t { arena, to_the_end, recycled };
 
-    stream_scheduler(Order const& order, blocks kind, stream_options const& how, bool paints)
+    stream_scheduler(run_order const& order, blocks kind, stream_options const& how, bool paints)
         : tape_(order.tape), waits_(order.waits), how_(how), kind_(kind), paints_(paints),
           known_(useful_streams()), streams_(useful_streams())
     {
@@ -308,7 +307,7 @@ private:
     stream_options const& how_;
     blocks kind_;
     bool paints_;
-    stream_knowledge<> known_;
+    stream_knowledge known_;
     std::vector<stream_state> streams_;
     csr_rows touched_by_;                    // by buffer: positions
     std::vector<unsigned char> is_given_up_; // by buffer: nobody waits for it to be done; as are the next
@@ -334,8 +333,8 @@ private:
 ///             lower stream.
 /// Complexity: O((steps + waits) streams + touches log touches); of `how.streams`, those that no step can be
 /// on do not count. Throws:     precondition_error where a requirement is broken.
-template <std::same_as<run_order> Order, memory_mode Mode>
-[[nodiscard]] stream_schedule schedule_streams(Order const& order, Mode const&,
+template <memory_mode Mode>
+[[nodiscard]] stream_schedule schedule_streams(run_order const& order, Mode const&,
                                                stream_options const& how = {}, bool paints = false)
 {
     SUBLET_EXPECTS(how.streams >= 1, "sublet: a program runs on one stream at least");
@@ -343,7 +342,7 @@ template <std::same_as<run_order> Order, memory_mode Mode>
                    "sublet: streams are given, but not one for each step");
     for (std::uint32_t s : how.stream_of)
         SUBLET_EXPECTS(s < how.streams, "sublet: a step is put on a stream that there is not");
-    using scheduler = detail::stream_scheduler<Order>;
+    using scheduler = detail::stream_scheduler;
     constexpr auto kind = std::same_as<Mode, arena>     ? scheduler::blocks::arena
                           : std::same_as<Mode, recycle> ? scheduler::blocks::recycled
                                                         : scheduler::blocks::to_the_end;
