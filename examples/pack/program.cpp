@@ -83,7 +83,7 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
                               .seed = asked.seed,
                               .objective = objective,
                               .nodes = asked.nodes(),
-                              .stop = line.stop.get_token(),
+                              .stop = [] { return pack::is_interrupted != 0; },
                               .progress = [&](auto best, auto bound, auto) { line.show(best, bound); }});
     }();
     double const seconds = seconds_since(start);

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
-#include <stop_token>
 #if __has_include(<unistd.h>)
 #include <unistd.h>
 #endif
@@ -42,7 +41,6 @@ public:
     void show(sublet::byte_count best, sublet::byte_count bound)
     {
         auto const now = std::chrono::steady_clock::now();
-        if (is_interrupted != 0) stop.request_stop();
         if (is_quiet || now < next) return;
         next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
         auto const seconds = std::chrono::duration<double>(now - start).count();
@@ -55,8 +53,6 @@ public:
         err << " found, nothing is below " << bound << (is_terminal ? "" : "\n") << std::flush;
         is_begun = true;
     }
-
-    std::stop_source stop = {};
 
 private:
     static constexpr char clear_line[] = "\r\x1b[K";

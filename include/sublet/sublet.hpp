@@ -189,6 +189,7 @@
 #include <sublet/placement/scaled_shapes.hpp>
 #include <sublet/placement/search.hpp>
 #include <sublet/placement/search_conflict.hpp>
+#include <sublet/placement/search_listener.hpp>
 #include <sublet/placement/search_orders.hpp>
 #include <sublet/placement/search_state.hpp>
 #include <sublet/placement/sections.hpp>

@@ -40,18 +40,14 @@ bool is_sound(placement_shapes const& all, packing const& p)
 }
 
 /// Says stop after so many attempts.
-struct stopping {
-    using lowest = steady::lowest;
-    std::uint32_t after = 0;
+struct stopping : steady {
+    explicit stopping(std::uint32_t attempts) : after(attempts) {}
+    std::uint32_t after;
     byte_count told = 0;
-    bool stop(byte_count best, byte_count, std::uint64_t)
+    bool stop(byte_count best, byte_count, std::uint64_t) override
     {
         told = best;
         return after-- == 0;
-    }
-    template <class Task>
-    void run(std::size_t, Task&&)
-    {
     }
 };
 
@@ -91,7 +87,7 @@ TEST_CASE("a driver that says stop is asked before each attempt, and told the he
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
     auto const bound = lower_bound(shapes);
     for (std::uint32_t attempts : {0u, 1u, 5u}) {
-        stopping driver{attempts};
+        stopping driver(attempts);
         std::uint32_t tried = 0;
         auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), driver, tried);
         CHECK(best.height == 7);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,7 +25,7 @@ TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
 
 TEST_CASE("of the numbers offered the lowest is kept")
 {
-    steady::lowest first;
+    lowest_number first;
     CHECK(first.get() == ~std::uint32_t{0});
     first.offer(5);
     first.offer(7);
@@ -33,15 +34,6 @@ TEST_CASE("of the numbers offered the lowest is kept")
     CHECK(first.get() == 0);
 }
 
-namespace {
-
-struct silent {
-    using lowest = steady::lowest;
-    void run(std::size_t, void (*)(std::size_t)) {}
-};
-
-} // namespace
-
-static_assert(!search_driver<silent>, "who cannot be asked to stop drives nothing");
+static_assert(!std::copyable<steady>, "a search refers to its driver");
 
 } // namespace this_test

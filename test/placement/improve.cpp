@@ -59,7 +59,7 @@ placement_problem blocks(dice& roll, unsigned count)
 
 struct counts_questions : steady {
     int left = 0;
-    bool stop(byte_count, byte_count, std::uint64_t) { return --left < 0; }
+    bool stop(byte_count, byte_count, std::uint64_t) override { return --left < 0; }
 };
 
 } // namespace

@@ -267,7 +267,7 @@ placement_problem threaded(std::vector<pool_limits> pools)
 /// Remembers what it is told.
 struct curious : steady {
     byte_count highest_bound = 0, lowest_best = no_limit;
-    bool stop(byte_count best, byte_count bound, std::uint64_t)
+    bool stop(byte_count best, byte_count bound, std::uint64_t) override
     {
         highest_bound = larger(highest_bound, bound);
         lowest_best = smaller(lowest_best, best);

@@ -104,8 +104,7 @@ namespace {
 
 /// As several threads might: the last task runs first.
 struct backwards : steady {
-    template <class Task>
-    static void run(std::size_t tasks, Task&& task)
+    void run(std::size_t tasks, numbered_task task) override
     {
         while (tasks-- != 0) task(tasks);
     }
@@ -113,7 +112,7 @@ struct backwards : steady {
 
 struct impatient : steady {
     std::uint32_t asked = 0;
-    bool stop(byte_count, byte_count, std::uint64_t) { return ++asked > 2; }
+    bool stop(byte_count, byte_count, std::uint64_t) override { return ++asked > 2; }
 };
 
 } // namespace

@@ -160,9 +160,9 @@ packing whole_packing(std::vector<Part> const& parts, std::size_t shapes)
 ///
 /// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has a
 ///             place for each shape.
-template <search_driver Driver>
-[[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,
-                                   std::uint64_t visits, packing best, Driver& driver, std::uint32_t& tried)
+[[nodiscard]] inline packing best_packing(placement_shapes const& all, placement_bound const& bound,
+                                          std::uint64_t visits, packing best, search_driver& driver,
+                                          std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
     auto parts = detail::parts_to_pack(all, bound);

@@ -165,9 +165,8 @@ inline void lower_loads(pool_moves& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-template <search_driver Driver>
-placed_pool try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
-                     pack_options options, Driver& driver, std::vector<byte_count>& offset)
+inline placed_pool try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
+                            pack_options options, search_driver& driver, std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
@@ -183,8 +182,8 @@ placed_pool try_pool(placement_problem const& problem, pool_moves const& all, po
 
 /// Place all pools, and where one is too high move on who costs least for its size among those that live
 /// beside what is too high. Returns whether all fit in the end.
-template <search_driver Driver>
-bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options, Driver& driver)
+inline bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options,
+                   search_driver& driver)
 {
     std::size_t const pools = all.capacity.size();
     std::vector<unsigned char> is_settled(pools, 0);
@@ -308,9 +307,8 @@ void come_back(pool_moves& all, Fits fits)
 /// Complexity: O(n log n) for each pool and each time that loads are lowered, n = buffers, gaps and choices;
 ///             and pack() for pools with a capacity, a number of times that is logarithmic in n or fixed.
 /// Throws:     as pack() and candidates_of().
-template <search_driver Driver>
-[[nodiscard]] pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
-                                           Driver& driver)
+[[nodiscard]] inline pool_assignment choose_pools(placement_problem const& problem,
+                                                  pack_options const& options, search_driver& driver)
 {
     placement_problem together = problem;
     for (placement_buffer& b : together.buffers) b.pool = 0;

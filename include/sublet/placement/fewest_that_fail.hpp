@@ -63,10 +63,9 @@ inline bool stacks(placement_shapes const& all, std::uint32_t below, std::uint32
 /// Requires:   no stacking of all shapes is within `capacity`, nor one of `blamed` alone, which ascend.
 /// Ensures:    no stacking of the result is. Same input, same result.
 /// Complexity: O(b^2) looks and at most b searches that together have `nodes` nodes, b = blamed.
-template <search_driver Driver>
-[[nodiscard]] failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
-                                              std::vector<std::uint32_t> blamed, std::uint64_t nodes,
-                                              Driver& driver)
+[[nodiscard]] inline failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
+                                                     std::vector<std::uint32_t> blamed, std::uint64_t nodes,
+                                                     search_driver& driver)
 {
     for (std::uint32_t s : blamed)
         if (detail::lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};

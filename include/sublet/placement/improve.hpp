@@ -40,9 +40,8 @@ struct improve_options {
 /// Requires:   `best` is a packing of all shapes; the bound's `bytes` may be any height that is low enough.
 /// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
 ///             same packing, as long as the driver does not stop it.
-template <search_driver Driver>
-[[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
-                              improve_options options, Driver& driver, std::uint32_t& tried)
+[[nodiscard]] inline packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
+                                     improve_options options, search_driver& driver, std::uint32_t& tried)
 {
     static constexpr placement_order pyramids[] = {placement_order::peak_birth, placement_order::peak_length};
     constexpr std::uint64_t most_visits = 10'000'000; // of one of them: nobody asks the driver meanwhile

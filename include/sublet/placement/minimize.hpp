@@ -62,9 +62,9 @@ inline byte_count next_height(placement_shapes const& all, byte_count unit, byte
     return next;
 }
 
-template <class Number, search_driver Driver>
+template <class Number>
 void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, search_options const& options,
-                 Driver& driver, minimized& result)
+                 search_driver& driver, minimized& result)
 {
     search_portfolio<Number> portfolio(scaled);
     std::uint64_t budget = 2 * all.size() + 1;
@@ -120,9 +120,8 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 ///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
 ///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
-template <search_driver Driver>
-[[nodiscard]] minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                                 search_options const& options, Driver& driver)
+[[nodiscard]] inline minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                                        search_options const& options, search_driver& driver)
 {
     minimized result{std::move(incumbent), bound, bound, false, 0, {}};
     if (result.best.height == no_limit) {

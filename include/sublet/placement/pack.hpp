@@ -143,37 +143,36 @@ inline constexpr std::size_t many_shapes = 200'000;
 inline constexpr std::size_t some_nodes = 16'000;
 
 /// Tells whoever listens to a driver what is known of the pool, not of the question that is being asked.
-template <search_driver Driver>
-struct told_driver {
-    using lowest = typename Driver::lowest;
-    Driver& driver;
-    byte_count best, bound;
-    std::uint64_t nodes;
+class told_driver final : public search_driver {
+public:
+    told_driver(search_driver& driver, byte_count best, placed_pool const& known)
+        : driver_(driver), best_(best), bound_(known.lower_bound), nodes_(known.nodes)
+    {
+    }
+    [[nodiscard]] bool stop(byte_count found, byte_count, std::uint64_t more) override
+    {
+        return driver_.stop(smaller(best_, found), bound_, nodes_ + more);
+    }
+    void run(std::size_t tasks, numbered_task task) override { driver_.run(tasks, task); }
 
-    bool stop(byte_count found, byte_count, std::uint64_t more)
-    {
-        return driver.stop(smaller(best, found), bound, nodes + more);
-    }
-    template <class Task>
-    void run(std::size_t tasks, Task&& task)
-    {
-        driver.run(tasks, task);
-    }
+private:
+    search_driver& driver_;
+    byte_count best_, bound_;
+    std::uint64_t nodes_;
 };
 
 /// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
 /// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
-template <search_driver Driver>
-packing search_few(placement_shapes const& shapes, byte_count capacity, pack_options const& options,
-                   std::uint64_t nodes, packing best, Driver& driver, placed_pool& out,
-                   byte_count& least_stacking)
+inline packing search_few(placement_shapes const& shapes, byte_count capacity, pack_options const& options,
+                          std::uint64_t nodes, packing best, search_driver& driver, placed_pool& out,
+                          byte_count& least_stacking)
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
         out.lower_bound = least;
         out.proof = {proof_kind::exhausted, least, 0, buffers_in(shapes, blamed)};
     };
     if (best.height > capacity) {
-        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
+        told_driver told(driver, best.height, out);
         search_result found = decide(shapes, capacity, {.nodes = nodes, .seed = options.seed}, told);
         out.nodes += found.nodes;
         if (found.outcome == search_outcome::exhausted) {
@@ -194,9 +193,8 @@ packing search_few(placement_shapes const& shapes, byte_count capacity, pack_opt
 }
 
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
-template <search_driver Driver>
-packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
-                    pack_options const& options, Driver& driver, placed_pool& out)
+inline packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
+                           pack_options const& options, search_driver& driver, placed_pool& out)
 {
     packing best = first_packing(shapes, bound);
     ++out.packings;
@@ -220,7 +218,7 @@ packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound
     if (is_small && !is_done()) search(smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}));
     if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
     if (!is_done()) {
-        told_driver<Driver> told{driver, best.height, out.lower_bound, out.nodes};
+        told_driver told(driver, best.height, out);
         best = improve(shapes, goal, std::move(best),
                        {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
                                            : options.improve_visits,
@@ -264,8 +262,9 @@ placed_pool pack_pool(placement_problem const& problem, std::vector<buffer_id> c
 
 /// One pool after the other; `pack` is also given the capacity. A driver that divides its time is told how
 /// many are left.
-template <search_driver Driver, class Pack>
-placement pack_pools(placement_problem const& problem, pack_options const& options, Driver& driver, Pack pack)
+template <class Pack>
+placement pack_pools(placement_problem const& problem, pack_options const& options, search_driver& driver,
+                     Pack pack)
 {
     pool_members const members = members_by_pool(problem);
     placement result;
@@ -274,8 +273,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool)
         left += members.first[pool] != members.first[pool + 1];
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
-        if (members.first[pool] != members.first[pool + 1])
-            if constexpr (requires { driver.begin(left); }) driver.begin(left--);
+        if (members.first[pool] != members.first[pool + 1]) driver.begin(left--);
         pool_limits const limits = limits_of(problem, pool);
         result.pools.push_back(
             pack_pool(problem, members.of(pool), limits, options.objective, result.offset,
@@ -297,8 +295,8 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
-template <search_driver Driver>
-[[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options, Driver& driver)
+[[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options,
+                                    search_driver& driver)
 {
     return detail::pack_pools(
         problem, options, driver,

@@ -23,13 +23,13 @@
 #include <sublet/placement/problem.hpp>
 #include <sublet/placement/replan.hpp>
 #include <sublet/placement/result.hpp>
+#include <sublet/placement/search_listener.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -44,7 +44,7 @@ struct place_options {
     std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
     std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered
     std::optional<std::uint64_t> nodes = {};          ///< of the search
-    std::stop_token stop = {};                        ///< ends it early, with the best so far
+    stop_request stop = {};                           ///< ends it early, with the best so far
     search_listener progress = {};                    ///< called with best, bound, nodes
     per_value<byte_count> previous = no_offset;       ///< by buffer: where it was; `no_offset`: it is new
     per_value<bool> keep = false;                     ///< by buffer: it must not move
@@ -66,9 +66,8 @@ inline pack_options counts_of(place_options const& options)
 }
 
 /// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
-template <search_driver Driver>
-void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts, Driver& driver,
-             placement_proof& proof)
+inline void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts,
+                    search_driver& driver, placement_proof& proof)
 {
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
     std::vector<std::uint32_t> blamed;
@@ -78,9 +77,9 @@ void shorten(placement_problem const& problem, pool_id pool, pack_options const&
 }
 
 /// Each in its own pool.
-template <search_driver Driver>
-placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
-                      std::vector<unsigned char> const& keep, pack_options const& counts, Driver& driver)
+inline placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
+                             std::vector<unsigned char> const& keep, pack_options const& counts,
+                             clocked& driver)
 {
     bool is_new = true;
     for (std::size_t b = 0; b != keep.size(); ++b)
@@ -89,7 +88,7 @@ placement place_fixed(placement_problem const& problem, std::vector<byte_count> 
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
         if (placed_pool& out = result.pools[pool]; out.proof.kind == proof_kind::exhausted) {
-            told_driver<Driver> told{driver, out.height, out.lower_bound, out.nodes};
+            told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }
     result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
@@ -98,9 +97,8 @@ placement place_fixed(placement_problem const& problem, std::vector<byte_count> 
 
 /// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
 /// they bound its height.
-template <search_driver Driver>
-void claim_less(placement_problem problem, pool_candidates const& candidates, pack_options const& counts,
-                Driver& driver, placement& result)
+inline void claim_less(placement_problem problem, pool_candidates const& candidates,
+                       pack_options const& counts, search_driver& driver, placement& result)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
         if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
@@ -136,7 +134,7 @@ void claim_less(placement_problem problem, pool_candidates const& candidates, pa
     auto const previous = options.previous.tabulate(buffers);
     auto const keep = options.keep.tabulate(buffers);
 
-    clocked<> driver(options.threads, options.stop, options.progress, options.time_limit);
+    clocked driver(options.threads, options.stop, options.progress, options.time_limit);
     pack_options const counts = detail::counts_of(options);
     if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, counts, driver);
 

@@ -65,11 +65,10 @@ public:
     }
 
     /// Lap by lap: one search of each order with up to `budget` nodes each, `left` for all.
-    template <search_driver Driver>
     search_result run(std::uint32_t lap, std::uint64_t budget, std::uint64_t left,
-                      search_options const& options, Driver& driver, byte_count best, byte_count bound)
+                      search_options const& options, search_driver& driver, byte_count best, byte_count bound)
     {
-        typename Driver::lowest first;
+        lowest_number first;
         search_outcome outcomes[fixed_orders + drawn_orders];
         std::uint64_t nodes[fixed_orders + drawn_orders];
         std::size_t const tasks = fixed_orders + (lap < first_lap_drawn ? 0 : drawn_orders);
@@ -135,9 +134,9 @@ inline bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity,
     return true;
 }
 
-template <class Number, search_driver Driver>
+template <class Number>
 search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search_options const& options,
-                        Driver& driver)
+                        search_driver& driver)
 {
     search_portfolio<Number> portfolio(scaled);
     portfolio.aim_at(capacity);
@@ -160,9 +159,8 @@ search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search
 /// Requires:   all.fault is none.
 /// Ensures:    the same answer with any driver, unless it stops the search.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each, usually far less.
-template <search_driver Driver>
-[[nodiscard]] search_result decide(placement_shapes const& all, byte_count capacity,
-                                   search_options const& options, Driver& driver)
+[[nodiscard]] inline search_result decide(placement_shapes const& all, byte_count capacity,
+                                          search_options const& options, search_driver& driver)
 {
     scaled_shapes const scaled = scale_down(all);
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;

@@ -126,9 +126,9 @@ inline bool release_beside(placement_shapes const& all, former_places const& for
 }
 
 /// As pack_shapes(), and of the shapes that have a home as few bytes away from it as are quickly found.
-template <search_driver Driver>
-packing pack_near(placement_shapes all, former_places const& former, placement_bound const& bound,
-                  byte_count capacity, pack_options const& options, Driver& driver, placed_pool& out)
+inline packing pack_near(placement_shapes all, former_places const& former, placement_bound const& bound,
+                         byte_count capacity, pack_options const& options, search_driver& driver,
+                         placed_pool& out)
 {
     for (std::size_t s = 0; s != all.size(); ++s)
         if (former.home[s] != no_offset) all.shapes[s].preferred = former.home[s];
@@ -203,10 +203,10 @@ packing pack_near(placement_shapes all, former_places const& former, placement_b
 /// Ensures:    what pack() ensures; who is kept has its old offset. `moved_bytes` is the size of those that
 ///             have another than before.
 /// Complexity: pack(), and a number of smaller ones that is logarithmic in the number of buffers, or fixed.
-template <search_driver Driver>
-[[nodiscard]] placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
-                               std::vector<unsigned char> const& keep, pack_options const& options,
-                               Driver& driver)
+[[nodiscard]] inline placement replan(placement_problem const& problem,
+                                      std::vector<byte_count> const& previous,
+                                      std::vector<unsigned char> const& keep, pack_options const& options,
+                                      search_driver& driver)
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(previous.size() == buffers && keep.size() == buffers,
