@@ -17,7 +17,6 @@
 #include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
 
-#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +33,7 @@ class csr_rows {
 public:
     csr_rows() = default;
     /// Requires: `first` ascends from 0 to the number of items, unless there is neither row nor item.
-    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item)
-        : first_(std::move(first)), item_(std::move(item))
-    {
-        if (first_.size() == 1) first_.clear();
-    }
+    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item);
     [[nodiscard]] std::size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
     [[nodiscard]] std::size_t items() const { return item_.size(); }
     [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const
@@ -53,13 +48,7 @@ public:
     }
     void append(std::uint32_t item) { item_.push_back(item); }
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
-    void close_row()
-    {
-        SUBLET_EXPECTS(item_.size() <= no_node,
-                       "sublet: more edges, or items of other lists, than 32-bit ids");
-        if (first_.empty()) first_.push_back(0);
-        first_.push_back(static_cast<std::uint32_t>(item_.size()));
-    }
+    void close_row();
 
     /// Pairs {row, item}, by row. `list_pairs(add)` calls `add(row, item)` for each of them; it is called
     /// twice, and its order is kept within a row.
@@ -147,7 +136,7 @@ class csr_graph : public csr_rows {
 public:
     csr_graph() = default;
     /// Requires: every item is a row.
-    explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
+    explicit csr_graph(csr_rows successors);
 
     struct vertex_cursor {
         node_id at = 0;
@@ -239,5 +228,9 @@ template <graph G>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/graph/impl/csr_graph.ipp>
+#endif
 
 #endif

@@ -74,19 +74,6 @@ struct effect_record {
     friend bool operator==(effect_record const&, effect_record const&) = default;
 };
 
-/// Of the touches from `first` on; reads stay in their order, and so do writes.
-inline void put_reads_first(std::vector<touch>& touches, std::size_t first)
-{
-    std::vector<touch> writes;
-    std::size_t reads_end = first;
-    for (std::size_t i = first; i != touches.size(); ++i) {
-        touch const t = touches[i];
-        if (t.kind == touch_kind::def) writes.push_back(t);
-        else touches[reads_end++] = t;
-    }
-    for (touch t : writes) touches[reads_end++] = t;
-}
-
 } // namespace detail
 
 /// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
@@ -135,11 +122,7 @@ public:
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});
     }
     /// Ends a step and begins the next: n steps take n - 1 calls.
-    void next_step()
-    {
-        close_step();
-        record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size()));
-    }
+    void next_step();
 
 private:
     friend class snapshot;
@@ -166,11 +149,7 @@ private:
         else read_after_write_ |= writes_;
         record_->touches.push_back({id, kind});
     }
-    void close_step()
-    {
-        if (read_after_write_) detail::put_reads_first(record_->touches, record_->step_begin.back());
-        writes_ = read_after_write_ = false;
-    }
+    void close_step();
 
     detail::effect_record* record_;
     std::size_t values_;
@@ -207,5 +186,9 @@ template <class P>
 concept program = has_nodes<P> && has_values<P> && has_successors<P> && has_effects<P>;
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/graph/impl/program.ipp>
+#endif
 
 #endif

@@ -22,6 +22,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace sublet {
@@ -29,13 +30,7 @@ namespace sublet {
 class program_draft {
 public:
     /// Steps from here on are the new node's. A node that is left without a step gets one that does nothing.
-    node_id open_node()
-    {
-        fill_node();
-        node_begin_.push_back(steps());
-        SUBLET_EXPECTS(node_begin_.size() < no_node, "sublet: more nodes than 32-bit ids");
-        return last_node();
-    }
+    node_id open_node();
     [[nodiscard]] std::size_t nodes() const { return node_begin_.size(); }
     /// Requires: there is one.
     [[nodiscard]] node_id last_node() const { return static_cast<node_id>(nodes() - 1); }
@@ -45,14 +40,7 @@ public:
     void touch(value_id v, touch_kind kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Requires: a node is open.
-    step_id end_step()
-    {
-        SUBLET_EXPECTS(nodes() != 0, "sublet: a step is written down before there is a node");
-        touch_end_.push_back(touches_.size());
-        pair_end_.push_back(pairs_.size());
-        SUBLET_EXPECTS(steps() < no_step, "sublet: more steps than 32-bit ids");
-        return static_cast<step_id>(steps() - 1);
-    }
+    step_id end_step();
 
     /// Edges and operands of phis may name nodes that are not there yet.
     void add_edge(node_id from, node_id to) { edges_.push_back({from, to}); }
@@ -100,17 +88,7 @@ private:
     {
         if (nodes() != 0 && node_begin_.back() == steps()) end_step();
     }
-    void say(std::size_t s, effect_sink& sink) const
-    {
-        for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
-            auto const [value, kind] = touches_[t];
-            if (kind == touch_kind::def) sink.def(value);
-            else if (kind == touch_kind::use) sink.use(value);
-            else sink.use_early(value);
-        }
-        for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
-            sink.may_overwrite(pairs_[o].in, pairs_[o].out);
-    }
+    void say(std::size_t s, effect_sink& sink) const;
 
     std::vector<std::size_t> node_begin_; // into steps
     std::vector<std::size_t> touch_end_;  // by step, into touches_
@@ -122,5 +100,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/graph/impl/program_draft.ipp>
+#endif
 
 #endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
+#define SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
+
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/impl/config.hpp>
+
+namespace sublet {
+
+SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
+{
+    step_range const mine = steps_of(n);
+    for (step_id s = mine.first; s != mine.last; ++s) {
+        if (s != mine.first) sink.next_step();
+        for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+        for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
+    }
+    for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+}
+
+} // namespace sublet
+
+#endif

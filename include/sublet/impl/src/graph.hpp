@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_SRC_GRAPH_HPP
+#define SUBLET_IMPL_SRC_GRAPH_HPP
+
+/// The definitions of graph/, for one source file of a program that defines
+/// SUBLET_SEPARATE_COMPILATION in all of them.
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
+#endif
+
+#include <sublet/graph/impl/csr_graph.ipp>
+#include <sublet/graph/impl/dominators.ipp>
+#include <sublet/graph/impl/loops.ipp>
+#include <sublet/graph/impl/nesting.ipp>
+#include <sublet/graph/impl/program.ipp>
+#include <sublet/graph/impl/program_draft.ipp>
+#include <sublet/graph/impl/program_tree.ipp>
+#include <sublet/graph/impl/snapshot.ipp>
+#include <sublet/graph/impl/traversal.ipp>
+
+#endif
