@@ -15,11 +15,8 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -30,9 +27,7 @@ namespace sublet {
 class ancestor_walk {
 public:
     /// From the predecessors of each position, all of them lower.
-    explicit ancestor_walk(csr_rows before) : before_(std::move(before)), is_before_(before_.rows() / 64 + 1)
-    {
-    }
+    explicit ancestor_walk(csr_rows before);
 
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
 
@@ -48,38 +43,11 @@ public:
     }
 
     /// How many come before b.
-    [[nodiscard]] std::uint64_t ancestors(step_id b)
-    {
-        walk(b, 0);
-        std::uint64_t count = 0;
-        for (std::size_t w = 0; w <= b / 64; ++w)
-            count += static_cast<unsigned>(std::popcount(is_before_[w]));
-        return count;
-    }
+    [[nodiscard]] std::uint64_t ancestors(step_id b);
 
 private:
     /// Go on until all above `floor` have marked those before them.
-    void walk(step_id b, step_id floor)
-    {
-        auto mark_before = [this](step_id t) {
-            for (step_id p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
-        };
-        if (b != from_) {
-            for (std::uint64_t& bits : is_before_) bits = 0;
-            from_ = done_ = b;
-            mark_before(b);
-        }
-        while (done_ > floor + 1) { // of those from done_ on, all are done
-            step_id const w = (done_ - 1) / 64;
-            std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
-            if (left == 0) {
-                done_ = 64 * w;
-            } else {
-                done_ = 64 * w + static_cast<step_id>(std::bit_width(left)) - 1;
-                mark_before(done_);
-            }
-        }
-    }
+    void walk(step_id b, step_id floor);
 
     csr_rows before_;
     std::vector<std::uint64_t> is_before_; // a bit a position
@@ -88,5 +56,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/ancestor_walk.ipp>
+#endif
 
 #endif

@@ -8,7 +8,6 @@
 ///     row 0    1 0 0 1       0 |  1  0        every row begins with a word of its own,
 ///     row 1    0 1 0 0       1 |  0  0        so rows are united and counted a word at a time
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,13 +41,7 @@ public:
         (*this)[row][column / word_bits] |= word{1} << column % word_bits;
     }
     /// How many bits of a row are set.  O(words)
-    [[nodiscard]] std::size_t count(std::size_t row) const
-    {
-        std::size_t sum = 0;
-        for (std::size_t w = 0; w != words_; ++w)
-            sum += static_cast<std::size_t>(std::popcount((*this)[row][w]));
-        return sum;
-    }
+    [[nodiscard]] std::size_t count(std::size_t row) const;
 
 private:
     std::size_t words_ = 0;
@@ -56,5 +49,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/bit_rows.ipp>
+#endif
 
 #endif

@@ -12,18 +12,13 @@
 /// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
 /// where the root begins, and holds all of its storage. There is no plan with a view of more bytes than that.
 
-#include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -66,46 +61,12 @@ struct buffer_table {
 /// Complexity: O(values) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, an alignment is 0, or views
 ///             run in a circle.
-[[nodiscard]] inline buffer_table gather_buffers(live_ranges const& lives, plan_options const& options)
-{
-    std::size_t const values = lives.of.size();
-    auto const alias_of = options.alias_of.tabulate(values);
-    auto const bytes = options.bytes.tabulate(values);
-    auto const alignment = options.alignment.tabulate(values);
-    auto const role = options.role.tabulate(values);
-    auto const pool = options.pool.tabulate(values);
-    auto const pinned = options.pinned.tabulate(values);
-    auto const eligible = options.eligible.tabulate(values);
-
-    buffer_classes classes = aliases(values, [&](value_id v) { return alias_of[v]; });
-    buffer_table table;
-    table.buffers.reserve(classes.root.size());
-    for (value_id root : classes.root) {
-        buffer b;
-        b.root = root;
-        b.size = bytes[root];
-        b.pool = pool[root];
-        table.buffers.push_back(b);
-    }
-    for (std::size_t v = 0; v != values; ++v) {
-        SUBLET_EXPECTS(alignment[v] >= 1, "sublet: an alignment is at least 1");
-        buffer& b = table.buffers[classes.buffer_of[v]];
-        b.life = hull(b.life, lives.of[v]);
-        b.alignment = combine_alignment(b.alignment, alignment[v]);
-        b.role = b.role | role[v];
-        b.eligible = b.eligible && eligible[v];
-        if (b.pinned == no_offset) b.pinned = pinned[v];
-        else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.pinned_too = pinned[v];
-        bool const is_sized = b.size != no_size && bytes[v] != no_size;
-        if (is_sized && bytes[v] > b.size && table.oversized_view == no_value) {
-            table.oversized_view = static_cast<value_id>(v);
-            table.oversized_bytes = bytes[v];
-        }
-    }
-    table.buffer_of = std::move(classes.buffer_of);
-    return table;
-}
+[[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/buffers.ipp>
+#endif
 
 #endif

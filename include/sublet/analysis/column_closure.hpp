@@ -16,16 +16,12 @@
 /// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962, where the order of positions
 /// makes one pass enough.
 
-#include <sublet/analysis/dependences.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -38,10 +34,7 @@ public:
     static constexpr step_id width = 512;
 
     /// From the predecessors of each position, all of them lower.
-    explicit column_closure(csr_rows before)
-        : before_(std::move(before)), rows_(before_.rows()), has_row_(before_.rows() / 64 + 1)
-    {
-    }
+    explicit column_closure(csr_rows before);
 
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
     [[nodiscard]] std::size_t blocks() const { return (positions() + width - 1) / width; }
@@ -50,32 +43,10 @@ public:
     ///
     /// Complexity: O(edges among those that come before a column of the block, 64 bytes each, + positions /
     /// 64).
-    void load(std::size_t block)
-    {
-        auto const first = static_cast<step_id>(block * width);
-        auto const last = static_cast<step_id>(smaller(positions(), (block + 1) * width));
-        for (std::uint64_t& bits : has_row_) bits = 0;
-        loaded_ = block;
-        for (step_id t = last; t-- != first;) {
-            row with_itself = has_row(t) ? rows_[t] : row{};
-            with_itself.bits[(t - first) / 64] |= std::uint64_t{1} << t % 64;
-            hand_down(t, with_itself);
-        }
-        for (std::size_t w = first / 64; w-- != 0;)
-            for (std::uint64_t left = has_row_[w]; left != 0;) {
-                auto const highest = static_cast<unsigned>(std::bit_width(left)) - 1;
-                auto const t = static_cast<step_id>(64 * w + highest);
-                hand_down(t, rows_[t]);
-                left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower ones may have got a row
-            }
-    }
+    void load(std::size_t block);
 
     /// Edges lead from a to b.
-    [[nodiscard]] bool before(step_id a, step_id b)
-    {
-        if (b / width != loaded_) load(std::size_t{b / width});
-        return has_row(a) && (rows_[a].bits[b % width / 64] >> b % 64 & 1) != 0;
-    }
+    [[nodiscard]] bool before(step_id a, step_id b);
 
     /// Positions 64 * word and following, a bit each: who comes before somebody in the block that is ready.
     [[nodiscard]] std::uint64_t with_row(std::size_t word) const { return has_row_[word]; }
@@ -84,28 +55,10 @@ public:
     /// position behind the block if there is none.
     ///
     /// Requires: `from` is in the block.
-    [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const
-    {
-        step_id const first = from / width * width;
-        for (step_id end : ends)
-            if (!has_row(end)) return first + width;
-        std::uint64_t common = ~std::uint64_t{0} << from % 64;
-        for (step_id w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
-            for (step_id end : ends) common &= rows_[end].bits[w];
-            if (common != 0) return first + 64 * w + static_cast<step_id>(std::countr_zero(common));
-        }
-        return first + width;
-    }
+    [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const;
 
     /// How many pairs of positions are ordered whose later one is in the block that is ready.
-    [[nodiscard]] std::uint64_t loaded_pairs() const
-    {
-        std::uint64_t pairs = 0;
-        for (std::size_t w = 0; w != has_row_.size(); ++w)
-            for (std::uint64_t left = has_row_[w]; left != 0; left &= left - 1)
-                pairs += count(rows_[64 * w + static_cast<unsigned>(std::countr_zero(left))]);
-        return pairs;
-    }
+    [[nodiscard]] std::uint64_t loaded_pairs() const;
 
 private:
     struct alignas(64) row {
@@ -113,32 +66,10 @@ private:
     };
     /// Sums of two bits, of four, of eight: without the processor's own instruction, which is not everywhere,
     /// a call of std::popcount a word is most of the time that a block takes.
-    [[nodiscard]] static std::uint64_t count(row const& of)
-    {
-        constexpr std::uint64_t ones = ~std::uint64_t{0};
-        std::uint64_t sums = 0; // eight of them, of at most 64 each
-        for (std::uint64_t x : of.bits) {
-            x -= x >> 1 & ones / 3;
-            x = (x & ones / 5) + (x >> 2 & ones / 5);
-            sums += (x + (x >> 4)) & ones / 17;
-        }
-        return ((sums & ones / 257) + (sums >> 8 & ones / 257)) * (ones / 65535) >> 48;
-    }
+    [[nodiscard]] static std::uint64_t count(row const& of);
     [[nodiscard]] bool has_row(step_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
 
-    void hand_down(step_id t, row const& from)
-    {
-        for (step_id p : before_[t]) {
-            row& to = rows_[p];
-            std::uint64_t const bit = std::uint64_t{1} << p % 64;
-            if ((has_row_[p / 64] & bit) != 0) {
-                for (std::size_t i = 0; i != width / 64; ++i) to.bits[i] |= from.bits[i];
-            } else {
-                to = from;
-                has_row_[p / 64] |= bit;
-            }
-        }
-    }
+    void hand_down(step_id t, row const& from);
 
     csr_rows before_;
     std::vector<row> rows_;              // by position; of use where has_row
@@ -147,5 +78,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/column_closure.ipp>
+#endif
 
 #endif

@@ -15,7 +15,6 @@
 
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -34,11 +33,7 @@ struct value_copy {
 class copy_order {
 public:
     /// `root_of`, by value: which values are the same bytes.
-    explicit copy_order(std::vector<value_id> root_of)
-        : root_of_(std::move(root_of)), readers_(root_of_.size()), first_writer_(root_of_.size(), none),
-          kept_in_(root_of_.size(), no_value)
-    {
-    }
+    explicit copy_order(std::vector<value_id> root_of);
 
     /// Calls `move(from, to)` for each copy, and none before those who still read what it overwrites. Where
     /// all that are left wait for each other, `spare_for(root)` names a new value, and what is in the way is
@@ -88,13 +83,7 @@ private:
 
     value_id from(value_copy const& c) const { return root_of_[c.from]; }
     value_id to(value_copy const& c) const { return root_of_[c.to]; }
-    void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i)
-    {
-        bool const reads_it = from(copies[i]) == to(copies[i]) && kept_in_[to(copies[i])] == no_value;
-        if (is_listed_[i] || readers_[to(copies[i])] > (reads_it ? 1u : 0u)) return;
-        is_listed_[i] = 1;
-        ready_.push_back(i);
-    }
+    void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i);
 
     std::vector<value_id> root_of_;
     std::vector<std::uint32_t> readers_;      // by root: copies to come that read it
@@ -106,5 +95,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/copy_order.ipp>
+#endif
 
 #endif

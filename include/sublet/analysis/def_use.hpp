@@ -15,7 +15,6 @@
 #include <sublet/units.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <vector>
 
 namespace sublet {
@@ -29,23 +28,7 @@ struct def_use_chains {
 
 /// Ensures:    a step that touches a value twice in the same way is listed twice.
 /// Complexity: O(nodes + values + touches) time and memory.
-[[nodiscard]] inline def_use_chains def_use(snapshot const& p)
-{
-    auto touching = [&p](bool is_def) {
-        return csr_rows::gathered(p.values(), [&p, is_def](auto add) {
-            for (step_id s = 0; s != p.steps(); ++s)
-                for (touch t : p.touches(s))
-                    if ((t.kind == touch_kind::def) == is_def) add(t.value, s);
-        });
-    };
-    def_use_chains chains{touching(true), touching(false), {}, {}};
-    chains.uses_at_end = csr_rows::gathered(p.values(), [&p](auto add) {
-        for (edge_use u : p.edge_uses()) add(u.value, u.pred);
-    });
-    chains.node_of.reserve(p.steps());
-    for (node_id n = 0; n != p.nodes(); ++n) chains.node_of.resize(p.steps_of(n).last, n);
-    return chains;
-}
+[[nodiscard]] def_use_chains def_use(snapshot const& p);
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
@@ -55,5 +38,9 @@ template <program P>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/def_use.ipp>
+#endif
 
 #endif

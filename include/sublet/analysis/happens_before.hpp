@@ -19,14 +19,9 @@
 #include <sublet/analysis/column_closure.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/range_sets.hpp>
-#include <sublet/analysis/unreached.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/live_range.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,29 +51,7 @@ public:
     /// Complexity: ranges: O(positions + edges + ranges of the successors of all positions) time; memory of
     ///             eight bytes a range and 20 a position. Others: O(positions + edges) time; four bytes an
     ///             edge and, a position, 77 for columns or 13 for search.
-    explicit precedence(dependence_graph const& g, precedence_options const& options = {})
-        : means_(options.means), violation_(g.violation), position_of_(g.position_of)
-    {
-        if (violation_) return;
-        start_of_.reserve(position_of_.size());
-        for (step_id s = 0; s != position_of_.size(); ++s) start_of_.push_back(g.start_of(s));
-        if (means_ == precedence_means::automatic || means_ == precedence_means::ranges) {
-            std::size_t const n = g.positions();
-            std::vector<step_id> all;
-            all.reserve(n + 1);
-            for (step_id p = 0; p <= n; ++p) all.push_back(p);
-            std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
-            unreached_.emplace(n, options.max_ranges == 0 ? most : options.max_ranges);
-            auto has_room = [&](auto const&...) {
-                return means_ == precedence_means::ranges || !unreached_->has_forgotten();
-            };
-            detail::find_unreached(g, all, *unreached_, true, has_room);
-            means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
-            if (means_ == precedence_means::columns) unreached_.reset();
-        }
-        if (means_ == precedence_means::columns) columns_.emplace(g.before);
-        if (means_ == precedence_means::search) walk_.emplace(g.before);
-    }
+    explicit precedence(dependence_graph const& g, precedence_options const& options = {});
 
     /// Which one was taken, never `automatic` unless there is a violation.
     [[nodiscard]] precedence_means means() const { return means_; }
@@ -104,60 +77,22 @@ public:
     /// Requires:   a < b < positions().
     /// Complexity: ranges: O(log of those of a). Columns: a bit, if b is in the same block as in the question
     ///             before; otherwise the block is loaded. Search: the walk from b to a.
-    [[nodiscard]] bool before(step_id a, step_id b)
-    {
-        if (columns_) return columns_->before(a, b);
-        if (walk_) return walk_->before(a, b);
-        auto const not_after = (*unreached_)[a];
-        std::size_t const at =
-            first_that(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
-        return at == not_after.size() || b < not_after[at].first;
-    }
+    [[nodiscard]] bool before(step_id a, step_id b);
     /// Of `positions` those that come after all of `ends`, in the order given.
     ///
     /// Requires:   all are below positions(); with columns, `positions` should ascend.
     [[nodiscard]] std::vector<step_id> after_all(std::span<step_id const> ends,
-                                                 std::span<step_id const> positions)
-    {
-        std::vector<step_id> found;
-        for (step_id p : positions) {
-            std::size_t i = 0;
-            while (i != ends.size() && ends[i] < p && before(ends[i], p)) ++i;
-            if (i == ends.size()) found.push_back(p);
-        }
-        return found;
-    }
+                                                 std::span<step_id const> positions);
 
     /// How many pairs of positions are ordered; without those of them that are undecided.
     ///
     /// Complexity: ranges: O(positions + ranges). Others: as many steps as pairs, or a 512th of it.
-    [[nodiscard]] std::uint64_t ordered_pairs()
-    {
-        std::uint64_t const n = positions();
-        std::uint64_t pairs = 0;
-        if (columns_)
-            for (std::size_t block = 0; block != columns_->blocks(); ++block) {
-                columns_->load(block);
-                pairs += columns_->loaded_pairs();
-            }
-        if (walk_)
-            for (step_id b = 0; b != n; ++b) pairs += walk_->ancestors(b);
-        if (unreached_) pairs = n * (n - 1) / 2 - count_unreached(false);
-        return pairs;
-    }
+    [[nodiscard]] std::uint64_t ordered_pairs();
     /// At most so many pairs of positions count as unordered because there was no more room.
     [[nodiscard]] std::uint64_t undecided() const { return unreached_ ? count_unreached(true) : 0; }
 
 private:
-    [[nodiscard]] std::uint64_t count_unreached(bool only_in_doubt) const
-    {
-        std::uint64_t count = 0;
-        for (std::size_t t = 0; t != unreached_->owners(); ++t) {
-            step_id const from = only_in_doubt ? unreached_->known_until(t) : 0;
-            for (live_range r : (*unreached_)[t]) count += length({larger(r.first, from), r.last});
-        }
-        return count;
-    }
+    [[nodiscard]] std::uint64_t count_unreached(bool only_in_doubt) const;
 
     precedence_means means_;
     std::optional<dependence_violation> violation_;
@@ -184,5 +119,9 @@ template <program P>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/happens_before.ipp>
+#endif
 
 #endif

@@ -113,20 +113,7 @@ struct range_meetings {
     std::vector<keyed> births, deaths; // at `key`
 
     /// The ranges of one value follow each other, ascending. Those that touch become one.
-    void add(value_id v, live_range life)
-    {
-        if (is_empty(life)) return;
-        if (!births.empty() && births.back().who == v) {
-            SUBLET_EXPECTS(births.back().key <= life.first,
-                           "sublet: the live ranges of a value do not ascend");
-            if (life.first <= deaths.back().key) {
-                if (deaths.back().key < life.last) deaths.back().key = life.last;
-                return;
-            }
-        }
-        births.push_back({life.first, 0, v});
-        deaths.push_back({life.last, 0, v});
-    }
+    void add(value_id v, live_range life);
 
     template <class Meet>
     void operator()(Meet meet) const
@@ -253,5 +240,9 @@ template <interference_result R = interference_graph, interference_function Inte
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/interference.ipp>
+#endif
 
 #endif

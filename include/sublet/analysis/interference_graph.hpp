@@ -43,10 +43,7 @@ public:
     interference_graph() = default;
     /// Requires: rows are ascending, no vertex is its own neighbour, and each edge is there in both
     /// directions.
-    explicit interference_graph(csr_graph graph)
-        : graph_(std::move(graph)), values_(graph_.rows()), edges_(graph_.items() / 2)
-    {
-    }
+    explicit interference_graph(csr_graph graph);
     /// One that does not fit.
     interference_graph(std::size_t values, std::uint64_t edges) : values_(values), edges_(edges), fits_(false)
     {
@@ -69,10 +66,7 @@ public:
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return is_listed(graph()[u], v); }
 
     /// What a graph takes; `no_size` if that takes more than 64 bits to say.
-    [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges)
-    {
-        return edges < no_size / 16 ? 4 * (byte_count{values} + 1) + 8 * edges : no_size;
-    }
+    [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges);
     [[nodiscard]] static bool would_fit(std::size_t values, std::uint64_t edges, byte_count budget)
     {
         return edges <= no_node / 2 && bytes_of(values, edges) <= budget; // rows count with 32 bits
@@ -93,14 +87,7 @@ public:
     interference_matrix() = default;
     /// Of values that do not interfere, or one that does not fit.
     /// Throws: precondition_error if there are 2^32 - 1 values or more.
-    interference_matrix(std::size_t values, byte_count budget)
-        : values_(values), fits_(bytes_of(values) <= budget)
-    {
-        SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
-        if (!fits_) return;
-        bits_ = bit_rows(values, values);
-        for (std::size_t v = 0; v != values; ++v) column_.push_back(static_cast<value_id>(v));
-    }
+    interference_matrix(std::size_t values, byte_count budget);
 
     [[nodiscard]] bool fits() const { return fits_; }
     [[nodiscard]] std::size_t values() const { return values_; }
@@ -164,20 +151,7 @@ interference_matrix matrix_of_meetings(std::size_t values, byte_count budget, Wa
 }
 
 /// Complexity: O(values^2 / 64 + edges).
-inline interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget)
-{
-    std::uint64_t degrees = 0;
-    for (value_id v = 0; v != matrix.values(); ++v) degrees += matrix.degree(v);
-    if (!interference_graph::would_fit(matrix.values(), degrees / 2, budget))
-        return {matrix.values(), degrees / 2};
-    csr_rows rows;
-    rows.reserve(matrix.values(), degrees);
-    for (value_id v = 0; v != matrix.values(); ++v) {
-        for (value_id u : matrix.neighbors(v)) rows.append(u);
-        rows.close_row();
-    }
-    return interference_graph(csr_graph(std::move(rows)));
-}
+interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget);
 
 /// Requires:   two values that each arrive once meet once at most; `walk` does the same each time.
 /// Complexity: O(values + edges) and at most three walks, if no value arrives again, or if a matrix fits the
@@ -266,6 +240,11 @@ R result_of_meetings(std::size_t values, interference_options const& options, Wa
 }
 
 } // namespace detail
+
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/interference_graph.ipp>
+#endif
 
 #endif

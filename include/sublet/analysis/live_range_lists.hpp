@@ -10,15 +10,12 @@
 ///
 /// Straight-line code has no holes; branches have, for one of two ways is laid out after the other.
 
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -50,10 +47,7 @@ public:
     live_range_lists() = default;
     /// Made by `live_intervals`. Those of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
     live_range_lists(interval_method method, step_id positions, std::vector<std::uint32_t> first,
-                     std::vector<live_range> ranges)
-        : method_(method), positions_(positions), first_(std::move(first)), ranges_(std::move(ranges))
-    {
-    }
+                     std::vector<live_range> ranges);
     /// Which one was taken, never `automatic`.
     [[nodiscard]] interval_method method() const { return method_; }
 
@@ -83,17 +77,7 @@ public:
     }
 
 private:
-    static std::size_t most_at_once(std::vector<live_range> const& ranges, step_id positions)
-    {
-        std::vector<std::size_t> born(std::size_t{positions} + 1), dies = born;
-        for (live_range r : ranges) ++born[r.first], ++dies[r.last];
-        std::size_t live = 0, most = 0;
-        for (std::size_t at = 0; at != born.size(); ++at) {
-            live = live + born[at] - dies[at];
-            if (most < live) most = live;
-        }
-        return most;
-    }
+    static std::size_t most_at_once(std::vector<live_range> const& ranges, step_id positions);
 
     interval_method method_ = interval_method::from_liveness;
     step_id positions_ = 0;
@@ -110,35 +94,11 @@ public:
 
     /// Requires:   no range of v that was added begins before this one. An empty one says nothing.
     /// Complexity: O(1), amortised.
-    void add(value_id v, live_range range)
-    {
-        if (is_empty(range)) return;
-        std::uint32_t next = first_[v];
-        for (; next != none && found_[next].range.first <= range.last; next = found_[next].next)
-            range = hull(range, found_[next].range);
-        if (next != first_[v]) {
-            found_[first_[v]] = {range, next};
-        } else {
-            first_[v] = static_cast<std::uint32_t>(found_.size());
-            found_.push_back({range, next});
-        }
-    }
+    void add(value_id v, live_range range);
 
     /// Complexity: O(values + calls of add).
     /// Throws:     precondition_error if there are 2^32 - 1 ranges or more.
-    [[nodiscard]] live_range_lists lists(interval_method method, step_id positions) const
-    {
-        SUBLET_EXPECTS(found_.size() < none, "sublet: more live ranges than 32-bit ids");
-        std::vector<std::uint32_t> begin{0};
-        std::vector<live_range> ranges;
-        begin.reserve(first_.size() + 1);
-        ranges.reserve(found_.size());
-        for (std::uint32_t first : first_) {
-            for (std::uint32_t i = first; i != none; i = found_[i].next) ranges.push_back(found_[i].range);
-            begin.push_back(static_cast<std::uint32_t>(ranges.size()));
-        }
-        return {method, positions, std::move(begin), std::move(ranges)};
-    }
+    [[nodiscard]] live_range_lists lists(interval_method method, step_id positions) const;
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -151,6 +111,11 @@ private:
 };
 
 } // namespace detail
+
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/live_range_lists.ipp>
+#endif
 
 #endif

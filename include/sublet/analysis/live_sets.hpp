@@ -13,11 +13,9 @@
 #include <sublet/units.hpp>
 
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -106,10 +104,7 @@ struct node_sets {
     bit_rows bits;   // by node and column
     csr_rows listed; // by node: the other values, ascending; no rows at all if every value has a column
 
-    [[nodiscard]] std::span<value_id const> list(node_id n) const
-    {
-        return listed.rows() == 0 ? std::span<value_id const>{} : listed[n];
-    }
+    [[nodiscard]] std::span<value_id const> list(node_id n) const;
 };
 
 } // namespace detail
@@ -121,11 +116,7 @@ public:
     /// Made by the solvers. `column` (by value; `no_value`: listed) and `value` (by column) tell what a bit
     /// means.
     live_sets(liveness_policy policy, std::size_t nodes, std::vector<std::uint32_t> column,
-              std::vector<value_id> value, detail::node_sets in, detail::node_sets out)
-        : policy_(policy), nodes_(nodes), column_(std::move(column)), value_(std::move(value)),
-          in_(std::move(in)), out_(std::move(out))
-    {
-    }
+              std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
     /// How they were found; `automatic` if some values by worklist and the others one by one.
     [[nodiscard]] liveness_policy policy() const { return policy_; }
 
@@ -134,8 +125,8 @@ public:
 
     /// v is alive where node n begins; where it ends: needed by a successor, or at the end of n by a phi.
     /// O(1) for a value stored as bits, O(log of the size of the list) otherwise.
-    [[nodiscard]] bool is_live_in(value_id v, node_id n) const { return contains(in_, v, n); }
-    [[nodiscard]] bool is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
+    [[nodiscard]] bool is_live_in(value_id v, node_id n) const;
+    [[nodiscard]] bool is_live_out(value_id v, node_id n) const;
 
     /// To iterate over, ascending.  O(values stored as bits / 64 + size of the set)
     [[nodiscard]] live_list live_in(node_id n) const { return list(in_, n); }
@@ -163,17 +154,7 @@ public:
     friend bool operator==(live_sets const& a, live_sets const& b) { return same(a, b); }
 
 private:
-    bool contains(detail::node_sets const& sets, value_id v, node_id n) const
-    {
-        if (column_[v] != no_value) return sets.bits.test(n, column_[v]);
-        std::span<value_id const> rest = sets.list(n);
-        while (!rest.empty()) {
-            std::size_t const middle = rest.size() / 2;
-            if (rest[middle] == v) return true;
-            rest = rest[middle] < v ? rest.subspan(middle + 1) : rest.first(middle);
-        }
-        return false;
-    }
+    bool contains(detail::node_sets const& sets, value_id v, node_id n) const;
     template <class Visit>
     void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
     {
@@ -191,18 +172,7 @@ private:
     {
         return sets.bits.count(n) + sets.list(n).size();
     }
-    static bool same(live_sets const& a, live_sets const& b)
-    {
-        if (a.nodes() != b.nodes() || a.values() != b.values()) return false;
-        auto equal = [](live_list const& x, live_list const& y) {
-            auto i = x.begin(), j = y.begin();
-            while (*i == *j && *i != no_value) ++i, ++j;
-            return *i == *j;
-        };
-        for (node_id n = 0; n != a.nodes(); ++n)
-            if (!equal(a.live_in(n), b.live_in(n)) || !equal(a.live_out(n), b.live_out(n))) return false;
-        return true;
-    }
+    static bool same(live_sets const& a, live_sets const& b);
 
     liveness_policy policy_ = liveness_policy::automatic;
     std::size_t nodes_ = 0;
@@ -213,5 +183,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/live_sets.ipp>
+#endif
 
 #endif

@@ -21,12 +21,7 @@
 /// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
 /// many nodes are taken back and solved together as rows of bits.
 
-#include <sublet/analysis/bit_rows.hpp>
-#include <sublet/analysis/crossing.hpp>
 #include <sublet/analysis/live_sets.hpp>
-#include <sublet/analysis/liveness_loop_forest.hpp>
-#include <sublet/analysis/liveness_per_value.hpp>
-#include <sublet/analysis/liveness_worklist.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -37,7 +32,6 @@
 #include <concepts>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace sublet {
 
@@ -48,53 +42,6 @@ struct liveness_options {
 };
 
 namespace detail {
-
-/// The same lists for some of the values only (ascending), numbered anew.
-inline crossing_values restricted(crossing_values const& all, std::vector<value_id> values)
-{
-    crossing_values some;
-    some.value = std::move(values);
-    some.column.assign(all.column.size(), no_value);
-    for (std::size_t c = 0; c != some.value.size(); ++c)
-        some.column[some.value[c]] = static_cast<std::uint32_t>(c);
-    for (auto list : {&crossing_values::reads, &crossing_values::writes, &crossing_values::reads_at_end})
-        for (std::size_t n = 0; n != (all.*list).rows(); ++n) {
-            for (std::uint32_t c : (all.*list)[n])
-                if (std::uint32_t const mine = some.column[all.value[c]]; mine != no_value)
-                    (some.*list).append(mine);
-            (some.*list).close_row();
-        }
-    return some;
-}
-
-/// By any policy but loop_forest.
-inline live_sets live_by_cost(snapshot const& p, liveness_options const& options)
-{
-    std::size_t const nodes = p.nodes();
-    crossing_values cross = crossing(p);
-    liveness_policy policy = options.policy;
-    std::size_t most_sets = ~std::size_t{0};
-    if (policy == liveness_policy::automatic) {
-        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
-            policy = liveness_policy::worklist;
-        most_sets = nodes / bit_rows::word_bits;
-    }
-    sparse_sets lists;
-    if (policy != liveness_policy::worklist) {
-        lists = live_by_exploration(p, cross, most_sets);
-        if (lists.given_up.empty()) policy = liveness_policy::per_value;
-        else if (lists.given_up.size() == cross.value.size()) policy = liveness_policy::worklist;
-        cross = restricted(cross, std::move(lists.given_up));
-    }
-    dense_sets bits;
-    if (!cross.value.empty()) bits = live_by_worklist(p, cross);
-    return {policy,
-            nodes,
-            std::move(cross.column),
-            std::move(cross.value),
-            {std::move(bits.in), std::move(lists.in)},
-            {std::move(bits.out), std::move(lists.out)}};
-}
 
 /// For who takes live sets with the program: by the counts of its nodes and values.
 inline void expect_sets_of(snapshot const& p, live_sets const& live)
@@ -110,18 +57,10 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 ///             up to a constant factor.
 /// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
 ///             that would make a set wrong.
-[[nodiscard]] inline live_sets liveness(snapshot const& p, liveness_options const& options)
-{
-    if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
-    crossing_values cross = crossing(p);
-    detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
-    return {options.policy,           p.nodes(),
-            std::move(cross.column),  std::move(cross.value),
-            {std::move(bits.in), {}}, {std::move(bits.out), {}}};
-}
+[[nodiscard]] live_sets liveness(snapshot const& p, liveness_options const& options);
 
 /// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
-[[nodiscard]] inline live_sets liveness(snapshot const& p) { return detail::live_by_cost(p, {}); }
+[[nodiscard]] live_sets liveness(snapshot const& p);
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
@@ -191,5 +130,9 @@ template <graph G, class Uses, class Defs>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/liveness.ipp>
+#endif
 
 #endif

@@ -15,11 +15,8 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/range_sets.hpp>
 #include <sublet/live_range.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -28,29 +25,8 @@ namespace sublet::detail {
 /// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
 ///
 /// Requires:   the others begin at `from` or behind it.
-inline void intersect_behind(std::vector<live_range>& ranges, step_id from,
-                             std::span<live_range const> others, std::vector<live_range>& old)
-{
-    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
-    if (to == ranges.size()) return;
-    old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
-    ranges.resize(to + old.size() + others.size() + 1);
-    std::size_t i = 0, j = 0;
-    live_range a = old[0], b{0, from};
-    if (!others.empty() && others[0].first == from) b.last = others[j++].last;
-    while (true) {
-        ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
-        if (!is_empty(ranges[to])) ++to;
-        if (a.last <= b.last) {
-            if (++i == old.size()) break;
-            a = old[i];
-        } else {
-            if (j == others.size()) break;
-            b = others[j++];
-        }
-    }
-    ranges.resize(to);
-}
+void intersect_behind(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
+                      std::vector<live_range>& old);
 
 /// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false: those
 /// after t that t does not reach; below `known` exactly, from there on perhaps some more.
@@ -84,5 +60,9 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 }
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/unreached.ipp>
+#endif
 
 #endif

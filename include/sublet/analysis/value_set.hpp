@@ -25,28 +25,10 @@ public:
     explicit value_set(std::size_t values) : place_(values, nowhere) {}
 
     [[nodiscard]] bool contains(value_id v) const { return place_[v] != nowhere; }
-    void insert(value_id v)
-    {
-        if (contains(v)) return;
-        place_[v] = static_cast<std::uint32_t>(list_.size());
-        list_.push_back(v);
-    }
+    void insert(value_id v);
     /// Whether v was there.
-    bool erase(value_id v)
-    {
-        if (!contains(v)) return false;
-        value_id const last = list_.back();
-        list_[place_[v]] = last;
-        place_[last] = place_[v];
-        place_[v] = nowhere;
-        list_.pop_back();
-        return true;
-    }
-    void clear()
-    {
-        for (value_id v : list_) place_[v] = nowhere;
-        list_.clear();
-    }
+    bool erase(value_id v);
+    void clear();
 
     /// In no particular order; good until the set changes.
     [[nodiscard]] std::span<value_id const> list() const { return {list_.data(), list_.size()}; }
@@ -58,5 +40,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/value_set.ipp>
+#endif
 
 #endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_ANTICHAIN_IPP
+#define SUBLET_ANALYSIS_IMPL_ANTICHAIN_IPP
+
+#include <sublet/analysis/antichain.hpp>
+#include <sublet/analysis/giving_network.hpp>
+#include <sublet/analysis/resting_flow.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/sorting.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace sublet::detail {
+
+SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& lives,
+                             conflict_ranges const& conflicts, std::vector<buffer_id> const& several,
+                             std::vector<unsigned char> const& cut, std::vector<buffer_id>& members)
+{
+    auto keep_if = [&members](auto is_kept) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i != members.size(); ++i)
+            if (is_kept(members[i])) members[kept++] = members[i];
+        members.resize(kept);
+    };
+    if (!several.empty())
+        keep_if([&](buffer_id b) {
+            if (!is_listed(several, b)) return true;
+            for (buffer_id other : members)
+                if (other != b && gives_to(conflicts, lives, other, b)) return false;
+            return true;
+        });
+    bool is_closed = true;
+    for (std::size_t x = 0; x != g.positions(); ++x)
+        for (step_id y : g.after[x]) is_closed = is_closed && cut[x] >= cut[y];
+    auto leads_into = [&](step_id end) {
+        if (end == g.positions()) return false;
+        for (step_id y : g.after[end])
+            if (cut[y] != 0) return true;
+        return false;
+    };
+    std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: the members that begin before it
+    for (buffer_id b : members)
+        if (!lives.begins[b].empty() && !is_listed(several, b)) ++begun[lives.first(b) + std::size_t{1}];
+    for (std::size_t x = 0; x != g.positions(); ++x) begun[x + 1] += begun[x];
+    keep_if([&](buffer_id b) {
+        if (lives.ends[b].empty()) return begun.back() == 0; // free from the start
+        if (is_closed)
+            for (step_id end : lives.ends[b])
+                if (!leads_into(end)) return true;
+        if (conflicts.undecided != 0) return false;
+        auto const never = conflicts.of[b];
+        for (std::size_t i = 0; i != never.size(); ++i) {
+            step_id const to = i + 1 == never.size() ? lives.positions : never[i + 1].first;
+            if (begun[never[i].last] != begun[to]) return false;
+        }
+        return true;
+    });
+}
+
+/// All that are alive at once when the positions run one after the other, where they weigh most.
+SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_lives const& lives,
+                                                  std::vector<byte_count> const& weights)
+{
+    std::vector<byte_count> born(std::size_t{lives.positions} + 1, 0), dies = born;
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (!lives.ends[b].empty()) born[lives.first(b)] += weights[b], dies[lives.last(b)] += weights[b];
+    byte_count alive = 0, most = 0;
+    step_id where = 0;
+    for (step_id x = 0; x != born.size(); ++x) {
+        alive = alive + born[x] - dies[x];
+        if (alive > most) most = alive, where = x;
+    }
+    std::vector<buffer_id> level;
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (weights[b] != 0 && !lives.ends[b].empty() && lives.first(b) <= where && where < lives.last(b))
+            level.push_back(b);
+    return level;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+                                         conflict_ranges const& conflicts,
+                                         std::vector<byte_count> const& weights,
+                                         antichain_options const& options)
+{
+    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
+    SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
+                   "sublet: more nodes of a flow than 32-bit ids");
+    std::uint64_t const usual =
+        larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
+    std::uint64_t const most_visits = options.visits != 0 ? options.visits : usual;
+
+    detail::giving_network const net(g, lives, conflicts, weights, most_visits);
+    detail::resting_flow flow(net.arcs);
+    byte_count given = 0;
+    auto serve = [&](node_id x) {
+        flow.collect(x, net.begins[x]);
+        flow.fetch(x, net.begins[x], most_visits);
+        byte_count const taken = smaller(flow.rest[x], net.begins[x]);
+        flow.rest[x] += net.rises[x] - taken;
+        given += taken;
+    };
+    for (node_id x = net.first_giver; x != net.first_taker; ++x) serve(x);
+    for (node_id x = 0; x != net.first_giver; ++x) serve(x);
+    for (node_id x = net.first_taker; x != net.begins.size(); ++x) serve(x);
+
+    antichain result;
+    result.visits = net.visits + flow.visits;
+    std::vector<unsigned char> cut(g.positions());
+    for (node_id x = 0; x != net.first_giver; x += 2) cut[x / 2] = flow.is_dead(x);
+    for (buffer_id b = 0; b != weights.size(); ++b)
+        if (weights[b] != 0 && (net.begin_of[b] == no_node || flow.is_dead(net.begin_of[b])) &&
+            (net.end_of[b] == no_node || !flow.is_dead(net.end_of[b])))
+            result.members.push_back(b);
+    detail::keep_proved(g, lives, conflicts, net.takers, cut, result.members);
+    auto weigh = [&](std::vector<buffer_id> const& members) {
+        byte_count sum = 0;
+        for (buffer_id b : members) sum += weights[b];
+        return sum;
+    };
+    std::vector<buffer_id> level = detail::heaviest_level(lives, weights);
+    if (weigh(level) > weigh(result.members)) result.members = std::move(level);
+    result.bytes = weigh(result.members);
+    result.at_most = net.total - given + smaller(net.loose, given);
+    result.is_exact = result.bytes == result.at_most;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_FLATTEN_IPP
+#define SUBLET_ANALYSIS_IMPL_FLATTEN_IPP
+
+#include <sublet/analysis/copy_order.hpp>
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/tree_values.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/program_draft.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace sublet::detail {
+
+/// Writes the flat program down in the order in which its text would stand on paper.
+class tree_flattener {
+public:
+    tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
+        : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
+          copies_(view_roots(flat_, alias_of)), mark_(flat_.value_of.size()), header_(tree.size(), no_node),
+          entry_(tree.size(), no_node)
+    {
+        flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
+        std::size_t nodes = 0;
+        for (std::size_t i = 0; i != tree.size(); ++i) {
+            first_node_.push_back(nodes);
+            nodes += tree.program_of(static_cast<program_id>(i)).nodes();
+        }
+        head_.assign(nodes, no_node);
+        tail_.assign(nodes, no_node);
+    }
+
+    flat_tree flatten()
+    {
+        std::vector<frame> open;
+        enter(0, open);
+        while (!open.empty()) {
+            frame& at = open.back();
+            snapshot const& p = tree_.program_of(at.program);
+            if (at.node == p.nodes()) {
+                program_id const done = at.program;
+                open.pop_back();
+                if (!open.empty()) leave(done, open.back());
+                continue;
+            }
+            if (at.step == p.steps_of(at.node).last) {
+                tail_[first_node_[at.program] + at.node] = draft_.last_node();
+                if (++at.node != p.nodes()) begin_node(at.program, at.node);
+                continue;
+            }
+            auto const bodies = bodies_.of(at.program, at.step);
+            if (at.bodies_done == 0) say(at.program, at.step, bodies, true);
+            if (at.bodies_done == bodies.size()) {
+                if (!bodies.empty()) say(at.program, at.step, bodies, false);
+                at.bodies_done = 0;
+                ++at.step;
+                continue;
+            }
+            enter_body(bodies[at.bodies_done], at, open);
+        }
+        return finished();
+    }
+
+private:
+    struct frame {
+        program_id program;
+        node_id node = 0;
+        step_id step = 0;
+        std::size_t bodies_done = 0; // of the step
+        node_id fork = no_node;      // where the paths of a choice part
+        std::size_t first_arm = 0;   // of the choice, in arms_
+    };
+
+    // --- nodes and edges ---
+
+    /// A new node to which the paths from all these lead.
+    node_id open_node_behind(std::vector<node_id> const& before)
+    {
+        node_id const opened = draft_.open_node();
+        for (node_id from : before) draft_.add_edge(from, opened);
+        return opened;
+    }
+    void begin_node(program_id program, node_id node)
+    {
+        head_[first_node_[program] + node] = draft_.open_node();
+    }
+
+    bool is_list(program_id i) const { return tree_.program_of(i).graph().items() == 0; }
+    /// Where a program, all of which is written down, is left; `entry` if it is empty.
+    std::vector<node_id> exits(program_id i, node_id entry) const
+    {
+        snapshot const& p = tree_.program_of(i);
+        std::vector<node_id> found;
+        if (p.nodes() == 0) found.push_back(entry);
+        for (std::size_t n = is_list(i) && p.nodes() != 0 ? p.nodes() - 1 : 0; n != p.nodes(); ++n)
+            if (p.successors(static_cast<node_id>(n)).empty()) found.push_back(tail_[first_node_[i] + n]);
+        return found;
+    }
+
+    // --- bodies ---
+
+    bool is_branch(program_id i) const { return tree_.body(i).kind == body_kind::branch; }
+
+    void enter(program_id i, std::vector<frame>& open)
+    {
+        if (tree_.program_of(i).nodes() != 0) {
+            if (i != 0) draft_.add_edge(draft_.last_node(), draft_.last_node() + 1);
+            begin_node(i, 0);
+        }
+        open.push_back({i});
+    }
+    void enter_body(program_id i, frame& at, std::vector<frame>& open)
+    {
+        if (is_branch(i)) {
+            if (at.fork == no_node) {
+                at.fork = draft_.last_node();
+                at.first_arm = arms_.size();
+            }
+            open_node_behind({at.fork});
+        }
+        move(i, move_time::enter);
+        if (tree_.body(i).kind == body_kind::loop) header_[i] = open_node_behind({draft_.last_node()});
+        entry_[i] = draft_.last_node();
+        enter(i, open);
+    }
+    void leave(program_id i, frame& at)
+    {
+        std::vector<node_id> const left = exits(i, entry_[i]);
+        if (tree_.body(i).kind == body_kind::loop) {
+            open_node_behind(left);
+            move(i, move_time::again);
+            draft_.add_edge(draft_.last_node(), header_[i]);
+            open_node_behind({header_[i]});
+        } else {
+            open_node_behind(left);
+        }
+        move(i, move_time::leave);
+        ++at.bodies_done;
+        if (!is_branch(i)) return;
+        arms_.push_back(draft_.last_node());
+        auto const bodies = bodies_.of(at.program, at.step);
+        if (at.bodies_done != bodies.size() && is_branch(bodies[at.bodies_done])) return;
+        std::vector<node_id> arms;
+        for (std::size_t a = at.first_arm; a != arms_.size(); ++a) arms.push_back(arms_[a]);
+        arms_.resize(at.first_arm);
+        at.fork = no_node;
+        open_node_behind(arms);
+    }
+
+    // --- steps ---
+
+    void add_step(flat_step step)
+    {
+        flat_.step_of.resize(draft_.end_step()); // those between are of nodes where nothing is done
+        flat_.step_of.push_back(step);
+    }
+
+    void move(program_id i, move_time when)
+    {
+        auto const& inner = flat_.flat_of[i];
+        auto const& outer = flat_.flat_of[tree_.body(i).parent];
+        std::vector<value_copy> copies;
+        for (body_binding const& b : tree_.body(i).bindings) {
+            value_copy c{no_value, inner[b.inner]};
+            if (when == move_time::enter && b.initial != no_value) c.from = outer[b.initial];
+            if (when == move_time::again && b.next != no_value) c.from = inner[b.next];
+            if (when == move_time::leave && b.result != no_value) c = {inner[b.inner], outer[b.result]};
+            if (c.from != no_value && c.from != c.to) copies.push_back(c);
+        }
+        copies_.order(
+            copies,
+            [&](value_id from, value_id to) {
+                draft_.touch(from, touch_kind::use);
+                draft_.touch(to, touch_kind::def);
+                draft_.may_overwrite(from, to);
+                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(draft_.steps())});
+                add_step({flat_part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
+            },
+            [&](value_id root) {
+                flat_.value_of.push_back(flat_.value_of[root]);
+                SUBLET_EXPECTS(flat_.value_of.size() < no_value, "sublet: more values than 32-bit ids");
+                return static_cast<value_id>(flat_.value_of.size() - 1);
+            });
+    }
+
+    /// A step, or one of its ends.
+    template <class Bodies>
+    void say(program_id program, step_id step, Bodies const& bodies, bool is_beginning)
+    {
+        snapshot const& p = tree_.program_of(program);
+        auto const& flat_of = flat_.flat_of[program];
+        enum : unsigned char { captured = 1, given = 2 };
+        for (program_id b : bodies) {
+            for (body_capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] |= captured;
+            for (body_binding c : tree_.body(b).bindings)
+                if (c.result != no_value) mark_[flat_of[c.result]] |= given;
+        }
+        for (touch t : p.touches(step)) {
+            value_id const v = flat_of[t.value];
+            bool is_said = true;
+            if (t.kind == touch_kind::def && !bodies.empty())
+                is_said = mark_[v] == (is_beginning ? captured : 0);
+            else if (t.kind == touch_kind::use_early) is_said = is_beginning;
+            if (is_said) draft_.touch(v, t.kind);
+        }
+        for (program_id b : bodies) {
+            for (body_capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] = 0;
+            for (body_binding c : tree_.body(b).bindings)
+                if (c.result != no_value) mark_[flat_of[c.result]] = 0;
+        }
+        if (bodies.empty() || !is_beginning)
+            for (overwrite o : p.overwrites(step)) draft_.may_overwrite(flat_of[o.in], flat_of[o.out]);
+        flat_part const part = bodies.empty() ? flat_part::whole
+                               : is_beginning ? flat_part::beginning
+                                              : flat_part::end;
+        add_step({part, program, step});
+    }
+
+    /// With the edges inside programs, and the operands that stand on them.
+    flat_tree finished()
+    {
+        for (std::size_t i = 0; i != tree_.size(); ++i) {
+            auto const number = static_cast<program_id>(i);
+            snapshot const& p = tree_.program_of(number);
+            for (std::size_t n = 0; n != p.nodes(); ++n) {
+                node_id const head = head_[first_node_[i] + n], tail = tail_[first_node_[i] + n];
+                if (is_list(number) && n + 1 != p.nodes())
+                    draft_.add_edge(tail, head_[first_node_[i] + n + 1]);
+                for (node_id s : p.successors(static_cast<node_id>(n)))
+                    draft_.add_edge(tail, head_[first_node_[i] + s]);
+                for (edge_use u : p.edge_uses(n))
+                    draft_.use_at_end_of(head, tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
+            }
+        }
+        flat_.program = draft_.program(flat_.value_of.size());
+        flat_.step_of.resize(flat_.program.steps());
+        return std::move(flat_);
+    }
+
+    program_tree const& tree_;
+    bodies_by_step bodies_;
+    flat_tree flat_;
+    copy_order copies_;
+    std::vector<unsigned char> mark_; // by flat value, all 0 between steps
+
+    program_draft draft_;
+
+    std::vector<std::size_t> first_node_; // by program, into head_ and tail_
+    std::vector<node_id> head_, tail_;    // flat: where a node begins and where it ends
+    std::vector<node_id> header_;         // flat, by program: where a loop begins again
+    std::vector<node_id> entry_;          // flat, by program: from where it is entered
+    std::vector<node_id> arms_;           // the ends of branches whose choice goes on
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL flat_tree flatten(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
+{
+    return detail::tree_flattener(tree, alias_of).flatten();
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_LIFETIMES_IPP
+#define SUBLET_ANALYSIS_IMPL_LIFETIMES_IPP
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/keyed.hpp>
+
+#include <cstddef>
+
+namespace sublet {
+
+SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
+{
+    std::vector<step_id> steps;
+    steps.reserve(p.steps());
+    if (order.empty()) {
+        for (std::size_t s = 0; s != p.steps(); ++s) steps.push_back(static_cast<step_id>(s));
+        return steps;
+    }
+    SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
+    std::vector<unsigned char> named(p.nodes());
+    for (node_id n : order) {
+        SUBLET_EXPECTS(n < p.nodes() && !named[n], "sublet: an order has to name every node once");
+        named[n] = 1;
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) steps.push_back(s);
+    }
+    return steps;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
+                                                       std::vector<value_role> const& role)
+{
+    enum : std::uint64_t { reads, writes, reads_at_end, moments };
+    std::vector<unsigned char> versions(p.values()); // 0, 1 or more
+    for (std::size_t v = 0; v != p.values(); ++v) versions[v] = is_given(role[v]) ? 1 : 0;
+    for (step_id s = 0; s != steps.size(); ++s)
+        for (touch t : p.touches(s))
+            if (t.kind == touch_kind::def && versions[t.value] != 2) ++versions[t.value];
+
+    std::vector<step_id> position_of(steps.size());
+    for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
+    std::vector<keyed> touches; // {value, when in the program, position}
+    for (step_id s = 0; s != steps.size(); ++s)
+        for (touch t : p.touches(s))
+            if (versions[t.value] == 2)
+                touches.push_back(
+                    {t.value, moments * s + (t.kind == touch_kind::def ? writes : reads), position_of[s]});
+    for (edge_use u : p.edge_uses()) {
+        if (versions[u.value] != 2) continue;
+        step_id const s = p.steps_of(u.pred).last - 1;
+        touches.push_back({u.value, moments * s + reads_at_end, position_of[s]});
+    }
+    sort_keyed(touches);
+
+    std::optional<order_violation> found;
+    auto moved = [&found](keyed const& write) {
+        if (found && found->position <= write.who) return;
+        found = order_violation{static_cast<value_id>(write.key), write.who, order_fault::write_moved};
+    };
+    std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
+    keyed const* last_write = nullptr;
+    for (std::size_t i = 0; i != touches.size(); ++i) {
+        keyed const& t = touches[i];
+        std::uint64_t const moment = t.tie % moments, when = moments * t.who + moment;
+        if (i == 0 || t.key != touches[i - 1].key) {
+            latest = 0;
+            last_write = nullptr;
+        }
+        if (moment == writes) {
+            if (when < latest) moved(t);
+            last_write = &t;
+        } else if (last_write != nullptr && when < moments * last_write->who + writes) {
+            moved(*last_write);
+        }
+        if (latest < when) latest = when;
+    }
+    return found;
+}
+
+SUBLET_DECL std::optional<step_id> first_edge_back(snapshot const& p, std::vector<node_id> const& order)
+{
+    std::vector<unsigned char> has_run(p.nodes(), 0);
+    step_id position = 0;
+    for (node_id i = 0; i != p.nodes(); ++i) {
+        node_id const n = order.empty() ? i : order[i];
+        has_run[n] = 1;
+        position += p.steps_of(n).last - p.steps_of(n).first;
+        for (node_id next : p.successors(n))
+            if (has_run[next]) return position - 1;
+    }
+    return std::nullopt;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& options)
+{
+    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<value_role> const role = options.role.tabulate(p.values());
+    auto const positions = static_cast<step_id>(steps.size());
+
+    live_ranges lives;
+    lives.positions = positions;
+    lives.of = std::vector<live_range>(p.values());
+    std::vector<step_id> first_def(p.values(), no_node);
+    for (step_id at = 0; at != positions; ++at)
+        for (touch t : p.touches(steps[at]))
+            if (t.kind == touch_kind::def && first_def[t.value] == no_node) first_def[t.value] = at;
+
+    // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
+    auto needed = [&](value_id v, step_id at, step_id ready) {
+        if (is_given(role[v]) || first_def[v] < ready) return;
+        auto const& first = lives.violation;
+        if (first && (first->position < at || (first->position == at && first->value <= v))) return;
+        lives.violation = order_violation{
+            v, at, first_def[v] == no_node ? order_fault::never_defined : order_fault::defined_later};
+    };
+    auto held = [&](value_id v, step_id until) {
+        if (lives.of[v].last < until) lives.of[v].last = until;
+    };
+    for (step_id at = 0; at != positions; ++at)
+        for (touch t : p.touches(steps[at])) {
+            if (t.kind != touch_kind::def) needed(t.value, at, at);
+            held(t.value, t.kind == touch_kind::use_early ? at : at + 1);
+        }
+    std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
+    for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
+    for (edge_use u : p.edge_uses()) {
+        step_id const at = position_of[p.steps_of(u.pred).last - 1];
+        needed(u.value, at, at + 1);
+        held(u.value, at + 1);
+    }
+    for (std::size_t i = 0; i != p.values(); ++i) {
+        auto const v = static_cast<value_id>(i);
+        if (has_role(role[v], value_role::input)) held(v, 1);
+        if (has_role(role[v], value_role::output)) {
+            needed(v, positions, positions);
+            held(v, positions);
+        }
+        lives.of[v].first = is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
+    }
+    if (!lives.violation && !options.order.empty()) lives.violation = detail::moved_write(p, steps, role);
+    return lives;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_LIVE_QUERY_IPP
+#define SUBLET_ANALYSIS_IMPL_LIVE_QUERY_IPP
+
+#include <sublet/analysis/live_query.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <cstddef>
+
+namespace sublet {
+
+SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, def_use_chains const& chains) const
+{
+    SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");
+    if (chains.defs[v].size() == 0) return false;
+    node_id const n = chains.node_of[s];
+    if (n == node_of_def(v, chains) && s < chains.defs[v].front()) return false;
+    for (step_id use : chains.uses[v])
+        if (s < use && chains.node_of[use] == n) return true;
+    return is_live_out(v, n, chains);
+}
+
+SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predecessors)
+{
+    search_ = depth_first(g);
+    dominators_ = dominators(g, predecessors, search_);
+    loops_ = loops(g, predecessors, search_);
+    std::size_t const nodes = g.rows();
+
+    root_.resize(nodes);
+    for (node_id n : search_.preorder) root_[n] = search_.parent[n] == no_node ? n : root_[search_.parent[n]];
+
+    // Where the ways on from a node lead: down the tree, or across to a subtree that was finished before.
+    // An edge into the middle of a loop counts as one to its header; one that skips down says nothing
+    // new.
+    csr_rows const ways = csr_rows::gathered(nodes, [&](auto add) {
+        for (node_id n = 0; n != nodes; ++n)
+            for (node_id s : g[n]) {
+                if (search_.is_back_edge(n, s)) continue;
+                node_id const to = loops_.outermost_excluding(s, n);
+                if (search_.parent[to] == n || !search_.is_ancestor(n, to)) add(n, to);
+            }
+    });
+    std::vector<unsigned char> is_met(nodes);
+    for (node_id n = 0; n != nodes; ++n) {
+        for (node_id to : ways[n])
+            if (search_.parent[to] != n) is_met[to] = 1;
+        for (node_id s : g[n])
+            if (root_[s] != root_[n]) strays_.push_back({n, s});
+    }
+    std::uint32_t columns = 0;
+    met_above_.assign(nodes, no_node);
+    for (node_id n : search_.preorder) {
+        if (is_met[n]) met_above_[n] = columns++;
+        else if (search_.parent[n] != no_node) met_above_[n] = met_above_[search_.parent[n]];
+    }
+
+    // A node from which all ways on lead to the same has no row of its own; row 0 is empty.
+    std::uint32_t rows = 1;
+    row_of_.assign(nodes, 0);
+    for (node_id n : search_.postorder) {
+        bool is_own = is_met[n] != 0;
+        for (node_id to : ways[n]) is_own = is_own || row_of_[to] != row_of_[ways[n].front()];
+        if (is_own) row_of_[n] = rows++;
+        else if (!ways[n].empty()) row_of_[n] = row_of_[ways[n].front()];
+    }
+    met_ = bit_rows(rows, columns);
+    rows = 1;
+    for (node_id n : search_.postorder) {
+        if (row_of_[n] != rows) continue;
+        bit_rows::word* const row = met_[rows++];
+        for (node_id to : ways[n]) {
+            bit_rows::word const* const from = met_[row_of_[to]];
+            for (std::size_t w = 0; w != met_.words(); ++w) row[w] |= from[w];
+        }
+        if (is_met[n]) met_.set(row_of_[n], met_above_[n]);
+    }
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_VERSIONS_IPP
+#define SUBLET_ANALYSIS_IMPL_VERSIONS_IPP
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+
+namespace sublet::detail {
+
+/// By value: it is there, or was written at another step, when a step writes it.
+SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_split(p.values());
+    std::vector<step_id> def_of(p.values(), no_step);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            if (t.kind != touch_kind::def || def_of[t.value] == s) continue;
+            if (def_of[t.value] != no_step || is_given(role[t.value])) is_split[t.value] = 1;
+            def_of[t.value] = s;
+        }
+    return is_split;
+}
+
+/// An edge that leads to a node not listed behind.
+SUBLET_DECL std::optional<version_violation> edge_against_the_list(listed_touches const& listed)
+{
+    snapshot const& p = listed.p;
+    std::vector<step_id> position(p.steps());
+    for (step_id at = 0; at != p.steps(); ++at) position[listed.steps[at]] = at;
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (node_id to : p.successors(n)) {
+            step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
+            if (position[from] >= position[next]) return version_violation{no_value, from, next};
+        }
+    return std::nullopt;
+}
+
+SUBLET_DECL bool can_run(listed_touches const& listed, std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_there;
+    for (value_role its : role) is_there.push_back(is_given(its));
+    bool can = true;
+    for (step_id s : listed.steps)
+        listed.each(s, [&](std::size_t, touch t) { // reads come first
+            if (t.kind == touch_kind::def) is_there[t.value] = 1;
+            else can &= is_there[t.value] != 0;
+        });
+    return can;
+}
+
+/// By place of a touch, the version that it touches. Versions, and a use of what is not there, are added to
+/// `result`.
+SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, versioned_program& result,
+                                                std::vector<unsigned char> const& is_split,
+                                                std::vector<unsigned char> const& is_kept)
+{
+    std::vector<value_id> const alias_of = result.alias_of;
+    std::vector<value_id>& now = result.last;
+    std::vector<unsigned char> is_there(now.size());
+    for (value_id v = 0; v != now.size(); ++v) is_there[v] = !is_split[v] || is_given(result.role[v]);
+    std::vector<step_id> def_at(now.size(), no_step), touched_at(now.size(), no_step); // last
+    std::vector<value_id> name(listed.places_of_steps() + listed.p.edge_uses().size());
+    for (step_id s : listed.steps) {
+        listed.each(s, [&](std::size_t place, touch t) {
+            value_id const v = t.value;
+            if (t.kind == touch_kind::def && def_at[v] != s) {
+                def_at[v] = s;
+                if (!is_there[v]) {
+                    if (touched_at[v] != no_step) result.violation = version_violation{v, s, touched_at[v]};
+                    is_there[v] = 1;
+                } else if (is_split[v]) {
+                    SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
+                    result.number.push_back(result.number[now[v]] + 1);
+                    result.role.push_back(value_role::intermediate);
+                    result.alias_of.push_back(is_kept[v] ? v : no_value);
+                    now[v] = static_cast<value_id>(result.value_of.size());
+                    result.value_of.push_back(v);
+                }
+            }
+            touched_at[v] = s;
+            name[place] = now[v];
+        });
+        for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
+            value_id const of = alias_of[t.value];
+            if (t.kind != touch_kind::def || of == no_value) continue;
+            value_id& made = result.alias_of[now[t.value]];
+            if (made != t.value) made = now[of];
+        }
+    }
+    for (value_id v = 0; v != now.size(); ++v)
+        if (now[v] != v && has_role(result.role[v], value_role::output)) {
+            result.role[v] = static_cast<value_role>(static_cast<unsigned>(result.role[v]) &
+                                                     ~static_cast<unsigned>(value_role::output));
+            result.role[now[v]] = value_role::output;
+        }
+    return name;
+}
+
+SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
+                             std::vector<value_id> const& name)
+{
+    std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
+    std::vector<value_id> used_as(p.values()), defined_as(p.values());
+    std::size_t at_end = listed.places_of_steps();
+    return flow(
+        p.nodes(), versions, [&p](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const mine = p.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s) {
+                if (s != mine.first) sink.next_step();
+                std::size_t place = listed.first_place(s);
+                for (touch t : p.touches(s)) {
+                    value_id const v = t.value, version = name[place++];
+                    if (t.kind == touch_kind::def) {
+                        sink.def(version);
+                        if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
+                        defined_at[v] = s;
+                        defined_as[v] = version;
+                        continue;
+                    }
+                    if (t.kind == touch_kind::use) sink.use(version);
+                    else sink.use_early(version);
+                    used_at[v] = s;
+                    used_as[v] = version;
+                }
+                for (overwrite o : p.overwrites(s)) // one that says nothing is left out
+                    if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
+                        sink.may_overwrite(used_as[o.in], defined_as[o.out]);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
+        });
+}
+
+/// Storage needs an order where a value has several versions in it, or a part is written. To make a view
+/// writes nothing, but to make it again in the same storage does: that may be a write through the view. So
+/// does a step that makes a view of what it does not touch otherwise: it writes a part. If nothing of that
+/// storage has versions, there is an order only if the list can be run: else what is needed may come later.
+SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made,
+                                                   std::vector<value_id> const& alias_of,
+                                                   std::vector<node_id> const& order)
+{
+    std::size_t const versions = made.value_of.size();
+    buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
+    std::vector<buffer_id>& storage_of = classes.buffer_of;
+    enum : unsigned char { is_there = 1, has_split = 2, has_part = 4, needs_order = 8 };
+    std::vector<unsigned char> storage(classes.root.size()), is_written(versions);
+    std::vector<value_id> before(alias_of.size(), no_value); // by value: the version before
+    for (value_id v = 0; v != versions; ++v) {
+        value_id const named = made.value_of[v], old = before[named];
+        unsigned char& its = storage[storage_of[v]];
+        if (is_given(made.role[v])) its |= is_there;
+        if (made.last[named] != named) its |= has_split;
+        bool const again = old != no_value && storage_of[old] == storage_of[v];
+        if (again) its |= needs_order;
+        is_written[v] = alias_of[named] == no_value || again;
+        before[named] = v;
+    }
+    std::vector<step_id> touched_at(storage.size(), no_step);
+    for (step_id s : steps_in_order(made.program, order)) {
+        auto const touches = made.program.touches(s);
+        for (touch t : touches)
+            if (t.kind != touch_kind::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
+        for (touch t : touches) {
+            if (t.kind != touch_kind::def) continue;
+            unsigned char& its = storage[storage_of[t.value]];
+            if ((its & is_there) != 0 && touched_at[storage_of[t.value]] != s)
+                its |= has_part, is_written[t.value] = 1;
+            if (is_written[t.value]) its |= is_there;
+        }
+    }
+    bool any = false, only_parts = false;
+    for (unsigned char& its : storage) {
+        if ((its & has_part) != 0 && (its & has_split) != 0) its |= needs_order;
+        any |= (its & (needs_order | has_part)) != 0;
+        only_parts |= (its & has_part) != 0 && (its & needs_order) == 0;
+    }
+    if (!any) return {};
+    bool const orders_parts = only_parts && can_run(listed_touches(made.program, order), made.role);
+    for (buffer_id& b : storage_of)
+        if ((storage[b] & needs_order) == 0 && !(orders_parts && (storage[b] & has_part) != 0)) b = no_buffer;
+    return storage_order(made.program, classes.root.size(), storage_of, is_written, order);
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL versioned_program versions(snapshot const& p, version_options const& options)
+{
+    std::size_t const values = p.values();
+    versioned_program result;
+    result.role = options.role.tabulate(values);
+    result.alias_of = options.alias_of.tabulate(values);
+    result.number.assign(values, 0);
+    for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
+    result.last = result.value_of;
+    std::vector<unsigned char> const is_split = detail::values_to_split(p, result.role);
+    bool splits = false, has_views = false;
+    for (unsigned char is : is_split) splits |= is != 0;
+    for (value_id of : result.alias_of) has_views |= of != no_value;
+    if (!splits) result.program = p;
+    if (!splits && !has_views) return result;
+
+    detail::listed_touches const listed(p, options.order);
+    auto const against = detail::edge_against_the_list(listed);
+    if (!splits) {
+        if (!against) result.handoffs = detail::order_of_versions(result, result.alias_of, options.order);
+        return result;
+    }
+    result.violation = against;
+    if (result.violation) return result;
+    auto const same_storage = options.same_storage.tabulate(values);
+    std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
+    buffer_classes const classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
+    for (value_id v = 0; v != values; ++v)
+        if (same_storage[v] || has_role(result.role[v], value_role::external))
+            keeps[classes.buffer_of[v]] = 1;
+    for (value_id v = 0; v != values; ++v) is_kept[v] = keeps[classes.buffer_of[v]];
+
+    std::vector<value_id> const alias_of = result.alias_of;
+    std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
+    if (result.violation) return result;
+    result.program = detail::renamed(p, listed, result.value_of.size(), name);
+    result.handoffs = detail::order_of_versions(result, alias_of, options.order);
+    return result;
+}
+
+SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_program const& versioned)
+{
+    std::size_t const values = versioned.last.size();
+    auto lift = [&](auto const& property) {
+        auto table = property.tabulate(values);
+        for (std::size_t v = values; v != versioned.value_of.size(); ++v) {
+            auto const of_value = table[versioned.value_of[v]];
+            table.push_back(of_value);
+        }
+        return table;
+    };
+    plan_options lifted = options;
+    lifted.bytes = lift(options.bytes);
+    lifted.alignment = lift(options.alignment);
+    lifted.role = versioned.role;
+    lifted.alias_of = versioned.alias_of;
+    lifted.pool = lift(options.pool);
+    lifted.pinned = lift(options.pinned);
+    lifted.eligible = lift(options.eligible);
+    return lifted;
+}
+
+} // namespace sublet
+
+#endif
