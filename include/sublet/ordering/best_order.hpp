@@ -11,18 +11,13 @@
 /// Each stage begins with the best of those before it, and the first that reaches what no order goes below is
 /// the last.
 
-#include <sublet/ordering/exact_order.hpp>
+#include <sublet/ordering/down_set_search.hpp>
 #include <sublet/ordering/improve_order.hpp>
 #include <sublet/ordering/least_peak.hpp>
 #include <sublet/ordering/node_order.hpp>
-#include <sublet/ordering/order_bound.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace sublet {
 
@@ -39,33 +34,7 @@ struct best_order_limits {
 ///             the same order on every platform.
 /// Complexity: what the limits allow, and order_lower_bound().
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] inline node_order best_order(order_graph const& g, best_order_limits limits = {})
-{
-    if (g.violation || g.nodes() == 0) return least_peak(g);
-    byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
-    limits.schedules.floor = floor;
-    node_order best = least_peak(g, limits.schedules);
-    if (best.is_optimal()) return best;
-
-    limits.exact.states = smaller(limits.exact.states, limits.exact_nodes / g.nodes());
-    node_order exact = exact_order(g, best.order, limits.exact);
-    byte_count const bound = larger(floor, exact.lower_bound);
-    auto take = [&](node_order other) {
-        if (other.peak < best.peak) {
-            best.order = std::move(other.order);
-            best.peak = other.peak;
-            best.found_by = other.found_by;
-        }
-        best.lower_bound = smaller(bound, best.peak);
-    };
-    take(std::move(exact));
-    if (best.is_optimal()) return best;
-
-    limits.improve.schedules = limits.schedules;
-    limits.improve.schedules.floor = bound;
-    take(improve_order(g, best.order, limits.improve));
-    return best;
-}
+[[nodiscard]] node_order best_order(order_graph const& g, best_order_limits limits = {});
 
 /// The same for a program, as plan_memory() takes it: hand the order on as `options.order`.
 ///
@@ -78,5 +47,9 @@ template <program P>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/best_order.ipp>
+#endif
 
 #endif

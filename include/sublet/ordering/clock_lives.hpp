@@ -11,14 +11,9 @@
 /// is enough to count how many positions start before.
 
 #include <sublet/analysis/concurrent_lifetimes.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
-#include <sublet/sorting.hpp>
-#include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <vector>
 
 namespace sublet {
@@ -30,27 +25,12 @@ namespace sublet {
 ///             the clock when the first that touches the other begins. An early read holds its buffer to the
 ///             end of its step. An input lives from 0, an output to the end; no range is empty.
 /// Complexity: O((positions + buffers) log positions + begins + ends) time, O(positions + buffers) memory.
-[[nodiscard]] inline std::vector<live_range> clock_lives(concurrent_lives const& lives,
-                                                         clock_times const& clock)
-{
-    SUBLET_EXPECTS(clock.start.size() == lives.positions, "sublet: the clock is of another graph");
-    std::vector<tick_count> starts = clock.start;
-    sort_ascending(starts);
-    auto number_of = [&starts](tick_count t) {
-        return static_cast<step_id>(first_that(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
-    };
-    std::vector<live_range> result;
-    result.reserve(lives.buffers());
-    for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
-        for (step_id at : lives.begins[b]) begin = smaller(begin, clock.start[at]);
-        for (step_id at : lives.ends[b]) end = at == lives.positions ? no_limit : larger(end, clock.end[at]);
-        step_id const first = number_of(begin);
-        result.push_back({first, larger(number_of(end), first + 1)});
-    }
-    return result;
-}
+[[nodiscard]] std::vector<live_range> clock_lives(concurrent_lives const& lives, clock_times const& clock);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/clock_lives.ipp>
+#endif
 
 #endif

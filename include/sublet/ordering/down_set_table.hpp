@@ -14,7 +14,6 @@
 /// are visited: that goes by number.
 
 #include <sublet/analysis/bit_rows.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,10 +32,7 @@ public:
     [[nodiscard]] word const* operator[](id number) const { return bits_.data() + number * words_; }
     [[nodiscard]] std::uint64_t hash(id number) const { return hash_[number]; }
     /// What it holds takes so many bytes.
-    [[nodiscard]] std::size_t bytes() const
-    {
-        return bits_.size() * sizeof(word) + hash_.size() * sizeof(std::uint64_t) + ring_.size() * sizeof(id);
-    }
+    [[nodiscard]] std::size_t bytes() const;
 
     /// What a member adds to the hash of a set: a number mixed of its own.
     [[nodiscard]] static constexpr std::uint64_t hash_of(std::uint32_t member) noexcept
@@ -55,36 +51,12 @@ public:
     ///
     /// Requires:   `hash` is that of the set's members.
     /// Complexity: O(words) expected.
-    place number_of(word const* set, std::uint64_t hash)
-    {
-        std::size_t at = hash & (ring_.size() - 1);
-        for (; ring_[at] != none; at = (at + 1) & (ring_.size() - 1)) {
-            id const other = ring_[at];
-            if (hash_[other] != hash) continue;
-            std::size_t same = 0;
-            while (same != words_ && (*this)[other][same] == set[same]) ++same;
-            if (same == words_) return {other, false};
-        }
-        auto const number = static_cast<id>(hash_.size());
-        ring_[at] = number;
-        hash_.push_back(hash);
-        for (std::size_t i = 0; i != words_; ++i) bits_.push_back(set[i]);
-        if (hash_.size() > ring_.size() / 2) grow();
-        return {number, true};
-    }
+    place number_of(word const* set, std::uint64_t hash);
 
 private:
     static constexpr id none = ~id{0};
 
-    void grow()
-    {
-        ring_ = std::vector<id>(ring_.size() * 2, none);
-        for (id number = 0; number != hash_.size(); ++number) {
-            std::size_t at = hash_[number] & (ring_.size() - 1);
-            while (ring_[at] != none) at = (at + 1) & (ring_.size() - 1);
-            ring_[at] = number;
-        }
-    }
+    void grow();
 
     std::size_t words_;
     std::vector<word> bits_;
@@ -93,5 +65,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/down_set_table.ipp>
+#endif
 
 #endif

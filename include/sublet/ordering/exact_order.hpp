@@ -25,7 +25,6 @@
 #include <sublet/ordering/topological.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -117,13 +116,13 @@ template <class Stop>
     return result;
 }
 
-[[nodiscard]] inline exact_node_order exact_order(order_graph const& g,
-                                                  std::vector<node_id> const& start = {},
-                                                  order_search_limits const& limits = {})
-{
-    return exact_order(g, start, limits, [](byte_count, byte_count, std::uint64_t) { return false; });
-}
+[[nodiscard]] exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start = {},
+                                           order_search_limits const& limits = {});
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/exact_order.ipp>
+#endif
 
 #endif

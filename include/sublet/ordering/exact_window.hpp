@@ -10,7 +10,6 @@
 /// What ran before and what runs behind feel nothing of it. So a peak that stands in one place is lowered
 /// there, however long the whole order is.
 
-#include <sublet/contract.hpp>
 #include <sublet/ordering/down_set_search.hpp>
 #include <sublet/ordering/down_set_walk.hpp>
 #include <sublet/ordering/order_bound.hpp>
@@ -19,7 +18,6 @@
 #include <sublet/ordering/peak_walk.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -90,29 +88,22 @@ template <class Stop>
 /// Ensures:    the peak is the least there is if `is_optimal()`, and always if `is_searched` and it is above
 ///             `limits.floor`. Never a higher peak than the window has as given.
 /// Complexity: as search_down_sets(), and O(k log k) for k touches, edges and pairs of the window.
-[[nodiscard]] inline window_order exact_window(order_graph const& g, peak_walk const& walk,
-                                               std::span<node_id const> nodes,
-                                               order_search_limits const& limits = {})
-{
-    return exact_window(window_of(g, walk, nodes), limits,
-                        [](byte_count, byte_count, std::uint64_t) { return false; });
-}
+[[nodiscard]] window_order exact_window(order_graph const& g, peak_walk const& walk,
+                                        std::span<node_id const> nodes,
+                                        order_search_limits const& limits = {});
 
 /// The same for the positions [first, last) of an order.
 ///
 /// Requires:   `order` names every node once, each behind those that it waits for.
 /// Complexity: O(touches of the nodes before) more.
-[[nodiscard]] inline window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
-                                               std::size_t first, std::size_t last,
-                                               order_search_limits const& limits = {})
-{
-    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    SUBLET_EXPECTS(first <= last && last <= order.size(), "sublet: a window reaches beyond its order");
-    peak_walk walk(g);
-    for (std::size_t i = 0; i != first; ++i) walk.run(order[i]);
-    return exact_window(g, walk, {order.data() + first, order.data() + last}, limits);
-}
+[[nodiscard]] window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
+                                        std::size_t first, std::size_t last,
+                                        order_search_limits const& limits = {});
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/exact_window.ipp>
+#endif
 
 #endif

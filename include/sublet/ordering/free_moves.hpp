@@ -27,11 +27,9 @@
 #include <sublet/ordering/down_set_walk.hpp>
 #include <sublet/ordering/nodes_on_demand.hpp>
 #include <sublet/ordering/order_window.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,44 +44,7 @@ class free_moves {
 public:
     using word = bit_rows::word;
 
-    free_moves(order_window const& w, demand_graph const& d)
-        : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
-    {
-        order_graph const& g = w.graph;
-        auto const count = static_cast<node_id>(g.nodes());
-        for (node_id n = 0; n != count; ++n) {
-            waits_.push_back(static_cast<std::uint32_t>(d.before[n].size()));
-            if (!d.on_demand[n] && waits_[n] == 0) turn_ready(n);
-        }
-        bool is_first_special = w.leave_at_first != 0;
-        for (step_id s = 0; s != g.early.rows(); ++s)
-            for (buffer_id b : g.early[s]) is_first_special = is_first_special || g.is_given[b];
-        waits_for_first_ = w.is_at_start && is_first_special;
-
-        // Whose results must not have been begun by whom.
-        csr_rows const writers = csr_rows::gathered(g.buffers(), [&](auto add) { // over an operand, by buffer
-            for (node_id n = 0; n != count; ++n)
-                for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
-                    for (overwrite_pair const& pair : g.pairs_of(s)) add(pair.out, n);
-        });
-        for (node_id n = 0; n != count; ++n) {
-            auto look = [&](buffer_id b) {
-                for (node_id other : writers[b])
-                    if (other != n && !is_listed(g.before[n], other)) spoiled_.append(other);
-            };
-            for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
-                for (buffer_id b : g.held[s]) look(b);
-                for (buffer_id b : g.early[s]) look(b);
-            }
-            spoiled_.close_row();
-        }
-        for (node_id n = 0; n != count; ++n) {
-            std::size_t looks = 1 + d_.after[n].size();
-            for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
-                looks += g.held[s].size() + g.early[s].size();
-            looks_.push_back(looks);
-        }
-    }
+    free_moves(order_window const& w, demand_graph const& d);
 
     [[nodiscard]] down_set_walk const& walk() const { return walk_; }
     /// What has been done so far, in touches and edges of the nodes that were run or tried.
@@ -92,13 +53,7 @@ public:
     [[nodiscard]] std::vector<node_id> const& trail() const { return trail_; }
 
     /// To another set; the trail is empty then.
-    void jump(word const* set, byte_count live_there)
-    {
-        walk_.move_to(
-            set, live_there, [this](node_id n) { leave(n); }, [this](node_id n) { enter(n); });
-        trail_.clear();
-        lives_.clear();
-    }
+    void jump(word const* set, byte_count live_there);
 
     /// Calls visit(n) for the nodes that may run next, ascending, until it returns false.
     template <class Visit>
@@ -113,147 +68,32 @@ public:
     }
 
     /// Run a node that is ready, behind those that it demands. Returns the most bytes alive meanwhile.
-    byte_count run(node_id n)
-    {
-        byte_count most = 0;
-        for (node_id demanded : d_.demanded[n])
-            if (!walk_.has_run(demanded)) most = larger(most, run_alone(demanded));
-        return larger(most, run_alone(n));
-    }
+    byte_count run(node_id n);
     /// Back to when the trail was shorter.
-    void return_to(std::size_t length)
-    {
-        while (trail_.size() != length) {
-            node_id const n = trail_.back();
-            walk_.take_back(n, lives_.back());
-            leave(n);
-            trail_.pop_back();
-            lives_.pop_back();
-        }
-    }
+    void return_to(std::size_t length);
 
     /// Run whatever is free if `allowed` bytes may be alive.
-    void run_free(byte_count allowed)
-    {
-        refused_ = no_limit;
-        if (waits_for_first_ && walk_.ran() == 0) return;
-        do {
-            run_free_nodes(allowed);
-            refused_ = no_limit;
-        } while (run_free_chain(allowed, 0));
-    }
+    void run_free(byte_count allowed);
     /// The same where nothing was free with `before` allowed, and chains asked for `refused` bytes at least.
-    void run_free_again(byte_count allowed, byte_count before, byte_count refused)
-    {
-        if (refused <= allowed) return run_free(allowed);
-        refused_ = refused;
-        if (waits_for_first_ && walk_.ran() == 0) return;
-        if (run_free_chain(allowed, before)) run_free(allowed);
-    }
+    void run_free_again(byte_count allowed, byte_count before, byte_count refused);
     /// What the next node of a chain asked for at least where none was free in the end.
     [[nodiscard]] byte_count refused() const { return refused_; }
 
 private:
     void turn_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
-    void enter(node_id n) // it has run
-    {
-        if (d_.on_demand[n]) return;
-        if (waits_[n] == 0) turn_ready(n);
-        for (node_id next : d_.after[n])
-            if (--waits_[next] == 0 && !walk_.has_run(next)) turn_ready(next);
-    }
-    void leave(node_id n) // it has not
-    {
-        if (d_.on_demand[n]) return;
-        if (waits_[n] == 0) turn_ready(n);
-        for (node_id next : d_.after[n])
-            if (waits_[next]++ == 0 && !walk_.has_run(next)) turn_ready(next);
-    }
+    void enter(node_id n); // it has run
+    void leave(node_id n); // it has not
 
-    byte_count run_alone(node_id n)
-    {
-        lives_.push_back(walk_.live());
-        trail_.push_back(n);
-        work_ += looks_[n];
-        byte_count const most = walk_.run(n).most;
-        enter(n);
-        return most;
-    }
-    [[nodiscard]] bool spoils(node_id n) const
-    {
-        auto any = [this](node_id who) {
-            for (node_id other : spoiled_[who])
-                if (!walk_.has_run(other)) return true;
-            return false;
-        };
-        for (node_id demanded : d_.demanded[n])
-            if (any(demanded)) return true;
-        return any(n);
-    }
+    byte_count run_alone(node_id n);
+    [[nodiscard]] bool spoils(node_id n) const;
 
-    void run_free_nodes(byte_count allowed)
-    {
-        for (bool again = true; again;) {
-            again = false;
-            candidates_.clear();
-            for_each_ready([&](node_id n) { return candidates_.push_back(n), true; });
-            for (node_id n : candidates_) {
-                byte_count const live = walk_.live();
-                std::size_t const length = trail_.size();
-                if (spoils(n)) continue;
-                if (run(n) <= allowed && walk_.live() <= live) again = true;
-                else return_to(length);
-            }
-        }
-    }
+    void run_free_nodes(byte_count allowed);
 
     /// A chain of one node or more, among those whose first node needs more than `before`.
-    bool run_free_chain(byte_count allowed, byte_count before)
-    {
-        candidates_.clear();
-        for_each_ready([&](node_id n) { return candidates_.push_back(n), true; });
-        for (node_id first : candidates_) {
-            if (spoils(first)) continue;
-            byte_count const live = walk_.live();
-            std::size_t const length = trail_.size();
-            byte_count const most = run(first);
-            if (most > before && most <= allowed && goes_down(first, length, allowed, live)) return true;
-            return_to(length);
-        }
-        return false;
-    }
+    bool run_free_chain(byte_count allowed, byte_count before);
     /// Whether nodes that wait for `first`, each for the one before, lead down to `live` bytes; then they
     /// have run, else perhaps the first.
-    bool goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live)
-    {
-        links_.clear();
-        links_.push_back({first, length, 0});
-        std::size_t tries = most_tries;
-        for (bool fits = true; !links_.empty();) {
-            if (fits && walk_.live() <= live) return true;
-            link& end = links_.back();
-            node_id next = no_node;
-            if (fits && tries != 0 && links_.size() < most_links) {
-                auto const after = d_.after[end.node];
-                while (end.next != after.size() && next == no_node) {
-                    node_id const n = after[end.next++];
-                    if (waits_[n] == 0 && !spoils(n)) next = n;
-                }
-            }
-            if (next == no_node) {
-                return_to(end.begin);
-                links_.pop_back();
-                fits = true;
-                continue;
-            }
-            --tries;
-            links_.push_back({next, trail_.size(), 0});
-            byte_count const most = run(next);
-            fits = most <= allowed;
-            if (!fits) refused_ = smaller(refused_, most);
-        }
-        return false;
-    }
+    bool goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live);
 
     static constexpr std::size_t most_tries = 64, most_links = 32;
     struct link {
@@ -278,5 +118,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/free_moves.ipp>
+#endif
 
 #endif

@@ -17,15 +17,9 @@
 /// Source: the first rule is that of PyTorch Inductor's reordering for peak memory (2024); there the choice
 /// is a pass over all ready nodes, here one way down a tree. The goal and the rank are ours.
 
-#include <sublet/contract.hpp>
-#include <sublet/ordering/node_demands.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/ordering/ready_nodes.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace sublet {
@@ -41,42 +35,13 @@ struct schedule_rule {
 /// Complexity: O(E + touches log V); for nodes of several steps, with pairs or early reads besides a run of
 ///             theirs whenever one of their buffers begins or comes to its last node.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] inline std::vector<node_id>
-list_schedule(order_graph const& g, std::vector<node_id> const& preferred, schedule_rule const& rule = {})
-{
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
-    SUBLET_EXPECTS(preferred.size() == g.nodes(), "sublet: an order has to name every node once");
-    node_demands demands(g);
-    ready_nodes ready(g.nodes(), demands.announced());
-    std::vector<node_id> rank(g.nodes()), waits(g.nodes()), order, changed;
-    for (node_id at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;
-    order.reserve(g.nodes());
-
-    std::uint64_t const none_more = std::uint64_t{1} << 63; // as much alive behind as before
-    auto put = [&](node_id n) {
-        std::uint64_t left = none_more + demands.growth(n);
-        if (!rule.growing_by_size && left > none_more) left = none_more + 1;
-        ready.put(n, demands.need(n), left, rank[n]);
-    };
-    for (node_id n = 0; n != g.nodes(); ++n) {
-        waits[n] = static_cast<node_id>(g.before[n].size());
-        if (waits[n] == 0) put(n);
-    }
-    while (!ready.empty()) {
-        byte_count const reached = larger(rule.goal, demands.peak());
-        node_id const n = ready.best(reached > demands.live() ? reached - demands.live() : 0);
-        ready.take(n);
-        order.push_back(n);
-        changed.clear();
-        demands.run(n, [&](node_id other) { changed.push_back(other); });
-        for (node_id other : changed)
-            if (ready.holds(other)) put(other);
-        for (node_id next : g.after[n])
-            if (--waits[next] == 0) put(next);
-    }
-    return order;
-}
+[[nodiscard]] std::vector<node_id> list_schedule(order_graph const& g, std::vector<node_id> const& preferred,
+                                                 schedule_rule const& rule = {});
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/list_schedule.ipp>
+#endif
 
 #endif

@@ -13,11 +13,8 @@
 /// Source: the order of Caffe2's memory optimizer for inference (memonger.py, 2017).
 
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/ordering/topological.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,27 +23,17 @@ namespace sublet {
 /// By node: how many nodes the longest path from it to an end has, itself among them.
 ///
 /// Complexity: O(E + V log V).
-[[nodiscard]] inline std::vector<std::uint32_t> path_lengths(order_graph const& g)
-{
-    std::vector<std::uint32_t> length(g.nodes(), 1);
-    std::vector<node_id> const order = topological(g);
-    for (std::size_t at = order.size(); at-- != 0;)
-        for (node_id next : g.after[order[at]])
-            length[order[at]] = larger(length[order[at]], length[next] + 1);
-    return length;
-}
+[[nodiscard]] std::vector<std::uint32_t> path_lengths(order_graph const& g);
 
 /// Ensures:    of the nodes that wait for none, that with the longest path to an end comes first; of equal
 ///             ones, what is listed first.
 /// Complexity: O(E + V log V).
-[[nodiscard]] inline std::vector<node_id> longest_path(order_graph const& g)
-{
-    std::vector<std::uint64_t> rank;
-    rank.reserve(g.nodes());
-    for (std::uint32_t length : path_lengths(g)) rank.push_back(falling(length));
-    return order_by_rank(g, rank);
-}
+[[nodiscard]] std::vector<node_id> longest_path(order_graph const& g);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/longest_path.ipp>
+#endif
 
 #endif

@@ -8,12 +8,8 @@
 
 #include <sublet/ordering/node_order.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/ordering/peak_walk.hpp>
-#include <sublet/ordering/topological.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -24,25 +20,10 @@ public:
     /// a lower peak. A graph without any order has the same violation in the result.
     ///
     /// Requires: the graph outlives the contest.
-    explicit order_contest(order_graph const& g, byte_count floor = 0) : g_(g)
-    {
-        best_.violation = g.violation;
-        if (g.violation) return;
-        best_.order = topological(g);
-        best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
-        best_.lower_bound = smaller(floor, best_.peak);
-    }
+    explicit order_contest(order_graph const& g, byte_count floor = 0);
 
     /// Returns whether it is better than all before; of equal ones the first stays.
-    bool enter(std::vector<node_id> order, order_method how)
-    {
-        byte_count const peak = sublet::peak_of(g_, order);
-        if (peak >= best_.peak) return false;
-        best_.order = std::move(order);
-        best_.peak = peak;
-        best_.found_by = how;
-        return true;
-    }
+    bool enter(std::vector<node_id> order, order_method how);
     /// The same order backwards.
     bool enter_reversed(std::vector<node_id> const& mirrored, order_method how)
     {
@@ -59,5 +40,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/order_contest.ipp>
+#endif
 
 #endif

@@ -14,11 +14,9 @@
 /// easy as a step forward, and a search may go both ways.
 
 #include <sublet/analysis/overwrite_matching.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,16 +33,7 @@ namespace sublet {
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 class peak_walk {
 public:
-    explicit peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
-    {
-        byte_count all = 0;
-        for (buffer_id b = 0; b != g.buffers(); ++b) {
-            all = checked_add(all, g.size[b]);
-            if (!g.is_given[b]) continue;
-            live_ += g.size[b];
-            if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
-        }
-    }
+    explicit peak_walk(order_graph const& g);
 
     /// Bytes alive behind all nodes that have run.
     [[nodiscard]] byte_count live() const { return live_; }
@@ -55,28 +44,10 @@ public:
     [[nodiscard]] std::uint32_t remaining(buffer_id b) const { return remaining_[b]; }
 
     /// Run a node. Returns the most bytes alive while it runs.
-    byte_count run(node_id n)
-    {
-        log_.push_back({n, live_, peak_});
-        byte_count most = 0;
-        for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = larger(most, run_step(s));
-        peak_ = larger(peak_, most);
-        return most;
-    }
+    byte_count run(node_id n);
 
     /// As if the last node had not run.
-    void step_back()
-    {
-        record const last = log_.back();
-        log_.pop_back();
-        live_ = last.live;
-        peak_ = last.peak;
-        for (step_id s = g_.steps[last.node].first; s != g_.steps[last.node].last; ++s) {
-            --steps_;
-            for (buffer_id b : g_.held[s]) ++remaining_[b];
-            for (buffer_id b : g_.early[s]) ++remaining_[b];
-        }
-    }
+    void step_back();
 
     /// What run(n) would return.
     [[nodiscard]] byte_count peak_of(node_id n)
@@ -94,42 +65,10 @@ private:
 
     [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !g_.is_kept[b]; }
 
-    byte_count run_step(step_id s)
-    {
-        byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
-        for (buffer_id b : g_.held[s]) {
-            if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
-            if (dies(b)) dead += g_.size[b];
-        }
-        byte_count const behind = now - dead;
-        // What is only read early is gone when the step writes; but what is given is there at first.
-        byte_count early = 0;
-        for (buffer_id b : g_.early[s])
-            if (dies(b)) early += g_.size[b];
-        bool const is_first = steps_ == 0;
-        if (!is_first) now -= early;
-        now -= saved(s, is_first);
-
-        for (buffer_id b : g_.held[s]) --remaining_[b];
-        for (buffer_id b : g_.early[s]) --remaining_[b];
-        ++steps_;
-        live_ = behind - early;
-        return now;
-    }
+    byte_count run_step(step_id s);
 
     /// Bytes of results that are written over operands which die, and would else be there besides.
-    byte_count saved(step_id s, bool is_first)
-    {
-        candidates_.clear();
-        for (overwrite_pair const& pair : g_.pairs_of(s)) {
-            if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
-            if (!is_first && is_listed(g_.early[s], pair.in)) continue;
-            candidates_.push_back(pair);
-        }
-        byte_count sum = 0;
-        for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
-        return sum;
-    }
+    byte_count saved(step_id s, bool is_first);
 
     order_graph const& g_;
     std::vector<std::uint32_t> remaining_; // by buffer: steps
@@ -143,14 +82,12 @@ private:
 ///
 /// Requires:   `order` names every node once, each behind all those that it waits for.
 /// Complexity: O(touches), and match_overwrites() for each step that has pairs.
-[[nodiscard]] inline byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
-{
-    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    peak_walk walk(g);
-    for (node_id n : order) walk.run(n);
-    return walk.peak();
-}
+[[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/peak_walk.ipp>
+#endif
 
 #endif

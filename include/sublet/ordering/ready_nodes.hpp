@@ -16,10 +16,8 @@
 
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/keyed.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,17 +40,7 @@ class ready_nodes {
 public:
     /// Requires:   `who` of each announced need is below `nodes`, `key` the bytes. Each node has one at
     /// least. Complexity: O(announced log announced).
-    ready_nodes(std::size_t nodes, std::vector<keyed> announced) : place_(nodes, no_place)
-    {
-        sort_keyed(announced);
-        needs_.reserve(announced.size());
-        for (keyed const& a : announced) needs_.push_back(a.key);
-        places_ = csr_rows::gathered(nodes, [&](auto add) {
-            for (std::uint32_t i = 0; i != announced.size(); ++i) add(announced[i].who, i);
-        });
-        while (leaves_ <= announced.size()) leaves_ *= 2;
-        best_.resize(2 * leaves_);
-    }
+    ready_nodes(std::size_t nodes, std::vector<keyed> announced);
 
     [[nodiscard]] bool empty() const { return best_[1].node == no_node; }
     [[nodiscard]] bool holds(node_id n) const { return place_[n] != no_place; }
@@ -61,16 +49,7 @@ public:
     ///
     /// Requires:   it announced no less than `need`.
     /// Complexity: O(log announced).
-    void put(node_id n, byte_count need, std::uint64_t left, node_id rank)
-    {
-        auto const places = places_[n];
-        std::size_t at = 0;
-        while (at + 1 != places.size() && needs_[places[at]] < need) ++at;
-        std::uint32_t const place = places[at];
-        if (holds(n) && place_[n] != place) set(place_[n], {});
-        place_[n] = place;
-        set(place, {left, rank, n});
-    }
+    void put(node_id n, byte_count need, std::uint64_t left, node_id rank);
 
     /// Requires:   it is there.
     /// Complexity: O(log announced).
@@ -85,39 +64,12 @@ public:
     ///
     /// Requires:   not empty().
     /// Complexity: O(log announced).
-    [[nodiscard]] node_id best(byte_count room) const
-    {
-        node_claim const found = least_of(fitting(room));
-        if (found.node != no_node) return found.node;
-        std::size_t at = 1;
-        while (at < leaves_) at = best_[2 * at].node != no_node ? 2 * at : 2 * at + 1;
-        return least_of(fitting(needs_[at - leaves_])).node;
-    }
+    [[nodiscard]] node_id best(byte_count room) const;
 
 private:
-    std::size_t fitting(byte_count room) const
-    {
-        return first_that(needs_.size(), [&](std::size_t i) { return needs_[i] > room; });
-    }
-    node_claim least_of(std::size_t count) const // of the first so many leaves
-    {
-        node_claim found;
-        for (std::size_t at = leaves_ + count; at > 1; at /= 2)
-            if (at % 2 != 0 && best_[at - 1] < found) found = best_[at - 1];
-        return found;
-    }
-    void set(std::size_t place, node_claim const& claim)
-    {
-        std::size_t at = leaves_ + place;
-        best_[at] = claim;
-        while (at > 1) {
-            node_claim const& other = best_[at ^ 1];
-            node_claim const& least = best_[at] < other ? best_[at] : other;
-            at /= 2;
-            if (best_[at].left == least.left && best_[at].rank == least.rank) return;
-            best_[at] = least;
-        }
-    }
+    std::size_t fitting(byte_count room) const;
+    node_claim least_of(std::size_t count) const; // of the first so many leaves
+    void set(std::size_t place, node_claim const& claim);
 
     static constexpr std::uint32_t no_place = ~std::uint32_t{0};
     std::vector<byte_count> needs_;    // announced, ascending
@@ -128,5 +80,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/ready_nodes.ipp>
+#endif
 
 #endif

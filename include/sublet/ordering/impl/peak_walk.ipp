@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
+#define SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
+
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/ordering/peak_walk.hpp>
+
+namespace sublet {
+
+SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
+{
+    byte_count all = 0;
+    for (buffer_id b = 0; b != g.buffers(); ++b) {
+        all = checked_add(all, g.size[b]);
+        if (!g.is_given[b]) continue;
+        live_ += g.size[b];
+        if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
+    }
+}
+
+SUBLET_DECL byte_count peak_walk::run(node_id n)
+{
+    log_.push_back({n, live_, peak_});
+    byte_count most = 0;
+    for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = larger(most, run_step(s));
+    peak_ = larger(peak_, most);
+    return most;
+}
+
+SUBLET_DECL void peak_walk::step_back()
+{
+    record const last = log_.back();
+    log_.pop_back();
+    live_ = last.live;
+    peak_ = last.peak;
+    for (step_id s = g_.steps[last.node].first; s != g_.steps[last.node].last; ++s) {
+        --steps_;
+        for (buffer_id b : g_.held[s]) ++remaining_[b];
+        for (buffer_id b : g_.early[s]) ++remaining_[b];
+    }
+}
+
+SUBLET_DECL byte_count peak_walk::run_step(step_id s)
+{
+    byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
+    for (buffer_id b : g_.held[s]) {
+        if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
+        if (dies(b)) dead += g_.size[b];
+    }
+    byte_count const behind = now - dead;
+    // What is only read early is gone when the step writes; but what is given is there at first.
+    byte_count early = 0;
+    for (buffer_id b : g_.early[s])
+        if (dies(b)) early += g_.size[b];
+    bool const is_first = steps_ == 0;
+    if (!is_first) now -= early;
+    now -= saved(s, is_first);
+
+    for (buffer_id b : g_.held[s]) --remaining_[b];
+    for (buffer_id b : g_.early[s]) --remaining_[b];
+    ++steps_;
+    live_ = behind - early;
+    return now;
+}
+
+SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
+{
+    candidates_.clear();
+    for (overwrite_pair const& pair : g_.pairs_of(s)) {
+        if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
+        if (!is_first && is_listed(g_.early[s], pair.in)) continue;
+        candidates_.push_back(pair);
+    }
+    byte_count sum = 0;
+    for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
+    return sum;
+}
+
+SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
+{
+    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
+    peak_walk walk(g);
+    for (node_id n : order) walk.run(n);
+    return walk.peak();
+}
+
+} // namespace sublet
+
+#endif
