@@ -29,7 +29,6 @@
 #include <sublet/units.hpp>
 
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -54,12 +53,7 @@ public:
     }
 
     /// Until somebody comes after `end`, one of the ends of u.
-    void wait(buffer_id u, step_id end)
-    {
-        next_[u] = first_[end];
-        first_[end] = u;
-        is_waited_at_[end / 64] |= std::uint64_t{1} << end % 64;
-    }
+    void wait(buffer_id u, step_id end);
 
     /// Calls `stays(u)` for those whose end comes before somebody in the block; they wait if it says so.
     template <class Stays>
@@ -85,26 +79,8 @@ private:
 
 /// By buffer: the end that is the first to come before nobody who is still to begin, `no_step` if there is
 /// one that never comes before anybody. With no end at all it does not matter which.
-inline std::vector<step_id> least_promising_ends(dependence_graph const& g, concurrent_lives const& lives,
-                                                 csr_rows const& beginning)
-{
-    std::vector<step_id> last(g.positions(), 0); // at which somebody begins who comes after it
-    for (step_id t = lives.positions; t-- != 0;) {
-        step_id const here = last[t] == 0 && !beginning[t].empty() ? t : last[t];
-        for (step_id p : g.before[t]) last[p] = larger(last[p], here);
-    }
-    std::vector<step_id> least(lives.buffers(), 0);
-    for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id until = no_step;
-        for (step_id end : lives.ends[b]) {
-            step_id const mine = end == lives.positions ? 0 : last[end];
-            if (mine >= until) continue;
-            until = mine;
-            least[b] = mine == 0 ? no_step : end;
-        }
-    }
-    return least;
-}
+std::vector<step_id> least_promising_ends(dependence_graph const& g, concurrent_lives const& lives,
+                                          csr_rows const& beginning);
 
 } // namespace detail
 
@@ -170,5 +146,9 @@ template <size_function Sizes>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/chains_by_columns.ipp>
+#endif
 
 #endif

@@ -14,9 +14,7 @@
 /// heir.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -34,33 +32,12 @@ struct token_range {
 /// Ensures:    of successors with equally long ways the lowest is the heir; every number below the count of
 ///             positions is given once; subtrees are within or beside each other.
 /// Complexity: O(positions + edges) time, O(positions) memory.
-[[nodiscard]] inline std::vector<token_range> heir_forest(dependence_graph const& g)
-{
-    auto const positions = static_cast<step_id>(g.positions());
-    std::vector<step_id> heir(positions, no_step), left(positions, 0);
-    for (step_id x = positions; x-- != 0;)
-        for (step_id y : g.after[x])
-            if (left[x] <= left[y]) { // of equal ones the first
-                left[x] = left[y] + 1;
-                heir[x] = y;
-            }
-    std::vector<token_range> subtree(positions);
-    for (step_id x = 0; x != positions; ++x) { // its size, for now
-        ++subtree[x].last;
-        if (heir[x] != no_step) subtree[heir[x]].last += subtree[x].last;
-    }
-    std::vector<step_id>& next = left; // by position: the first number in its subtree that is not given yet
-    std::uint32_t next_root = 0;
-    for (step_id x = positions; x-- != 0;) {
-        std::uint32_t& first = heir[x] == no_step ? next_root : next[heir[x]];
-        std::uint32_t const size = subtree[x].last;
-        subtree[x] = {first, first + size};
-        next[x] = first + 1;
-        first += size;
-    }
-    return subtree;
-}
+[[nodiscard]] std::vector<token_range> heir_forest(dependence_graph const& g);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/heir_forest.ipp>
+#endif
 
 #endif

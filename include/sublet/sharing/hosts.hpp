@@ -16,7 +16,6 @@
 #include <sublet/units.hpp>
 
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <vector>
 
@@ -26,13 +25,7 @@ namespace sublet {
 class hosted_values {
 public:
     /// No two interfere.
-    explicit hosted_values(std::size_t values) : interferes_(values, values), is_left_(1, values)
-    {
-        for (std::size_t v = 0; v != values; ++v) {
-            is_left_.set(0, v);
-            host_.push_back(static_cast<value_id>(v));
-        }
-    }
+    explicit hosted_values(std::size_t values);
     void connect(value_id u, value_id v)
     {
         interferes_.set(u, v);
@@ -43,60 +36,17 @@ public:
     /// the host now.
     ///
     /// Requires: both are left, and the host comes before the guest.
-    void join(value_id guest, value_id host)
-    {
-        for (std::size_t w = 0; w != is_left_.words(); ++w)
-            for_each(w, interferes_[guest][w], [&](value_id v) { connect(host, v); });
-        leave(guest, host);
-    }
+    void join(value_id guest, value_id host);
 
     /// Whoever can be a guest for nothing is one.  O(values^3 / 64) for each round that finds somebody, and
     /// for one more
-    void find_hosts()
-    {
-        for (std::size_t before = no_value; before != guests_.size();) {
-            before = guests_.size();
-            for (auto v = static_cast<value_id>(host_.size()); v-- != 0;)
-                for (value_id u = 0; u != v && host_[v] == v; ++u)
-                    if (host_[u] == u && is_covered(v, u)) leave(v, u);
-        }
-    }
+    void find_hosts();
 
     /// Those that are left, a part a row, ascending.  O(values^2 / 64)
-    [[nodiscard]] csr_rows parts() const
-    {
-        csr_rows result;
-        bit_rows open = is_left_;
-        std::vector<value_id> reached;
-        for (std::size_t first = 0; first != open.words();) {
-            if (open[0][first] == 0) {
-                ++first;
-                continue;
-            }
-            bit_rows part = open;
-            auto const bit = static_cast<value_id>(std::countr_zero(open[0][first]));
-            reached.assign(1, static_cast<value_id>(first * 64) + bit);
-            open[0][first] ^= word{1} << bit;
-            while (!reached.empty()) {
-                word const* const others = interferes_[reached.back()];
-                reached.pop_back();
-                for (std::size_t w = first; w != open.words(); ++w) {
-                    for_each(w, open[0][w] & ~others[w], [&](value_id v) { reached.push_back(v); });
-                    open[0][w] &= others[w];
-                }
-            }
-            for (std::size_t w = first; w != open.words(); ++w)
-                for_each(w, part[0][w] & ~open[0][w], [&](value_id v) { result.append(v); });
-            result.close_row();
-        }
-        return result;
-    }
+    [[nodiscard]] csr_rows parts() const;
 
     /// Requires: those that are left have a slot.
-    void settle(std::vector<slot_id>& slot_of) const
-    {
-        for (std::size_t i = guests_.size(); i-- != 0;) slot_of[guests_[i]] = slot_of[host_[guests_[i]]];
-    }
+    void settle(std::vector<slot_id>& slot_of) const;
 
     [[nodiscard]] bit_rows const& interferes() const
     {
@@ -113,12 +63,7 @@ private:
             visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(bits)));
     }
     /// Not if they interfere: nobody interferes with itself.
-    bool is_covered(value_id v, value_id by) const
-    {
-        for (std::size_t w = 0; w != is_left_.words(); ++w)
-            if ((interferes_[v][w] & is_left_[0][w] & ~interferes_[by][w]) != 0) return false;
-        return true;
-    }
+    bool is_covered(value_id v, value_id by) const;
     void leave(value_id guest, value_id host)
     {
         host_[guest] = host;
@@ -132,5 +77,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/hosts.ipp>
+#endif
 
 #endif

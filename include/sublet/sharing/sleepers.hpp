@@ -13,8 +13,6 @@
 
 #include <sublet/units.hpp>
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,26 +21,11 @@ namespace sublet::detail {
 
 class sleepers {
 public:
-    sleepers(std::size_t tokens, std::size_t buffers) : first_(tokens, no_buffer), next_(buffers, no_buffer)
-    {
-        std::size_t words = 0;
-        do {
-            tokens = tokens / 64 + 1;
-            begin_[levels_++] = words;
-            words += tokens;
-        } while (tokens != 1);
-        words_ = std::vector<std::uint64_t>(words, 0);
-    }
+    sleepers(std::size_t tokens, std::size_t buffers);
 
     /// Requires:   b sleeps for no token.
     /// Complexity: O(log tokens) to the base of 64.
-    void sleep(buffer_id b, std::uint32_t token)
-    {
-        next_[b] = first_[token];
-        first_[token] = b;
-        for (unsigned level = 0; level != levels_; ++level, token /= 64)
-            word(level, token / 64) |= bit(token);
-    }
+    void sleep(buffer_id b, std::uint32_t token);
 
     /// Calls `up(b)` for all b that sleep for a token from `first` on and below `last`; they sleep no longer.
     ///
@@ -61,23 +44,9 @@ public:
 
 private:
     /// The lowest token from `token` on that somebody waits for; a very high number if there is none.
-    std::uint32_t from(std::uint32_t token) const
-    {
-        for (unsigned level = 0; level != levels_; ++level) {
-            std::size_t const w = begin_[level] + token / 64;
-            if (w >= (level + 1 == levels_ ? words_.size() : begin_[level + 1])) break;
-            std::uint64_t const above = words_[w] >> token % 64 << token % 64;
-            if (above != 0) {
-                token = token / 64 * 64 + lowest(above);
-                while (level-- != 0) token = token * 64 + lowest(words_[begin_[level] + token]);
-                return token;
-            }
-            token = token / 64 + 1;
-        }
-        return ~std::uint32_t{0};
-    }
-    static std::uint64_t bit(std::uint32_t token) { return std::uint64_t{1} << token % 64; }
-    static std::uint32_t lowest(std::uint64_t w) { return static_cast<std::uint32_t>(std::countr_zero(w)); }
+    std::uint32_t from(std::uint32_t token) const;
+    static std::uint64_t bit(std::uint32_t token);
+    static std::uint32_t lowest(std::uint64_t w);
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
     std::vector<buffer_id> first_, next_; // by token, and by buffer: of those that wait for one token, a list
@@ -87,5 +56,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/sleepers.ipp>
+#endif
 
 #endif

@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <set>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -57,10 +56,7 @@ struct slot_request {
 class slot_chooser {
 public:
     /// For buffers with ids below `buffers`.
-    explicit slot_chooser(std::size_t buffers, slot_choice how = slot_choice::grow_largest) : how_(how)
-    {
-        plan_.slot_of = std::vector<slot_id>(buffers, no_slot);
-    }
+    explicit slot_chooser(std::size_t buffers, slot_choice how = slot_choice::grow_largest);
 
     /// The slot of `r.who`: one that is free for it, by the rule of choice, or a new one.
     ///
@@ -124,11 +120,7 @@ public:
     /// The plan of all that have asked; the others have no slot.
     ///
     /// Throws: precondition_error if all slots together exceed 64 bits.
-    [[nodiscard]] sized_slot_plan finish() &&
-    {
-        for (byte_count bytes : plan_.slot_bytes) plan_.total_bytes = checked_add(plan_.total_bytes, bytes);
-        return std::move(plan_);
-    }
+    [[nodiscard]] sized_slot_plan finish() &&;
 
 private:
     struct open_slot {
@@ -154,55 +146,13 @@ private:
     place first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }
 
     /// Of the slots awake in the pool the one to try next; the end of all if there is none.
-    place preferred(slot_request const& r) const
-    {
-        place const first = first_of(r.pool), end = first_of(r.pool + 1), none = awake_.end();
-        if (first == end) return none;
-        if (how_ == slot_choice::most_shared) return first;
-        if (how_ == slot_choice::caffe2_sized) return as_in_caffe2(first, end, r.size);
-        auto const fits = awake_.lower_bound({r.pool, r.size, 0});
-        if (how_ == slot_choice::smallest_sufficient) return fits != end ? fits : none;
-        if (fits == first) return fits;
-        auto below = fits;
-        --below;
-        if (fits != end && (how_ == slot_choice::grow_largest || fits->rank - r.size <= r.size - below->rank))
-            return fits;
-        return awake_.lower_bound({r.pool, below->rank, 0}); // of equally large ones the lowest
-    }
+    place preferred(slot_request const& r) const;
 
-    place as_in_caffe2(place first, place end, byte_count size) const
-    {
-        place best = first;
-        auto size_of = [this](place at) { return slots_[at->slot].first_size; };
-        for (place at = ++first; at != end; ++at)
-            if (size_of(at) == size_of(best) || (size_of(best) < size && size_of(best) < size_of(at)))
-                best = at;
-        return best;
-    }
+    place as_in_caffe2(place first, place end, byte_count size) const;
 
-    void sleep(slot_id s, step_id until)
-    {
-        if (until == no_step) return;
-        if (asleep_.size() <= until) asleep_.resize(until + std::size_t{1}, no_slot);
-        slots_[s].next_asleep = asleep_[until];
-        asleep_[until] = s;
-    }
-    void wake_until(step_id position)
-    {
-        now_ = position;
-        for (; woken_ != asleep_.size() && woken_ <= position; ++woken_)
-            for (slot_id s = asleep_[woken_]; s != no_slot; s = slots_[s].next_asleep)
-                wake_slot(s, static_cast<step_id>(woken_));
-    }
-    void wake_slot(slot_id s, step_id at)
-    {
-        open_slot& slot = slots_[s];
-        if (slot.first_awake == 0) slot.first_awake = at;
-        std::uint64_t const rank = how_ == slot_choice::most_shared    ? ~std::uint64_t{slot.tenants}
-                                   : how_ == slot_choice::caffe2_sized ? slot.first_awake
-                                                                       : plan_.slot_bytes[s];
-        awake_.insert({plan_.slot_pool[s], rank, s});
-    }
+    void sleep(slot_id s, step_id until);
+    void wake_until(step_id position);
+    void wake_slot(slot_id s, step_id at);
 
     slot_choice how_;
     sized_slot_plan plan_;
@@ -214,5 +164,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/slot_choice.ipp>
+#endif
 
 #endif

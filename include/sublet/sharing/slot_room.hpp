@@ -19,11 +19,8 @@
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -35,40 +32,14 @@ class tenant_masks {
     static constexpr step_id wide = 8; // a stretch holds so many of the level below
 
 public:
-    tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts)
-        : lives_(&lives), conflicts_(&conflicts)
-    {
-        // One position is put before all others: there begins what is given.
-        std::size_t words = 0;
-        for (std::size_t stretches = std::size_t{lives.positions} + 1;;
-             stretches = (stretches + wide - 1) / wide) {
-            level_.push_back(words);
-            words += stretches;
-            if (stretches == 1) break;
-        }
-        words_ = std::vector<std::uint64_t>(2 * words);
-    }
-    [[nodiscard]] static std::size_t bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
+    tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts);
+    [[nodiscard]] static std::size_t bytes(step_id positions);
 
     /// A bit for each slot that has a tenant in conflict with b.
-    std::uint64_t against(buffer_id b)
-    {
-        std::uint64_t slots = 0;
-        visit(
-            b, [&](std::size_t at) { slots |= forbidden(at); }, [&](std::size_t at) { slots |= begun(at); });
-        return slots;
-    }
-    void insert(buffer_id b, std::uint64_t slot)
-    {
-        visit(
-            b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
-    }
+    std::uint64_t against(buffer_id b);
+    void insert(buffer_id b, std::uint64_t slot);
     /// Requires: all other tenants of the slot are taken out as well.
-    void erase(buffer_id b, std::uint64_t slot)
-    {
-        visit(
-            b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
-    }
+    void erase(buffer_id b, std::uint64_t slot);
 
 private:
     std::uint64_t& forbidden(std::size_t stretch) { return words_[2 * stretch]; }
@@ -128,54 +99,17 @@ public:
     /// Of the slots with room for b the one that was seen first, or `no_slot`.
     ///
     /// Complexity: O((begins + ranges of b) log positions) for each 64 slots.
-    [[nodiscard]] slot_id find(buffer_id b)
-    {
-        for (std::size_t g = 0; g != masks_.size(); ++g) {
-            std::uint64_t const roomy = taken_[g] & ~masks_[g].against(b);
-            if (roomy != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(roomy))];
-        }
-        return no_slot;
-    }
+    [[nodiscard]] slot_id find(buffer_id b);
 
     /// b is a tenant of the slot from now on. Slots are numbered densely.
     ///
     /// Complexity: O((begins + ranges of b) log positions), for all calls together.
-    void insert(buffer_id b, slot_id slot)
-    {
-        if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, unseen);
-        if (place_of_[slot] == forgotten) return;
-        bool const is_new = place_of_[slot] == unseen;
-        if (is_new) place_of_[slot] = free_place(slot);
-        std::uint32_t const at = place_of_[slot];
-        masks_[at / 64].insert(b, bit_of(at));
-        earlier_[b] = std::exchange(latest_[at], b);
-        is_recent_[at] = !is_new;
-    }
+    void insert(buffer_id b, slot_id slot);
 
 private:
-    static std::uint64_t bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
+    static std::uint64_t bit_of(std::uint32_t at);
 
-    std::uint32_t free_place(slot_id slot)
-    {
-        auto at = static_cast<std::uint32_t>(slot_at_.size());
-        if (at == most_) { // go round, but leave those alone that were of use since the last time
-            for (; is_recent_[hand_] != 0; hand_ = (hand_ + 1) % at) is_recent_[hand_] = 0;
-            at = std::exchange(hand_, (hand_ + 1) % at);
-            for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
-                masks_[at / 64].erase(b, bit_of(at));
-            place_of_[std::exchange(slot_at_[at], slot)] = forgotten;
-            return at;
-        }
-        if (at % 64 == 0) {
-            masks_.emplace_back(*lives_, *conflicts_);
-            taken_.push_back(0);
-        }
-        taken_[at / 64] |= bit_of(at);
-        slot_at_.push_back(slot);
-        latest_.push_back(no_buffer);
-        is_recent_.push_back(0);
-        return at;
-    }
+    std::uint32_t free_place(slot_id slot);
 
     concurrent_lives const* lives_;
     conflict_ranges const* conflicts_;
@@ -191,5 +125,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/slot_room.ipp>
+#endif
 
 #endif

@@ -17,10 +17,8 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -29,23 +27,10 @@ class takers {
 public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
-    takers(concurrent_lives const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members)
-        : lives_(lives), conflicts_(conflicts), members_(std::move(members))
-    {
-        begin_.reserve(members_.size());
-        for (std::size_t i = 0; i != members_.size(); ++i) {
-            std::size_t const begins = lives.begins[members_[i]].size();
-            begin_.push_back(lives.first(members_[i]));
-            if (begins == 0) given_ = i + 1;
-            if (begins > 1) several_.push_back(static_cast<std::uint32_t>(i));
-        }
-    }
+    takers(concurrent_lives const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
 
     /// What is given comes before all that begins.
-    [[nodiscard]] static std::uint64_t begin_key(concurrent_lives const& lives, buffer_id b)
-    {
-        return lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1;
-    }
+    [[nodiscard]] static std::uint64_t begin_key(concurrent_lives const& lives, buffer_id b);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
@@ -70,12 +55,7 @@ public:
 
 private:
     /// The first that begins at the position or behind it.
-    [[nodiscard]] std::uint32_t place_of(step_id position) const
-    {
-        return static_cast<std::uint32_t>(given_ + first_that(size() - given_, [&](std::size_t i) {
-                                              return begin_[given_ + i] >= position;
-                                          }));
-    }
+    [[nodiscard]] std::uint32_t place_of(step_id position) const;
 
     /// Without those that begin elsewhere as well, where u forbids it.
     template <class Visit>
@@ -100,5 +80,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/takers.ipp>
+#endif
 
 #endif

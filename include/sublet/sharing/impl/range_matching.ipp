@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IMPL_RANGE_MATCHING_IPP
+#define SUBLET_SHARING_IMPL_RANGE_MATCHING_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/sharing/range_matching.hpp>
+#include <sublet/sorting.hpp>
+
+#include <utility>
+
+namespace sublet::detail {
+
+SUBLET_DECL void numbers_left::reset(std::size_t count)
+{
+    next_ = std::vector<std::uint32_t>(count + 1);
+    for (std::size_t i = 0; i <= count; ++i) next_[i] = static_cast<std::uint32_t>(i);
+}
+
+SUBLET_DECL std::uint32_t numbers_left::from(std::uint32_t at)
+{
+    while (next_[at] != at) at = next_[at] = next_[next_[at]];
+    return at;
+}
+
+class range_matcher {
+    static constexpr std::uint32_t none = range_matching::none;
+
+public:
+    range_matcher(live_range_lists const& rows, std::size_t columns) : rows_(rows), layer_of_(columns)
+    {
+        found_.column_of.assign(rows.values(), none);
+        found_.row_of.assign(columns, none);
+    }
+
+    range_matching match()
+    {
+        while (search_columns())
+            for (std::uint32_t row : free_rows_) augment(row);
+        found_.column_reached = std::vector<unsigned char>(layer_of_.size());
+        for (std::size_t c = 0; c != layer_of_.size(); ++c) found_.column_reached[c] = layer_of_[c] != none;
+        return std::move(found_);
+    }
+
+private:
+    /// Columns by how many pairs lie between them and a free row, as far as the first layer that has free
+    /// ones, and of that only these. False if there are none.
+    bool search_columns()
+    {
+        std::size_t const columns = layer_of_.size();
+        free_rows_.clear();
+        for (std::size_t r = 0; r != found_.column_of.size(); ++r)
+            if (found_.column_of[r] == none) free_rows_.push_back(static_cast<std::uint32_t>(r));
+        left_.reset(columns);
+        layer_of_.assign(columns, none);
+        std::vector<std::uint32_t> now = free_rows_, next;
+        std::uint32_t layer = 0;
+        bool is_last = false;
+        for (; !now.empty() && !is_last; ++layer, now.swap(next)) {
+            next.clear();
+            for (std::uint32_t row : now)
+                for (live_range r : rows_[row])
+                    for (std::uint32_t c = left_.from(r.first); c < r.last; c = left_.from(c + 1)) {
+                        left_.take(c);
+                        layer_of_[c] = layer;
+                        if (found_.row_of[c] == none) is_last = true;
+                        else next.push_back(found_.row_of[c]);
+                    }
+        }
+        if (!is_last) return false;
+        layer_first_.assign(std::size_t{layer} + 1, 0);
+        auto is_useful = [&](std::size_t c) {
+            return layer_of_[c] != none && (layer_of_[c] + 1 != layer || found_.row_of[c] == none);
+        };
+        for (std::size_t c = 0; c != columns; ++c)
+            if (is_useful(c)) ++layer_first_[layer_of_[c] + 1];
+        for (std::size_t l = 1; l <= layer; ++l) layer_first_[l] += layer_first_[l - 1];
+        by_layer_ = std::vector<std::uint32_t>(layer_first_.back());
+        std::vector<std::uint32_t> to(layer_first_.begin(), layer_first_.end());
+        for (std::size_t c = 0; c != columns; ++c)
+            if (is_useful(c)) by_layer_[to[layer_of_[c]]++] = static_cast<std::uint32_t>(c);
+        left_.reset(by_layer_.size());
+        return true;
+    }
+
+    /// The next column of a layer that lies in a range of the row, taken out.
+    struct visit {
+        std::uint32_t row;
+        std::uint32_t range;  // that comes next
+        std::uint32_t column; // that was taken last
+    };
+    bool advance(visit& at, std::size_t layer)
+    {
+        auto const ranges = rows_[at.row];
+        std::uint32_t const first = layer_first_[layer], last = layer_first_[layer + 1];
+        for (; at.range != ranges.size(); ++at.range) {
+            live_range const r = ranges[at.range];
+            auto const skipped = static_cast<std::uint32_t>(
+                first_that(last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
+            std::uint32_t const i = left_.from(first + skipped);
+            if (i >= last || by_layer_[i] >= r.last) continue;
+            left_.take(i);
+            at.column = by_layer_[i];
+            return true;
+        }
+        return false;
+    }
+
+    /// Walk from a free row, a layer a step, to a free column, and turn all pairs on the way round.
+    void augment(std::uint32_t row)
+    {
+        path_.assign(1, {row, 0, none});
+        while (!path_.empty()) {
+            if (!advance(path_.back(), path_.size() - 1)) {
+                path_.pop_back();
+                continue;
+            }
+            std::uint32_t const next = found_.row_of[path_.back().column];
+            if (next != none) {
+                path_.push_back({next, 0, none});
+                continue;
+            }
+            for (visit const& v : path_) {
+                found_.column_of[v.row] = v.column;
+                found_.row_of[v.column] = v.row;
+            }
+            ++found_.pairs;
+            return;
+        }
+    }
+
+    live_range_lists const& rows_;
+    range_matching found_;
+    numbers_left left_; // columns, then places of by_layer_
+    std::vector<std::uint32_t> free_rows_, layer_of_, layer_first_, by_layer_;
+    std::vector<visit> path_;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL range_matching match_ranges(live_range_lists const& rows, std::size_t columns)
+{
+    return detail::range_matcher(rows, columns).match();
+}
+
+} // namespace sublet
+
+#endif
