@@ -14,12 +14,10 @@
 /// Pieces are painted over positions, the lowest first. As long as none clashes, each covers what is below
 /// it, so that it is enough to know of each position who was painted last: a tree of maxima over ranks.
 
-#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,19 +39,8 @@ public:
 
     explicit skyline(std::size_t ranks) : leaves_(ranks), within_(2 * ranks), over_(2 * ranks) {}
 
-    void paint(live_range when, roof const& fresh)
-    {
-        for_each_node(when,
-                      [&](std::size_t node) { raise(over_[node], fresh), raise(within_[node], fresh); });
-        for_each_above(when, [&](std::size_t node) { raise(within_[node], fresh); });
-    }
-    [[nodiscard]] roof highest(live_range when) const
-    {
-        roof most;
-        for_each_node(when, [&](std::size_t node) { raise(most, within_[node]); });
-        for_each_above(when, [&](std::size_t node) { raise(most, over_[node]); });
-        return most;
-    }
+    void paint(live_range when, roof const& fresh);
+    [[nodiscard]] roof highest(live_range when) const;
 
 private:
     static void raise(roof& old, roof const& fresh)
@@ -91,30 +78,12 @@ struct clashing_pair {
 };
 
 /// Complexity: O(p log p) time and O(p) memory, p = pieces of pinned shapes; O(shapes) if there are none.
-[[nodiscard]] inline clashing_pair clashing_pins(placement_shapes const& all)
-{
-    std::vector<keyed> from_below; // {begin, , piece}
-    std::vector<std::uint32_t> shape_of;
-    for (std::uint32_t s = 0; s != all.size(); ++s)
-        if (all.shapes[s].pinned != no_offset)
-            for (std::uint32_t p = all.first_piece[s]; p != all.first_piece[s + 1]; ++p) {
-                from_below.push_back({all.shapes[s].pinned + all.pieces[p].begin, p,
-                                      static_cast<std::uint32_t>(shape_of.size())});
-                shape_of.push_back(s);
-            }
-    if (from_below.empty()) return {};
-    sort_keyed(from_below);
-    detail::skyline sky(all.positions.size());
-    for (keyed const& k : from_below) {
-        std::uint32_t const s = shape_of[k.who];
-        shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
-        if (auto const roof = sky.highest(piece.when); roof.top > k.key)
-            return {true, smaller(roof.who, s), larger(roof.who, s)};
-        sky.paint(piece.when, {all.shapes[s].pinned + piece.end, s});
-    }
-    return {};
-}
+[[nodiscard]] clashing_pair clashing_pins(placement_shapes const& all);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/clashing_pins.ipp>
+#endif
 
 #endif

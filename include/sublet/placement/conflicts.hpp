@@ -44,13 +44,7 @@ struct placement_conflicts {
     [[nodiscard]] bool conflict(buffer_id a, buffer_id b) const { return begins_in(a, b) || begins_in(b, a); }
 
 private:
-    [[nodiscard]] bool begins_in(buffer_id a, buffer_id b) const
-    {
-        for (step_id at : begins(a))
-            for (live_range r : ranges[b])
-                if (contains(r, at)) return true;
-        return false;
-    }
+    [[nodiscard]] bool begins_in(buffer_id a, buffer_id b) const;
 };
 
 /// The conflicts of some of the buffers among each other, which are numbered anew, as `members` lists them.
@@ -103,5 +97,9 @@ template <class Lives>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/conflicts.ipp>
+#endif
 
 #endif

@@ -24,25 +24,11 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// The largest integer whose square is not above `n`.
-[[nodiscard]] constexpr byte_count square_root(byte_count n) noexcept
-{
-    byte_count root = 0;
-    for (byte_count bit = byte_count{1} << 31; bit != 0; bit /= 2)
-        if ((root + bit) * (root + bit) <= n) root += bit;
-    return root;
-}
-
-} // namespace detail
 
 struct ejection_limits {
     std::uint64_t steps = no_limit;  ///< so often somebody is pushed out
@@ -53,28 +39,7 @@ struct ejection_limits {
 class ejection {
 public:
     /// Requires: `all` outlives this.
-    ejection(placement_shapes const& all, std::uint64_t seed)
-        : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
-    {
-        if (random_ == 0) random_ = 1;
-        byte_count heaviest = 0;
-        for (placement_shape const& s : all.shapes) {
-            guess_.push_back(detail::square_root(s.size) * length(s.life));
-            heaviest = larger(heaviest, guess_.back());
-        }
-        unsigned excess = 0; // a guess has 28 bits
-        while (heaviest >> excess >> 28 != 0) ++excess;
-        for (byte_count& g : guess_) g = (g >> excess) + 1;
-        weight_ = guess_;
-        origin_.assign(all.size(), no_offset);
-
-        std::uint64_t life = 0;
-        for (shape_piece const& p : all.pieces) life += length(p.when);
-        std::size_t const positions = all.positions.size() + 1;
-        while (positions >> shift_ >= 1024 || (all.pieces.size() << shift_) / 2 < life) ++shift_;
-        by_begin_.resize((positions >> shift_) + 2);
-        by_end_.resize(by_begin_.size());
-    }
+    ejection(placement_shapes const& all, std::uint64_t seed);
 
     /// So often somebody was pushed out, and so many pieces were looked at to find places.
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -238,13 +203,7 @@ private:
         for (std::size_t i = 0; i != weight_.size(); ++i) weight_[i] = larger(guess_[i], weight_[i] >> 8);
     }
 
-    std::uint64_t below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical Software 2003
-    {
-        random_ ^= random_ << 13;
-        random_ ^= random_ >> 7;
-        random_ ^= random_ << 17;
-        return (random_ >> 11) % n;
-    }
+    std::uint64_t below(std::uint64_t n); // xorshift: Marsaglia, Journal of Statistical Software 2003
 
     placement_shapes const* all_;
     std::uint64_t random_, steps_ = 0, visits_ = 0;
@@ -258,5 +217,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/ejection.ipp>
+#endif
 
 #endif

@@ -18,7 +18,6 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,47 +41,13 @@ public:
         std::size_t block = 0, at = 0;
     };
 
-    void insert(gap const& g)
-    {
-        if (first_.empty()) {
-            first_.push_back(g);
-            number_.push_back(0);
-            blocks_.push_back({1, {g}});
-            return;
-        }
-        std::size_t which = block_of(g);
-        if (blocks_[number_[which]].size == most) {
-            split(which);
-            which = block_of(g);
-        }
-        block& b = blocks_[number_[which]];
-        std::size_t at = b.size++;
-        for (; at != 0 && g < b.items[at - 1]; --at) b.items[at] = b.items[at - 1];
-        b.items[at] = g;
-        first_[which] = b.items[0];
-    }
+    void insert(gap const& g);
 
     /// Requires: it is in it.
-    void erase(gap const& g)
-    {
-        std::size_t const which = block_of(g);
-        block& b = blocks_[number_[which]];
-        std::size_t at = b.first_from(g);
-        for (--b.size; at != b.size; ++at) b.items[at] = b.items[at + 1];
-        if (b.size != 0) first_[which] = b.items[0];
-        else if (first_.size() != 1) drop(which);
-    }
+    void erase(gap const& g);
 
     /// The first that has at least this room; past the last if none has.
-    [[nodiscard]] cursor with_room(byte_count room) const
-    {
-        if (first_.empty()) return {};
-        gap const least{room, 0, 0};
-        std::size_t const which = block_of(least);
-        block const& b = blocks_[number_[which]];
-        std::size_t const at = b.first_from(least);
-        return at == b.size ? cursor{which + 1, 0} : cursor{which, at};
-    }
+    [[nodiscard]] cursor with_room(byte_count room) const;
     template <class Cursor>
     [[nodiscard]] Cursor next(Cursor c) const
     {
@@ -160,59 +125,18 @@ private:
 class gap_list {
 public:
     /// An empty arena for so many shapes.
-    explicit gap_list(std::size_t shapes)
-        : border_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
-          below_(shapes + 1, border_), above_(below_)
-    {
-        offer(border_);
-    }
+    explicit gap_list(std::size_t shapes);
 
     /// Into the tightest gap, of equals the lowest. The origin, or `no_offset` if it would end above the
     /// ceiling.
     ///
     /// Complexity: O(log gaps) and a look at some that alignment makes too small.
-    byte_count take(std::uint32_t who, placement_shape const& shape, byte_count ceiling)
-    {
-        if (shape.size > ceiling) return no_offset;
-        int misfits = 0;
-        for (auto found = gaps_.with_room(shape.size); !gaps_.is_past(found);) {
-            detail::sorted_gaps::gap const g = gaps_[found];
-            byte_count const at = align_up(g.begin, shape), end = begin_[above_[g.below]];
-            if (at < end && shape.size <= end - at) {
-                if (at > ceiling - shape.size) return no_offset;
-                gaps_.erase(g);
-                put(who, at, shape.size, g.below);
-                offer(g.below);
-                offer(who);
-                return at;
-            }
-            // After many that only alignment makes too small: with so much room it fits wherever a gap
-            // begins.
-            bool const had_enough = ++misfits == 64 && sum_fits(shape.size, shape.alignment);
-            found = had_enough ? gaps_.with_room(shape.size + shape.alignment) : gaps_.next(found);
-        }
-        return no_offset;
-    }
+    byte_count take(std::uint32_t who, placement_shape const& shape, byte_count ceiling);
 
     /// On top of all others.
-    void stack(std::uint32_t who, byte_count origin, byte_count size)
-    {
-        std::uint32_t const under = below_[border_];
-        withdraw(under);
-        put(who, origin, size, under);
-        offer(under);
-        offer(who);
-    }
+    void stack(std::uint32_t who, byte_count origin, byte_count size);
 
-    void give_back(std::uint32_t who)
-    {
-        std::uint32_t const under = below_[who], over = above_[who];
-        withdraw(under);
-        withdraw(who);
-        above_[under] = over;
-        below_[over] = under;
-        offer(under);
-    }
+    void give_back(std::uint32_t who);
 
 private:
     [[nodiscard]] detail::sorted_gaps::gap gap_above(std::uint32_t who) const
@@ -247,5 +171,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/gap_list.ipp>
+#endif
 
 #endif

@@ -13,14 +13,11 @@
 /// the way back takes for itself is a load, too. Some ask that another is not taken. Those that ask for
 /// nothing and load nothing are plain: taking one never does harm, and all can be taken together.
 
-#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/placement/load_tree.hpp>
 #include <sublet/placement/problem.hpp>
-#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -68,36 +65,7 @@ struct lowest_load {
 class idle_loads {
 public:
     /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
-    idle_loads(placement_problem const& problem, idle_times const& times)
-        : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
-          blocked_(times.stretches.size(), 0), is_plain_(times.stretches.size(), 1)
-    {
-        for (placement_buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
-        std::size_t const pools = pool_count(problem);
-        trees_.assign(pools, load_tree(positions_));
-        for (placement_buffer const& b : problem.buffers)
-            if (!is_empty(b.life)) trees_[b.pool].add(b.life, b.size);
-        for (return_load const& l : times.loads) is_plain_[l.stretch] = 0;
-        for (stretch_need const& n : times.needs) is_plain_[n.stretch] = 0;
-        loads_of_ = by_stretch(times.loads.size(), [&](std::size_t i) { return times.loads[i].stretch; });
-        asked_by_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].stretch; });
-        asking_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
-
-        for (std::size_t pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
-        std::vector<absent> const away = all_away();
-        for (auto const& [i, gone] : away) trees_[pool_of(i)].remove(gone, bytes(i));
-        for (std::size_t pool = 0; pool != pools; ++pool) {
-            lowest_load most;
-            least_loads_.push_back(loads(pool));
-            for (std::size_t at = 0; at != positions_; ++at)
-                if (least_loads_[pool][at] > most.bytes)
-                    most = {least_loads_[pool][at], static_cast<step_id>(at)};
-            least_.push_back(most);
-            byte_count const asked = pool < problem.pools.size() ? problem.pools[pool].capacity : no_limit;
-            capacity_.push_back(larger(asked, most.bytes));
-        }
-        for (auto const& [i, gone] : away) trees_[pool_of(i)].add(gone, bytes(i));
-    }
+    idle_loads(placement_problem const& problem, idle_times const& times);
 
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
     [[nodiscard]] step_id positions() const { return positions_; }
@@ -122,33 +90,15 @@ public:
     /// Somewhere in it there are more bytes than the capacity.
     [[nodiscard]] bool is_crowded(std::uint32_t i) const { return is_crowded(pool_of(i), when(i)); }
     /// It is not taken, and neither asks for nor is asked for by what is.
-    [[nodiscard]] bool is_free(std::uint32_t i) const
-    {
-        if (is_taken_[i] || blocked_[i] != 0) return false;
-        for (std::uint32_t n : asked_by_[i])
-            if (is_taken_[times_.needs[n].kept]) return false;
-        return true;
-    }
+    [[nodiscard]] bool is_free(std::uint32_t i) const;
     /// What it loads fits at least where everybody else is away.
-    [[nodiscard]] bool can_be_borne(std::uint32_t i) const
-    {
-        for (std::uint32_t l : loads_of_[i]) {
-            return_load const& load = times_.loads[l];
-            if (checked_add(least_loads_[load.pool][load.position], load.bytes) > capacity_[load.pool])
-                return false;
-        }
-        return true;
-    }
+    [[nodiscard]] bool can_be_borne(std::uint32_t i) const;
 
     /// O(log p), and as much for each load and each need of it.
-    void take(std::uint32_t i) { change(i, true); }
+    void take(std::uint32_t i);
     void give_back(std::uint32_t i) { change(i, false); }
     /// Gives back all that ask that this one is not taken.
-    void give_back_askers(std::uint32_t i)
-    {
-        for (std::uint32_t n : asking_[i])
-            if (is_taken_[times_.needs[n].stretch]) give_back(times_.needs[n].stretch);
-    }
+    void give_back_askers(std::uint32_t i);
 
 private:
     struct rows {
@@ -173,49 +123,19 @@ private:
     {
         return problem_.buffers[times_.stretches[i].buffer];
     }
-    std::vector<byte_count> loads(std::size_t pool) const
-    {
-        std::vector<byte_count> result;
-        result.reserve(positions_);
-        for (step_id at = 0; at != positions_; ++at) result.push_back(trees_[pool].most({at, at + 1}));
-        return result;
-    }
+    std::vector<byte_count> loads(std::size_t pool) const;
     struct absent {
         std::uint32_t stretch;
         live_range when;
     };
     /// When each buffer can be away, whichever of its stretches are taken.
-    std::vector<absent> all_away() const
-    {
-        std::vector<keyed> sorted;
-        for (std::uint32_t i = 0; i != stretches(); ++i)
-            if (!is_empty(when(i))) sorted.push_back({times_.stretches[i].buffer, when(i).first, i});
-        sort_keyed(sorted);
-        std::vector<absent> away;
-        for (std::size_t k = 0; k != sorted.size(); ++k) {
-            live_range const its = when(sorted[k].who);
-            bool const meets =
-                k != 0 && sorted[k].key == sorted[k - 1].key && its.first < away.back().when.last;
-            if (meets) away.back().when = hull(away.back().when, its);
-            else away.push_back({sorted[k].who, its});
-        }
-        return away;
-    }
+    std::vector<absent> all_away() const;
     void put(std::size_t pool, live_range where, byte_count size, bool is_more)
     {
         if (is_more) trees_[pool].add(where, size);
         else trees_[pool].remove(where, size);
     }
-    void change(std::uint32_t i, bool taken)
-    {
-        is_taken_[i] = taken;
-        put(pool_of(i), when(i), bytes(i), !taken);
-        for (std::uint32_t l : loads_of_[i]) {
-            return_load const& load = times_.loads[l];
-            put(load.pool, {load.position, load.position + 1}, load.bytes, taken);
-        }
-        for (std::uint32_t n : asked_by_[i]) blocked_[times_.needs[n].kept] += taken ? 1u : ~0u;
-    }
+    void change(std::uint32_t i, bool taken);
 
     placement_problem const& problem_;
     idle_times const& times_;
@@ -231,5 +151,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/idle_loads.ipp>
+#endif
 
 #endif

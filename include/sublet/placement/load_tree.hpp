@@ -16,7 +16,6 @@
 #include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,68 +30,35 @@ public:
     }
 
     /// Requires: `when` is not empty and within the positions; no load is less than 0, or 2^63 or more.
-    void add(live_range when, byte_count bytes) { change(when, static_cast<std::int64_t>(bytes)); }
-    void remove(live_range when, byte_count bytes) { change(when, -static_cast<std::int64_t>(bytes)); }
+    void add(live_range when, byte_count bytes);
+    void remove(live_range when, byte_count bytes);
 
     /// The most bytes alive at one of some positions.
-    [[nodiscard]] byte_count most(live_range when) const
-    {
-        std::int64_t most = 0;
-        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) most = larger(most, whole(i++));
-            if (j % 2 == 1) most = larger(most, whole(--j));
-        }
-        return static_cast<byte_count>(most);
-    }
+    [[nodiscard]] byte_count most(live_range when) const;
 
 private:
     /// With all that has been added above.
-    std::int64_t whole(std::size_t node) const
-    {
-        std::int64_t bytes = most_[node];
-        while ((node /= 2) != 0) bytes += added_[node];
-        return bytes;
-    }
-    void change(live_range when, std::int64_t bytes)
-    {
-        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) put(i++, bytes);
-            if (j % 2 == 1) put(--j, bytes);
-        }
-        repair(when.first + leaves_);
-        repair(when.last - 1 + leaves_);
-    }
+    std::int64_t whole(std::size_t node) const;
+    void change(live_range when, std::int64_t bytes);
     void put(std::size_t node, std::int64_t bytes)
     {
         most_[node] += bytes;
         added_[node] += bytes;
     }
-    void repair(std::size_t node)
-    {
-        while ((node /= 2) != 0) most_[node] = larger(most_[2 * node], most_[2 * node + 1]) + added_[node];
-    }
+    void repair(std::size_t node);
 
     std::size_t leaves_;
     std::vector<std::int64_t> most_, added_; // by node
 };
 
 /// At i: how many of the positions below i are in one of the ranges; for all positions and their end.
-[[nodiscard]] inline std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
-                                                              std::size_t positions)
-{
-    std::vector<std::uint32_t> begun(positions + 1, 0), below(positions + 1, 0); // begun: and not ended
-    for (live_range const& r : ranges) {
-        ++begun[r.first];
-        --begun[r.last]; // modulo 2^32: the sum is right again
-    }
-    std::uint32_t alive = 0;
-    for (std::size_t at = 0; at != positions; ++at) {
-        alive += begun[at];
-        below[at + 1] = below[at] + (alive != 0);
-    }
-    return below;
-}
+[[nodiscard]] std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
+                                                       std::size_t positions);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/load_tree.ipp>
+#endif
 
 #endif

@@ -19,13 +19,10 @@
 #include <sublet/placement/driver.hpp>
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/portfolio.hpp>
-#include <sublet/placement/sections.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -40,75 +37,13 @@ struct minimized {
 
     /// No stacking is lower than `height`, for which `tried` are to blame; if these can only be stacked, no
     /// placement is.
-    void raise(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried)
-    {
-        least_stacking = height;
-        if (!can_only_be_stacked(all, tried)) return;
-        bound = height;
-        blamed = std::move(tried);
-    }
+    void raise(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried);
 };
 
 namespace detail {
 
 /// The lowest height above `height` that stackings can have: origins are multiples of the unit.
-inline byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height)
-{
-    byte_count next = no_limit;
-    for (placement_shape const& s : all.shapes) {
-        byte_count const origin = height + 1 <= s.size ? 0 : align_up(height + 1 - s.size, unit);
-        if (sum_fits(origin, s.size)) next = smaller(next, origin + s.size);
-    }
-    return next;
-}
-
-template <class Number>
-void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, search_options const& options,
-                 search_driver& driver, minimized& result)
-{
-    search_portfolio<Number> portfolio(scaled);
-    std::uint64_t budget = 2 * all.size() + 1;
-    std::uint32_t lap = 0;
-    bool is_over = false;
-    auto try_it = [&](byte_count height) {
-        search_result tried = portfolio.run(lap, budget, options.nodes - result.nodes, options, driver,
-                                            result.best.height, result.bound);
-        result.nodes += tried.nodes;
-        if (tried.outcome == search_outcome::found) {
-            result.best.origin = std::move(tried.origin);
-            result.best.height = tried.height;
-        }
-        if (tried.outcome == search_outcome::exhausted)
-            result.raise(
-                all, smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height),
-                std::move(tried.blamed));
-        is_over =
-            result.nodes >= options.nodes || driver.stop(result.best.height, result.bound, result.nodes);
-        return tried.outcome;
-    };
-    while (result.least_stacking < result.best.height && !is_over) {
-        byte_count const goal = result.least_stacking;
-        portfolio.aim_at(goal);
-        while (result.least_stacking == goal && goal < result.best.height && !is_over) {
-            if (try_it(goal) != search_outcome::limit) break;
-            portfolio.turn_aside(goal);
-            // Closer than an eighth is left to the next lap, which begins at the bound again.
-            byte_count low = next_height(all, scaled.unit, goal);
-            byte_count share = 4;
-            while (result.least_stacking == goal && !is_over && low < result.best.height &&
-                   result.best.height - low >= (result.best.height - goal) / 8) {
-                byte_count const target = low + (result.best.height - low) / share;
-                portfolio.aim_at(target);
-                if (try_it(target) == search_outcome::found) continue;
-                low = next_height(all, scaled.unit, target);
-                share = 2;
-            }
-            portfolio.turn_aside(goal);
-            budget *= 2;
-            ++lap;
-        }
-    }
-}
+byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height);
 
 } // namespace detail
 
@@ -120,29 +55,13 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
 ///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
 ///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
-[[nodiscard]] inline minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                                        search_options const& options, search_driver& driver)
-{
-    minimized result{std::move(incumbent), bound, bound, false, 0, {}};
-    if (result.best.height == no_limit) {
-        search_result any = decide(all, no_limit, options, driver);
-        result.nodes = any.nodes;
-        if (any.outcome == search_outcome::found) {
-            result.best.origin = std::move(any.origin);
-            result.best.height = any.height;
-        }
-        if (any.outcome == search_outcome::exhausted) result.raise(all, no_limit, std::move(any.blamed));
-    }
-    if (result.least_stacking < result.best.height && result.best.height != no_limit) {
-        scaled_shapes const scaled = scale_down(all);
-        byte_count const units = result.best.height / scaled.unit + 1;
-        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
-            detail::minimize_in<std::int64_t>(all, scaled, options, driver, result);
-    }
-    result.is_proved = result.best.height == result.bound;
-    return result;
-}
+[[nodiscard]] minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                                 search_options const& options, search_driver& driver);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/minimize.ipp>
+#endif
 
 #endif

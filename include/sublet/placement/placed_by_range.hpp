@@ -36,97 +36,27 @@ namespace sublet {
 class placed_by_range {
 public:
     /// Requires: `conflicts` outlives this.
-    explicit placed_by_range(placement_conflicts const& conflicts)
-        : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), stacks_(4 * leaves_)
-    {
-        for (buffer_id b = 0; b != conflicts.buffers(); ++b)
-            for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_asked; });
-        for (std::size_t node = 2; node < use_.size(); ++node)
-            if (use_[node / 2] != 0) use_[node] |= is_under_asked;
-    }
+    explicit placed_by_range(placement_conflicts const& conflicts);
 
     /// As if nothing had been placed.  O(positions)
-    void clear()
-    {
-        visits_ = 0;
-        step_cost_ = 1;
-        stacks_.assign(4 * leaves_, {});
-        stretches_.clear();
-    }
+    void clear();
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
     /// What lies on others is allowed.
-    void insert(buffer_id b, byte_count begin, byte_count end)
-    {
-        std::uint64_t steps = 16; // what one costs whatever is found
-        for_each_node_of_ranges(
-            b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node], begin, end); });
-        for_each_node_of_begins(
-            b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node + 1], begin, end); });
-        visits_ += step_cost_ * steps;
-        step_cost_ = 1 + smaller<std::uint64_t>(stretches_.size() >> 16, 15);
-    }
+    void insert(buffer_id b, byte_count begin, byte_count end);
 
     /// The bytes from `begin` to `end` are free for b.
-    [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const
-    {
-        bool is_free = true;
-        for_each_stack_in_the_way(b, [&](stack s) {
-            std::uint32_t at = s.lowest;
-            while (at != none && stretches_[at].end <= begin) at = stretches_[at].above;
-            if (at != none && stretches_[at].begin < end) is_free = false;
-        });
-        return is_free;
-    }
+    [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const;
 
     /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
     /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
     /// all.
     [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
-                                        byte_count ceiling, bool in_haste = false)
-    {
-        if (size > ceiling) return no_offset;
-        byte_count const highest = ceiling - size;
-        cursors_.clear();
-        for_each_stack_in_the_way(b, [this](stack s) { cursors_.push_back(stretches_[s.lowest]); });
-        visits_ += step_cost_ * cursors_.size();
-        std::uint64_t const stop =
-            in_haste ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
-
-        // Each union in turn lifts the buffer above what it meets of it, until none of them does.
-        byte_count at = 0;
-        for (std::size_t i = 0, content = 0; content < cursors_.size();
-             i = i + 1 < cursors_.size() ? i + 1 : 0) {
-            stretch& next = cursors_[i];
-            ++content;
-            while (next.begin < at + size) {
-                if (next.end > at) {
-                    bool const gives_up = visits_ >= stop;
-                    at = align_up(gives_up ? top(b) : next.end, alignment);
-                    if (at > highest) return no_offset;
-                    if (gives_up) return at;
-                    content = 1;
-                }
-                visits_ += step_cost_;
-                if (next.above == none) next.begin = no_offset;
-                else next = stretches_[next.above];
-            }
-        }
-        return at;
-    }
+                                        byte_count ceiling, bool in_haste = false);
 
 private:
     /// The end of the highest that is in the way of b.
-    byte_count top(buffer_id b)
-    {
-        byte_count end = 0;
-        for_each_stack_in_the_way(b, [&](stack s) {
-            for (; stretches_[s.recent].above != none; visits_ += step_cost_)
-                s.recent = stretches_[s.recent].above;
-            end = larger(end, stretches_[s.recent].end);
-        });
-        return end;
-    }
+    byte_count top(buffer_id b);
 
     static constexpr std::uint32_t none = byte_unions::none;
     enum : unsigned char { is_asked = 1, is_under_asked = 2 };
@@ -174,5 +104,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/placed_by_range.ipp>
+#endif
 
 #endif

@@ -25,14 +25,11 @@
 /// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
 /// position are a lower bound, and often reached.
 
-#include <sublet/contract.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace sublet {
@@ -82,17 +79,12 @@ struct placement_problem {
 
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
-[[nodiscard]] inline std::size_t pool_count(placement_problem const& problem)
-{
-    std::size_t pools = problem.pools.size();
-    for (placement_buffer const& b : problem.buffers) {
-        if (b.pool < pools) continue;
-        SUBLET_EXPECTS(b.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
-        pools = std::size_t{b.pool} + 1;
-    }
-    return pools;
-}
+[[nodiscard]] std::size_t pool_count(placement_problem const& problem);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/problem.ipp>
+#endif
 
 #endif

@@ -16,8 +16,6 @@
 
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -85,19 +83,14 @@ namespace detail {
 }
 
 /// The worst of all pools, and the first that has it.
-inline void sum_up(placement& all)
-{
-    all.status = placement_status::optimal;
-    all.pool = 0;
-    for (std::size_t pool = 0; pool != all.pools.size(); ++pool)
-        if (all.pools[pool].status > all.status) {
-            all.status = all.pools[pool].status;
-            all.pool = static_cast<pool_id>(pool);
-        }
-}
+void sum_up(placement& all);
 
 } // namespace detail
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/result.ipp>
+#endif
 
 #endif

@@ -13,10 +13,8 @@
 /// is found in order, and whole blocks that are not are passed over.
 
 #include <sublet/live_range.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -43,39 +41,13 @@ struct lying_piece {
 ///             the blocks that are alive with it).
 class sorted_pieces {
 public:
-    void insert(lying_piece const& piece)
-    {
-        std::size_t const which = block_of(piece);
-        std::vector<lying_piece>& items = blocks_[which].items;
-        items.push_back(piece);
-        std::size_t at = items.size() - 1;
-        for (; at != 0 && piece < items[at - 1]; --at) items[at] = items[at - 1];
-        items[at] = piece;
-        blocks_[which].lives = hull(blocks_[which].lives, piece.when);
-        if (items.size() == most) split(which, at + 1 == most ? most - 1 : most / 2);
-    }
+    void insert(lying_piece const& piece);
 
     /// Requires: it lies there.
-    void erase(lying_piece const& piece)
-    {
-        std::vector<lying_piece>& items = blocks_[block_of(piece)].items;
-        std::size_t at = first_that(items.size(), [&](std::size_t i) { return !(items[i] < piece); });
-        for (; at + 1 != items.size(); ++at) items[at] = items[at + 1];
-        items.pop_back();
-    }
+    void erase(lying_piece const& piece);
 
     /// Append those that overlap `when`, ascending; returns how many were looked at.
-    std::uint64_t list(live_range when, std::vector<lying_piece>& found) const
-    {
-        std::uint64_t visits = blocks_.size();
-        for (block const& b : blocks_) {
-            if (b.lives.first >= when.last || when.first >= b.lives.last) continue;
-            visits += b.items.size();
-            for (lying_piece const& p : b.items)
-                if (p.when.first < when.last && when.first < p.when.last) found.push_back(p);
-        }
-        return visits;
-    }
+    std::uint64_t list(live_range when, std::vector<lying_piece>& found) const;
 
 private:
     static constexpr std::size_t most = 128;
@@ -85,10 +57,7 @@ private:
         std::vector<lying_piece> items = {};
     };
 
-    [[nodiscard]] std::size_t block_of(lying_piece const& piece) const
-    {
-        return first_that(blocks_.size() - 1, [&](std::size_t i) { return piece < blocks_[i + 1].lowest; });
-    }
+    [[nodiscard]] std::size_t block_of(lying_piece const& piece) const;
 
     /// Those from place `at` on become a block of their own: as many as there are below, or the last one, if
     /// they come in order.
@@ -113,5 +82,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/sorted_pieces.ipp>
+#endif
 
 #endif

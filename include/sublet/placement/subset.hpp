@@ -9,10 +9,7 @@
 ///     subset         0     1  2        part
 
 #include <sublet/placement/shapes.hpp>
-#include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,24 +18,13 @@ namespace sublet {
 /// Requires:   `chosen` ascends.
 /// Ensures:    shape i of the result is `chosen[i]`, with its parts.
 /// Complexity: O(all shapes and their parts + positions).
-[[nodiscard]] inline placement_shapes subset_of(placement_shapes const& all,
-                                                std::vector<std::uint32_t> const& chosen)
-{
-    placement_shapes some;
-    some.positions = all.positions;
-    std::vector<std::uint32_t> number(all.size(), no_buffer);
-    for (std::uint32_t s : chosen) {
-        number[s] = static_cast<std::uint32_t>(some.size());
-        some.shapes.push_back(all.shapes[s]);
-        for (shape_piece const& piece : all.pieces_of(s)) some.pieces.push_back(piece);
-        some.first_piece.push_back(static_cast<std::uint32_t>(some.pieces.size()));
-    }
-    for (shape_part const& part : all.parts)
-        if (number[part.shape] != no_buffer)
-            some.parts.push_back({number[part.shape], part.buffer, part.distance});
-    return some;
-}
+[[nodiscard]] placement_shapes subset_of(placement_shapes const& all,
+                                         std::vector<std::uint32_t> const& chosen);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/subset.ipp>
+#endif
 
 #endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_CHOOSE_POOLS_IPP
+#define SUBLET_PLACEMENT_IMPL_CHOOSE_POOLS_IPP
+
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/live_range.hpp>
+#include <sublet/placement/bound.hpp>
+#include <sublet/placement/choose_pools.hpp>
+#include <sublet/placement/result.hpp>
+
+#include <bit>
+#include <cstddef>
+
+namespace sublet::detail {
+
+/// So often it is tried whether a pool can be placed with one more.
+inline constexpr std::size_t most_questions = 64;
+
+SUBLET_DECL pool_moves::pool_moves(placement_problem const& together, pool_candidates const& where)
+    : candidates(where)
+{
+    std::vector<buffer_id> everybody;
+    for (buffer_id b = 0; b != together.buffers.size(); ++b) everybody.push_back(b);
+    shapes = shapes_of(together, everybody);
+    choice.assign(candidates.size(), 0);
+    shape_of.assign(candidates.size(), no_buffer);
+    storage_of.assign(shapes.size(), no_buffer);
+    for (shape_part const& p : shapes.parts) {
+        storage_of[p.shape] = candidates.storage_of[p.buffer];
+        shape_of[storage_of[p.shape]] = p.shape;
+    }
+    for (pool_candidate const& c : candidates.of) {
+        SUBLET_EXPECTS(c.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
+        while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, capacity.size()).capacity);
+    }
+    load.assign(capacity.size(), load_tree(shapes.positions.size()));
+    for (std::uint32_t s = 0; s != shapes.size(); ++s)
+        for (shape_piece const& p : shapes.pieces_of(s))
+            load[pool(storage_of[s])].add(p.when, p.end - p.begin);
+}
+
+SUBLET_DECL void pool_moves::move(std::uint32_t k, std::uint32_t to)
+{
+    std::uint32_t const s = shape_of[k];
+    pool_id const from = pool(k);
+    choice[k] = to;
+    if (s == no_buffer) return;
+    for (shape_piece const& p : shapes.pieces_of(s)) {
+        load[from].remove(p.when, p.end - p.begin);
+        load[pool(k)].add(p.when, p.end - p.begin);
+    }
+}
+
+SUBLET_DECL bool pool_moves::is_crowded(std::uint32_t k, pool_id where, bool with_it) const
+{
+    for (shape_piece const& p : shapes.pieces_of(shape_of[k])) {
+        byte_count const more = with_it ? p.end - p.begin : 0, most = load[where].most(p.when);
+        if (most > capacity[where] || more > capacity[where] - most) return true;
+    }
+    return false;
+}
+
+SUBLET_DECL std::uint64_t price(byte_count extra, double relief)
+{
+    return std::bit_cast<std::uint64_t>(static_cast<double>(extra) / relief); // ascends as the ratio does
+}
+
+/// Move on who costs least for the relief that it gives, until nowhere too many bytes are alive, or nobody
+/// who is there can go on.
+SUBLET_DECL void lower_loads(pool_moves& all)
+{
+    auto const positions = static_cast<step_id>(all.shapes.positions.size());
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
+            std::vector<std::uint32_t> crowded{0}; // below a rank: the positions where there is too much,
+            std::vector<byte_count> excess{0};     // and how much too much
+            for (step_id at = 0; at != positions; ++at) {
+                byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
+                crowded.push_back(crowded.back() + (bytes > most));
+                excess.push_back(checked_add(excess.back(), bytes > most ? bytes - most : 0));
+            }
+            if (crowded.back() == 0) continue;
+            std::vector<keyed> cheapest;
+            for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
+                std::uint32_t const k = all.storage_of[s];
+                if (all.pool(k) != pool || !all.can_go_on(k)) continue;
+                double relief = 0; // what it takes away from where there is too much, or all of that
+                for (shape_piece const& p : all.shapes.pieces_of(s)) {
+                    auto const own =
+                        static_cast<double>(p.end - p.begin) * (crowded[p.when.last] - crowded[p.when.first]);
+                    auto const all_there = static_cast<double>(excess[p.when.last] - excess[p.when.first]);
+                    relief += own < all_there ? own : all_there;
+                }
+                if (relief > 0)
+                    cheapest.push_back({price(all.extra(k), relief), falling(all.shapes.shapes[s].size), k});
+            }
+            sort_keyed(cheapest);
+            for (keyed const& c : cheapest)
+                if (all.is_crowded(c.who, pool, false)) {
+                    all.move(c.who, all.choice[c.who] + 1);
+                    moved = true;
+                }
+        }
+    }
+}
+
+/// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
+/// are; pins that contradict each other are too high.
+SUBLET_DECL placed_pool try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
+                                 pack_options options, search_driver& driver, std::vector<byte_count>& offset)
+{
+    std::vector<buffer_id> members;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        if (all.pool(all.candidates.storage_of[b]) == pool) members.push_back(b);
+    options.objective = placement_objective::fit;
+    options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
+    pool_limits const limits = limits_of(problem, pool);
+    return pack_pool(problem, members, limits, options.objective, offset,
+                     [&](placement_shapes const& shapes, placement_bound const& bound, placed_pool& out) {
+                         return pack_shapes(shapes, bound, limits.capacity, options, driver, out);
+                     });
+}
+
+SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options,
+                        search_driver& driver)
+{
+    std::size_t const pools = all.capacity.size();
+    std::vector<unsigned char> is_settled(pools, 0);
+    std::vector<unsigned> rounds(pools, 0);
+    std::vector<byte_count> offset(problem.buffers.size(), no_offset);
+    bool fits = true;
+    for (pool_id pool = 0; pool != pools;) {
+        if (is_settled[pool] != 0 || all.capacity[pool] == no_limit) {
+            ++pool;
+            continue;
+        }
+        is_settled[pool] = 1;
+        placed_pool const tried = try_pool(problem, all, pool, options, driver, offset);
+        if (tried.status <= placement_status::feasible) continue;
+        bool const is_fault = tried.proof.bytes == no_limit;
+        std::vector<unsigned char> is_to_blame(all.choice.size(), 0);
+        for (buffer_id b : tried.proof.buffers) is_to_blame[all.candidates.storage_of[b]] = is_fault;
+        std::vector<live_range> too_high;
+        for (shape_part const& p : all.shapes.parts)
+            if (all.pool(all.storage_of[p.shape]) == pool && !is_fault &&
+                offset[p.buffer] + problem.buffers[p.buffer].size > all.capacity[pool])
+                too_high.push_back(all.shapes.shapes[p.shape].life);
+        std::vector<std::uint32_t> const below = covered_below(too_high, all.shapes.positions.size());
+        std::vector<keyed> cheapest;
+        for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
+            std::uint32_t const k = all.storage_of[s];
+            live_range const life = all.shapes.shapes[s].life;
+            bool const is_beside = is_fault ? is_to_blame[k] != 0 : below[life.first] != below[life.last];
+            if (all.pool(k) != pool || !all.can_go_on(k) || !is_beside) continue;
+            byte_count const size = all.shapes.shapes[s].size;
+            cheapest.push_back({price(all.extra(k), static_cast<double>(size)), falling(size), k});
+        }
+        sort_keyed(cheapest);
+        if (cheapest.empty() || driver.stop(no_limit, 0, 0)) {
+            fits = false;
+            continue;
+        }
+        // Twice as much in each round, so that there are few.
+        byte_count wanted = is_fault ? 1 : tried.height - all.capacity[pool];
+        wanted = wanted << rounds[pool] >> rounds[pool] == wanted ? wanted << rounds[pool] : no_limit;
+        if (rounds[pool] < 40) ++rounds[pool];
+        for (std::size_t i = 0; i != cheapest.size() && wanted != 0; ++i) {
+            std::uint32_t const k = cheapest[i].who;
+            all.move(k, all.choice[k] + 1);
+            is_settled[all.pool(k)] = 0;
+            wanted -= smaller(wanted, all.shapes.shapes[all.shape_of[k]].size);
+        }
+        is_settled[pool] = 0;
+        pool = 0;
+    }
+    return fits;
+}
+
+SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_moves& all)
+{
+    std::vector<buffer_id> everybody;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) everybody.push_back(b);
+    std::vector<placement_shapes> shapes; // by pool: they differ in their alignments
+    std::vector<placed_pieces> placed;
+    for (std::size_t pool = 0; pool != all.capacity.size(); ++pool) {
+        shapes.push_back(shapes_of(problem, everybody, limits_of(problem, pool)));
+        placed.push_back(placed_pieces(shapes.back()));
+        if (shapes.back().fault != shape_fault::none) return false;
+    }
+    std::vector<keyed> order; // pinned ones first
+    for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
+        placement_shape const& shape = all.shapes.shapes[s];
+        order.push_back({byte_count{shape.pinned == no_offset}, falling(shape.size), s});
+    }
+    sort_keyed(order);
+    for (keyed const& o : order) {
+        std::uint32_t const k = all.storage_of[o.who];
+        byte_count at = no_offset;
+        for (std::uint32_t c = 0; c != all.candidates.count(k) && at == no_offset; ++c) {
+            pool_id const pool = all.candidates.at(k, c).pool;
+            placement_shape const& shape = shapes[pool].shapes[o.who];
+            byte_count const capacity = smaller(all.capacity[pool], no_limit - 1);
+            byte_count const pinned = shape.pinned;
+            if (shape.size > capacity || (pinned != no_offset && pinned > capacity - shape.size)) continue;
+            at = placed[pool].free_origin(shapes[pool], o.who, pinned == no_offset ? 0 : pinned,
+                                          pinned == no_offset ? capacity - shape.size : pinned);
+            if (at == no_offset) continue;
+            placed[pool].insert(shapes[pool], o.who, at);
+            all.move(k, c);
+        }
+        if (at == no_offset) return false;
+    }
+    return true;
+}
+
+/// Who is not in its cheapest pool goes to a cheaper one that has room and where `fits` agrees, the greatest
+/// saving first.
+template <class Fits>
+void come_back(pool_moves& all, Fits fits)
+{
+    std::vector<keyed> away;
+    for (std::uint32_t k = 0; k != all.choice.size(); ++k)
+        if (all.saving(k) != 0) away.push_back({falling(all.saving(k)), 0, k});
+    sort_keyed(away);
+    for (keyed const& a : away) {
+        std::uint32_t const k = a.who, before = all.choice[k];
+        for (std::uint32_t c = 0; c != before; ++c) {
+            pool_id const pool = all.candidates.at(k, c).pool;
+            if (all.shape_of[k] != no_buffer && all.is_crowded(k, pool, true)) continue;
+            all.move(k, c);
+            if (fits(pool)) break;
+            all.move(k, before);
+        }
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
+                                         search_driver& driver)
+{
+    placement_problem together = problem;
+    for (placement_buffer& b : together.buffers) b.pool = 0;
+    detail::pool_moves all(together, candidates_of(problem));
+    pool_assignment result;
+    for (std::uint32_t k = 0; k != all.choice.size(); ++k)
+        result.cost_bound = checked_add(result.cost_bound, all.now(k).cost);
+    if (all.shapes.fault == shape_fault::none) { // otherwise no choice helps
+        detail::lower_loads(all);
+        detail::come_back(all, [](pool_id) { return true; });
+        if (!detail::settle(together, all, options, driver)) {
+            std::vector<std::uint32_t> const before = all.choice;
+            if (!detail::place_greedily(together, all))
+                for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
+        }
+        std::size_t asked = 0;
+        std::vector<byte_count> offset(problem.buffers.size(), no_offset);
+        detail::come_back(all, [&](pool_id pool) {
+            if (all.capacity[pool] == no_limit) return true;
+            if (++asked > detail::most_questions || driver.stop(no_limit, 0, 0)) return false;
+            return detail::try_pool(together, all, pool, options, driver, offset).status <=
+                   placement_status::feasible;
+        });
+    }
+    for (std::uint32_t k : all.candidates.storage_of) result.pool_of.push_back(all.pool(k));
+    for (std::uint32_t k = 0; k != all.choice.size(); ++k)
+        result.cost = checked_add(result.cost, all.now(k).cost);
+    return result;
+}
+
+} // namespace sublet
+
+#endif

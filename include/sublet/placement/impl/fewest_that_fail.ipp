@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_FEWEST_THAT_FAIL_IPP
+#define SUBLET_PLACEMENT_IMPL_FEWEST_THAT_FAIL_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/fewest_that_fail.hpp>
+#include <sublet/placement/portfolio.hpp>
+#include <sublet/placement/subset.hpp>
+
+#include <utility>
+
+namespace sublet::detail {
+
+/// The lowest place within the capacity for one shape at or above `from`; `no_offset` if there is none.
+SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
+{
+    byte_count at = align_up(from, shape);
+    if (shape.pinned != no_offset) at = at <= shape.pinned ? shape.pinned : no_offset;
+    return at <= capacity && shape.size <= capacity - at ? at : no_offset;
+}
+
+/// Whether `above` can be stacked on `below`, and both within the capacity.
+SUBLET_DECL bool stacks(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
+                        byte_count capacity)
+{
+    byte_count const at = lowest_place(all.shapes[below], 0, capacity);
+    shape_reach const up = reach(all, below, above);
+    if (at == no_offset || !up.meets) return at != no_offset;
+    auto const from = larger(static_cast<std::int64_t>(at) + up.distance, std::int64_t{0});
+    return lowest_place(all.shapes[above], static_cast<byte_count>(from), capacity) != no_offset;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
+                                            std::vector<std::uint32_t> blamed, std::uint64_t nodes,
+                                            search_driver& driver)
+{
+    for (std::uint32_t s : blamed)
+        if (detail::lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
+    for (std::uint32_t a : blamed)
+        for (std::uint32_t b : blamed)
+            if (a < b && !detail::stacks(all, a, b, capacity) && !detail::stacks(all, b, a, capacity))
+                return {{a, b}};
+
+    failing_shapes result{std::move(blamed)};
+    std::vector<unsigned char> is_needed(all.size(), 0);
+    for (;;) {
+        std::uint32_t smallest = no_buffer; // of those that might not be needed
+        for (std::uint32_t s : result.shapes)
+            if (is_needed[s] == 0 &&
+                (smallest == no_buffer || all.shapes[s].size < all.shapes[smallest].size))
+                smallest = s;
+        if (smallest == no_buffer) return result;
+        if (result.nodes >= nodes) {
+            result.is_minimal = false;
+            return result;
+        }
+        is_needed[smallest] = 1;
+        std::vector<std::uint32_t> rest;
+        for (std::uint32_t s : result.shapes)
+            if (s != smallest) rest.push_back(s);
+        search_result const found =
+            decide(subset_of(all, rest), capacity, {.nodes = nodes - result.nodes}, driver);
+        result.nodes += found.nodes;
+        if (found.outcome == search_outcome::exhausted) {
+            result.shapes.clear();
+            for (std::uint32_t i : found.blamed) result.shapes.push_back(rest[i]);
+        }
+        if (found.outcome == search_outcome::limit) result.is_minimal = false;
+    }
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_PLACE_IPP
+#define SUBLET_PLACEMENT_IMPL_PLACE_IPP
+
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/choose_pools.hpp>
+#include <sublet/placement/clocked.hpp>
+#include <sublet/placement/fewest_that_fail.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/placement/replan.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+/// What place() asks of pack().
+SUBLET_DECL pack_options counts_of(place_options const& options)
+{
+    pack_options counts;
+    counts.objective = options.objective;
+    counts.seed = options.seed;
+    if (options.time_limit > 0) counts.improve_visits = counts.nodes = no_limit;
+    counts.visits = options.visits.value_or(counts.visits);
+    counts.improve_visits = options.improve_visits.value_or(counts.improve_visits);
+    counts.nodes = options.nodes.value_or(counts.nodes);
+    return counts;
+}
+
+/// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
+SUBLET_DECL void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts,
+                         search_driver& driver, placement_proof& proof)
+{
+    placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
+    std::vector<std::uint32_t> blamed;
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) blamed.push_back(s);
+    proof.buffers = buffers_in(
+        shapes, fewest_that_fail(shapes, proof.bytes - 1, std::move(blamed), counts.nodes, driver).shapes);
+}
+
+/// Each in its own pool.
+SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
+                                  std::vector<unsigned char> const& keep, pack_options const& counts,
+                                  clocked& driver)
+{
+    bool is_new = true;
+    for (std::size_t b = 0; b != keep.size(); ++b)
+        is_new = is_new && previous[b] == no_offset && keep[b] == 0;
+    placement result =
+        is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
+    for (pool_id pool = 0; pool != result.pools.size(); ++pool)
+        if (placed_pool& out = result.pools[pool]; out.proof.kind == proof_kind::exhausted) {
+            told_driver told(driver, out.height, out);
+            shorten(problem, pool, counts, told, out.proof);
+        }
+    result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
+    return result;
+}
+
+/// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
+/// they bound its height.
+SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& candidates,
+                            pack_options const& counts, search_driver& driver, placement& result)
+{
+    for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+        if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
+    for (buffer_gap& gap : problem.gaps)
+        if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
+    placement const forced = pack(problem, counts, driver);
+    for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
+        placed_pool& out = result.pools[pool];
+        if (out.status != placement_status::infeasible) continue;
+        out.proof = forced.pools[pool].proof;
+        out.lower_bound = forced.pools[pool].lower_bound;
+        out.peak_position = forced.pools[pool].peak_position;
+        if (forced.pools[pool].status != placement_status::infeasible) out.status = placement_status::limit;
+    }
+    sum_up(result);
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
+{
+    SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
+    std::size_t const buffers = problem.buffers.size();
+    auto const previous = options.previous.tabulate(buffers);
+    auto const keep = options.keep.tabulate(buffers);
+
+    clocked driver(options.threads, options.stop, options.progress, options.time_limit);
+    pack_options const counts = detail::counts_of(options);
+    if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, counts, driver);
+
+    driver.begin(2); // half of the time at most
+    pool_assignment const chosen = choose_pools(problem, counts, driver);
+    placement_problem fixed = problem;
+    for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
+    fixed.choices.clear();
+    placement result = detail::place_fixed(fixed, previous, keep, counts, driver);
+    if (result.status == placement_status::infeasible)
+        detail::claim_less(fixed, candidates_of(problem), counts, driver, result);
+    result.pool_of = chosen.pool_of;
+    result.cost = chosen.cost;
+    result.cost_bound = chosen.cost_bound;
+    if (result.cost > result.cost_bound && result.status == placement_status::optimal)
+        result.status = placement_status::feasible;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
+#define SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
+
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/problem.hpp>
+
+namespace sublet {
+
+SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
+{
+    std::size_t pools = problem.pools.size();
+    for (placement_buffer const& b : problem.buffers) {
+        if (b.pool < pools) continue;
+        SUBLET_EXPECTS(b.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
+        pools = std::size_t{b.pool} + 1;
+    }
+    return pools;
+}
+
+} // namespace sublet
+
+#endif
