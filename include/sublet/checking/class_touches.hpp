@@ -12,7 +12,6 @@
 /// A class may have several first and several last steps, of which none comes before the other. Others are
 /// left out where that is plain to see; to have kept them would cost time only.
 
-#include <sublet/checking/check_places.hpp>
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/graph/program.hpp>
@@ -20,10 +19,6 @@
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <vector>
 
 namespace sublet {
 
@@ -53,53 +48,10 @@ public:
     /// Whether a step is done with the bytes of class u when it writes class v there. It is if it only reads
     /// them early, and if it may write the result over the one operand that it reads of u, early or not.
     [[nodiscard]] bool hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
-                                  bool in_place) const
-    {
-        value_id operand = no_value;
-        bool is_late = false, are_several = false;
-        for (touch t : p_.touches(s)) {
-            if (asked_.root[t.value] != u) continue;
-            if (t.kind == touch_kind::def) return false;
-            is_late = is_late || t.kind == touch_kind::use;
-            are_several = are_several || (operand != no_value && operand != t.value);
-            operand = t.value;
-        }
-        for (edge_use e : p_.edge_uses()) // they read after the writes
-            if (asked_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
-        if (!is_late) return true;
-        if (are_several) return false;
-        if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
-        if (detail::place_of(plan, u) != detail::place_of(plan, v)) return false;
-        for (overwrite o : p_.overwrites(s))
-            if (o.in == operand && asked_.root[o.out] == v && order_.def_of[o.out] == s) return true;
-        return false;
-    }
+                                  bool in_place) const;
 
 private:
-    csr_rows outermost(bool only_defs) const
-    {
-        std::vector<unsigned char> is_read(p_.values());
-        for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
-            if (t.kind != touch_kind::def) is_read[t.value] = 1;
-        return csr_rows::gathered(p_.values(), [&](auto add) {
-            std::vector<step_id> settled(p_.values(), no_step); // by root: the last step that needs no row
-            for (step_id s = 0; s != p_.steps(); ++s) {
-                for (touch t : p_.touches(s)) {
-                    bool const is_def = t.kind == touch_kind::def;
-                    bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
-                    if (is_inner) settled[asked_.root[t.value]] = s;
-                }
-                for (touch t : p_.touches(s)) {
-                    value_id const r = asked_.root[t.value];
-                    if (only_defs && t.kind != touch_kind::def) continue;
-                    if (asked_.is_planned(r) && settled[r] != s) add(r, settled[r] = s);
-                }
-            }
-            for (edge_use u : p_.edge_uses())
-                if (!only_defs && asked_.is_planned(asked_.root[u.value]))
-                    add(asked_.root[u.value], p_.steps_of(u.pred).last - 1);
-        });
-    }
+    csr_rows outermost(bool only_defs) const;
 
     snapshot const& p_;
     plan_demands const& asked_;
@@ -109,5 +61,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/class_touches.ipp>
+#endif
 
 #endif

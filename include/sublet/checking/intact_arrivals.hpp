@@ -19,14 +19,10 @@
 /// going down from "everything". That one value at a time can go down is what makes such problems separable.
 
 #include <sublet/checking/intact_values.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -38,34 +34,14 @@ public:
     /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
     ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
     intact_arrivals(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
-                    intact_values& scratch)
-        : p_(p), arrivals_(p.nodes()), is_reached_(p.nodes(), 0), is_walked_(p.nodes(), 0)
-    {
-        std::vector<node_id> written_in(p.values(), no_node);
-        arrive(0, given);
-        while (!open_.empty()) {
-            node_id const n = open_.back();
-            open_.pop_back();
-            walk(n, classes, written_in, scratch);
-            while (!losses_.empty()) {
-                auto const [from, v] = losses_.back();
-                losses_.pop_back();
-                for (node_id s : p_.successors(from)) lose_value(s, v);
-            }
-        }
-    }
+                    intact_values& scratch);
 
     /// Whether some path from the entry leads there.
     [[nodiscard]] bool is_reached(node_id n) const { return is_reached_[n] != 0; }
     [[nodiscard]] std::vector<unsigned char> const& reached() const { return is_reached_; }
 
     /// Add what is intact where n begins.
-    void enter(node_id n, intact_values& now) const
-    {
-        arrival const& known = arrivals_[n];
-        for (std::size_t i = 0; i != known.values.size(); ++i)
-            if (known.is_there[i]) now.add(known.values[i]);
-    }
+    void enter(node_id n, intact_values& now) const;
 
 private:
     /// Values that the first path has brought, ascending.
@@ -79,47 +55,10 @@ private:
         value_id value;
     };
 
-    void arrive(node_id n, std::vector<value_id> const& values)
-    {
-        arrival& known = arrivals_[n];
-        if (!std::exchange(is_reached_[n], 1)) {
-            known = {values, std::vector<unsigned char>(values.size(), 1),
-                     std::vector<unsigned char>(values.size(), 0)};
-            open_.push_back(n);
-            return;
-        }
-        for (std::size_t i = 0, j = 0; i != known.values.size(); ++i) {
-            while (j != values.size() && values[j] < known.values[i]) ++j;
-            if (j == values.size() || values[j] != known.values[i]) lose(n, i);
-        }
-    }
-    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in, intact_values& now)
-    {
-        is_walked_[n] = 1;
-        enter(n, now);
-        for (touch t : p_.touches(p_.steps_of(n)))
-            if (t.kind == touch_kind::def && classes.is_placed(t.value)) {
-                now.write(t.value);
-                written_in[t.value] = n;
-            }
-        arrival& known = arrivals_[n];
-        for (std::size_t i = 0; i != known.values.size(); ++i)
-            known.passes[i] = now.has(known.values[i]) && written_in[known.values[i]] != n;
-        std::vector<value_id> const leaving = now.taken();
-        for (node_id s : p_.successors(n)) arrive(s, leaving);
-    }
-    void lose(node_id n, std::size_t i)
-    {
-        arrival& known = arrivals_[n];
-        if (std::exchange(known.is_there[i], 0) && is_walked_[n] && known.passes[i])
-            losses_.push_back({n, known.values[i]});
-    }
-    void lose_value(node_id n, value_id v)
-    {
-        std::vector<value_id> const& values = arrivals_[n].values;
-        std::size_t const i = first_that(values.size(), [&](std::size_t at) { return values[at] >= v; });
-        if (i != values.size() && values[i] == v) lose(n, i);
-    }
+    void arrive(node_id n, std::vector<value_id> const& values);
+    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in, intact_values& now);
+    void lose(node_id n, std::size_t i);
+    void lose_value(node_id n, value_id v);
 
     snapshot const& p_;
     std::vector<arrival> arrivals_;         // by node
@@ -130,5 +69,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/intact_arrivals.ipp>
+#endif
 
 #endif

@@ -15,13 +15,9 @@
 #include <sublet/checking/demands.hpp>
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,24 +29,7 @@ namespace sublet {
 class placed_classes {
 public:
     /// Requires: check_places has passed the plan.
-    placed_classes(plan_demands const& asked, memory_plan const& plan) : asked_(&asked), plan_(&plan)
-    {
-        std::size_t const values = plan.buffer_of.size();
-        std::vector<keyed> by_place;
-        for (value_id r = 0; r != values; ++r)
-            if (asked.root[r] == r && is_placed(r))
-                by_place.push_back({detail::place_of(plan, r).pool, detail::place_of(plan, r).offset, r});
-        sort_keyed(by_place);
-        rank_ = std::vector<std::uint32_t>(values, rank_set::none);
-        for (keyed const& k : by_place) {
-            rank_[k.who] = static_cast<std::uint32_t>(root_.size());
-            root_.push_back(k.who);
-        }
-        values_of_ = csr_rows::gathered(root_.size(), [this, values](auto add) {
-            for (value_id v = 0; v != values; ++v)
-                if (is_placed(v)) add(rank_of(v), v);
-        });
-    }
+    placed_classes(plan_demands const& asked, memory_plan const& plan);
     [[nodiscard]] std::size_t size() const { return root_.size(); }
     [[nodiscard]] bool is_placed(value_id v) const { return plan_->buffer_of[v] != no_buffer; }
     /// Where v's class stands among all.  Requires: v is placed.
@@ -68,17 +47,7 @@ public:
         return begin < end;
     }
     /// `value` is there where `other` is written.
-    [[nodiscard]] witness clash(value_id value, value_id other, step_id position) const
-    {
-        auto const [begin, end] = overlap(value, other);
-        return {.what = fault::clash,
-                .value = value,
-                .other = other,
-                .position = position,
-                .begin = begin,
-                .end = end,
-                .pool = detail::place_of(*plan_, value).pool};
-    }
+    [[nodiscard]] witness clash(value_id value, value_id other, step_id position) const;
     /// Call `see(rank)` for those in `set` that v's class overlaps, itself left out; it may take them out.
     ///
     /// Requires:   those in `set` lie apart.
@@ -111,50 +80,16 @@ public:
     [[nodiscard]] bool has(value_id v) const { return has_[v] != 0; }
 
     /// Requires: no other class in the set overlaps that of v.
-    void add(value_id v)
-    {
-        if (has_[v]) return;
-        has_[v] = 1;
-        listed_.push_back(v);
-        if (count_[all_->rank_of(v)]++ == 0) classes_.insert(all_->rank_of(v));
-    }
+    void add(value_id v);
     /// Adds v and takes away what that overlaps, values of its own class excepted.
     ///
     /// Complexity: O(log n) and as much for each class that goes, and O(1) for each of its values.
-    void write(value_id v)
-    {
-        all_->each_hit(classes_, v, [this](std::uint32_t hit) {
-            for (value_id other : all_->values_at(hit)) has_[other] = 0;
-            count_[hit] = 0;
-            classes_.erase(hit);
-        });
-        add(v);
-    }
+    void write(value_id v);
     /// All of them, ascending; none is left.
     ///
     /// Complexity: O(k), k = values added since this was called last, if they ascended; O(k + m log m) if the
     ///             last m of them are out of order.
-    [[nodiscard]] std::vector<value_id> taken()
-    {
-        std::vector<value_id> values, late; // late: those from the first that is out of order
-        for (value_id v : listed_) {
-            if (!has_[v]) continue; // gone, or listed twice
-            bool const ascends = late.empty() && (values.empty() || values.back() < v);
-            (ascends ? values : late).push_back(v);
-            has_[v] = 0;
-            if (--count_[all_->rank_of(v)] == 0) classes_.erase(all_->rank_of(v));
-        }
-        listed_.clear();
-        if (late.empty()) return values;
-        sort_ascending(late);
-        std::vector<value_id> all;
-        all.reserve(values.size() + late.size());
-        for (std::size_t i = 0, j = 0; i != values.size() || j != late.size();) {
-            bool const is_early = j == late.size() || (i != values.size() && values[i] < late[j]);
-            all.push_back(is_early ? values[i++] : late[j++]);
-        }
-        return all;
-    }
+    [[nodiscard]] std::vector<value_id> taken();
 
 private:
     placed_classes const* all_;
@@ -165,5 +100,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/intact_values.ipp>
+#endif
 
 #endif

@@ -11,14 +11,9 @@
 /// It is the checker's own derivation, on purpose a second one.
 
 #include <sublet/checking/demands.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
-#include <concepts>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -31,30 +26,12 @@ struct node_ends {
 
 /// Requires:   `asked` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
-[[nodiscard]] inline node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked)
-{
-    node_ends ends;
-    std::vector<node_id> open;
-    ends.is_endless.assign(p.nodes(), 1);
-    for (node_id n = 0; n != p.nodes(); ++n)
-        if (p.successors(n).empty()) {
-            ends.is_endless[n] = 0;
-            open.push_back(n);
-        }
-    while (!open.empty()) {
-        node_id const n = open.back();
-        open.pop_back();
-        for (node_id before : p.predecessors(n))
-            if (std::exchange(ends.is_endless[before], 0)) open.push_back(before);
-    }
-    for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(asked.role[v], value_role::output)) ends.outputs.push_back(v);
-    ends.read_by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
-        for (edge_use u : p.edge_uses()) add(u.pred, u.value);
-    });
-    return ends;
-}
+[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/node_ends.ipp>
+#endif
 
 #endif

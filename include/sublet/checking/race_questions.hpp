@@ -21,11 +21,9 @@
 
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -78,31 +76,13 @@ Stream& operator<<(Stream& out, race const& r)
 }
 
 /// As the reason why a plan cannot be run so.
-[[nodiscard]] inline witness as_witness(race const& r)
-{
-    return {.what = fault::unordered,
-            .value = r.first_value,
-            .other = r.second_value,
-            .position = r.second,
-            .begin = r.begin,
-            .end = r.end,
-            .needed = r.first,
-            .pool = r.space};
-}
+[[nodiscard]] witness as_witness(race const& r);
 
 namespace detail {
 
 class access_walk {
 public:
-    explicit access_walk(std::vector<byte_access> const& list)
-        : list_(list), begin_(list.size()), end_(list.size()), stretch_(number_borders()),
-          stretches_(stretch_.size())
-    {
-        for (byte_access const& a : list_) {
-            SUBLET_EXPECTS(a.at != no_step, "sublet: an access has no place in the order");
-            if (asked_by_.size() <= a.at) asked_by_.resize(a.at + std::size_t{1}, no_step);
-        }
-    }
+    explicit access_walk(std::vector<byte_access> const& list);
 
     template <class Ask>
     void go(Ask ask)
@@ -133,31 +113,9 @@ private:
     };
 
     /// Through all spaces, the places at which accesses begin or end; there may be none.
-    std::size_t number_borders()
-    {
-        std::vector<keyed> borders; // {space, byte, access}
-        for (std::uint32_t i = 0; i != list_.size(); ++i) {
-            if (list_[i].begin >= list_[i].end) continue;
-            borders.push_back({list_[i].space, list_[i].begin, i});
-            borders.push_back({list_[i].space, list_[i].end, i});
-        }
-        sort_keyed(borders);
-        std::uint32_t number = 0;
-        for (std::size_t i = 0; i != borders.size(); ++i) {
-            keyed const& b = borders[i];
-            if (i == 0 || borders[i - 1].key != b.key || borders[i - 1].tie != b.tie) ++number;
-            (list_[b.who].begin == b.tie ? begin_ : end_)[b.who] = number;
-        }
-        return number + std::size_t{1}; // 0 is nobody's, below all
-    }
+    std::size_t number_borders();
 
-    void cut(std::uint32_t at)
-    {
-        if (stretches_.contains(at)) return;
-        std::uint32_t const below = stretches_.below(at);
-        stretch_[at] = below == stretches_.none ? stretch{} : stretch_[below];
-        stretches_.insert(at);
-    }
+    void cut(std::uint32_t at);
 
     template <class Ask>
     void read(std::uint32_t i, Ask& ask)
@@ -226,5 +184,9 @@ void race_questions(std::vector<byte_access> const& accesses, Ask ask)
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/race_questions.ipp>
+#endif
 
 #endif

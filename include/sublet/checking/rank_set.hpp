@@ -12,8 +12,6 @@
 ///
 /// Complexity: every operation O(log n) to the base of 64; n bits and a 63rd more of memory.
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,61 +22,22 @@ class rank_set {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    explicit rank_set(std::size_t n)
-    {
-        std::size_t words = 0;
-        do {
-            n = n / 64 + 1;
-            begin_[levels_++] = words;
-            words += n;
-        } while (n != 1);
-        words_ = std::vector<std::uint64_t>(words, 0);
-    }
+    explicit rank_set(std::size_t n);
 
     [[nodiscard]] bool contains(std::uint32_t r) const { return (words_[r / 64] >> r % 64 & 1) != 0; }
 
-    void insert(std::uint32_t r)
-    {
-        for (unsigned level = 0; level != levels_; ++level, r /= 64) word(level, r / 64) |= bit(r);
-    }
-    void erase(std::uint32_t r)
-    {
-        for (unsigned level = 0; level != levels_; ++level, r /= 64)
-            if ((word(level, r / 64) &= ~bit(r)) != 0) return;
-    }
+    void insert(std::uint32_t r);
+    void erase(std::uint32_t r);
 
     /// The largest member below r, or `none`.
-    [[nodiscard]] std::uint32_t below(std::uint32_t r) const
-    {
-        for (unsigned level = 0; level != levels_; ++level, r /= 64) {
-            std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & (bit(r) - 1);
-            if (on_this_side == 0) continue;
-            r = r / 64 * 64 + highest(on_this_side);
-            while (level-- != 0) r = r * 64 + highest(words_[begin_[level] + r]);
-            return r;
-        }
-        return none;
-    }
+    [[nodiscard]] std::uint32_t below(std::uint32_t r) const;
     /// The smallest member above r, or `none`.
-    [[nodiscard]] std::uint32_t above(std::uint32_t r) const
-    {
-        for (unsigned level = 0; level != levels_; ++level, r /= 64) {
-            std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & ~(bit(r) | (bit(r) - 1));
-            if (on_this_side == 0) continue;
-            r = r / 64 * 64 + lowest(on_this_side);
-            while (level-- != 0) r = r * 64 + lowest(words_[begin_[level] + r]);
-            return r;
-        }
-        return none;
-    }
+    [[nodiscard]] std::uint32_t above(std::uint32_t r) const;
 
 private:
-    static std::uint64_t bit(std::uint32_t r) { return std::uint64_t{1} << r % 64; }
-    static std::uint32_t highest(std::uint64_t w)
-    {
-        return 63 - static_cast<std::uint32_t>(std::countl_zero(w));
-    }
-    static std::uint32_t lowest(std::uint64_t w) { return static_cast<std::uint32_t>(std::countr_zero(w)); }
+    static std::uint64_t bit(std::uint32_t r);
+    static std::uint32_t highest(std::uint64_t w);
+    static std::uint32_t lowest(std::uint64_t w);
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
     std::vector<std::uint64_t> words_; // level by level
@@ -87,5 +46,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/rank_set.ipp>
+#endif
 
 #endif

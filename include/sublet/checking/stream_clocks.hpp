@@ -18,10 +18,7 @@
 /// states of distributed systems", 1989.
 
 #include <sublet/checking/stream_commands.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -32,45 +29,7 @@ class stream_clocks {
 public:
     /// Complexity: O(commands + (waits + joins x streams) x streams) time and memory.
     /// Throws:     precondition_error for a stream that is not one of `streams`.
-    explicit stream_clocks(stream_commands const& list) : streams_(list.streams), counts_(streams_, 0)
-    {
-        std::vector<lane> lanes(streams_);
-        lane caller;
-        std::uint32_t joins = 0;
-        std::vector<moment> events;
-        for (stream_act_of const& act : list.acts) {
-            fresh_ = 0;
-            SUBLET_EXPECTS(act.stream < streams_ || act.what == stream_act::join_all,
-                           "sublet: a command is on a stream that is not there");
-            lane nobody;
-            lane& mine = act.what == stream_act::join_all ? nobody : lanes[act.stream];
-            if (&mine != &nobody && mine.joins != joins) {
-                merge(mine, caller.row);
-                mine.joins = joins;
-            }
-            bool is_recorded = true;
-            if (act.what == stream_act::wait) {
-                is_recorded = act.which < events.size() && events[act.which].is_recorded;
-                if (is_recorded) {
-                    moment const& e = events[act.which];
-                    merge(mine, e.row);
-                    raise(mine, e.stream, e.count);
-                }
-            } else if (act.what == stream_act::record) {
-                if (events.size() <= act.which) events.resize(act.which + std::size_t{1});
-                events[act.which] = {true, act.stream, mine.count + 1, mine.row};
-            } else if (act.what == stream_act::join || act.what == stream_act::join_all) {
-                for (std::uint32_t s = 0; s != streams_; ++s) {
-                    if (act.what == stream_act::join && s != act.stream) continue;
-                    merge(caller, lanes[s].row);
-                    raise(caller, s, lanes[s].count);
-                }
-                ++joins;
-            }
-            rows_.push_back({act.stream, mine.count, mine.row, is_recorded});
-            ++mine.count;
-        }
-    }
+    explicit stream_clocks(stream_commands const& list);
 
     /// Whether the command comes before the one that was issued later.  Requires: earlier < later.
     [[nodiscard]] bool is_before(std::uint32_t earlier, std::uint32_t later) const
@@ -101,23 +60,9 @@ private:
         bool is_recorded;
     };
 
-    void merge(lane& mine, std::size_t other)
-    {
-        for (std::uint32_t s = 0; s != streams_; ++s) raise(mine, s, counts_[other * streams_ + s]);
-    }
+    void merge(lane& mine, std::size_t other);
     /// Into a row that is nobody's but this command's.
-    void raise(lane& mine, std::uint32_t stream, std::uint32_t count)
-    {
-        if (counts_[mine.row * streams_ + stream] >= count) return;
-        if (mine.row == 0 || mine.row != fresh_) {
-            fresh_ = counts_.size() / streams_;
-            counts_.resize(counts_.size() + streams_);
-            for (std::size_t s = 0; s != streams_; ++s)
-                counts_[fresh_ * streams_ + s] = counts_[mine.row * streams_ + s];
-            mine.row = fresh_;
-        }
-        counts_[mine.row * streams_ + stream] = count;
-    }
+    void raise(lane& mine, std::uint32_t stream, std::uint32_t count);
 
     std::size_t streams_;
     std::vector<std::uint32_t> counts_; // by row, by stream
@@ -126,5 +71,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/stream_clocks.ipp>
+#endif
 
 #endif
