@@ -19,9 +19,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/per_value.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
@@ -40,7 +38,7 @@ struct release_points {
     std::vector<std::uint32_t> counter;
     std::vector<buffer_id> at_start = {}; ///< given, and touched by nobody
 
-    [[nodiscard]] std::size_t buffers() const { return counter.size(); }
+    [[nodiscard]] std::size_t buffers() const;
 };
 
 namespace detail {
@@ -50,18 +48,7 @@ struct buffer_ends {
     std::vector<unsigned char> is_given, is_kept;
 
     buffer_ends(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                std::vector<value_role> const& role)
-        : is_given(buffers), is_kept(buffers)
-    {
-        for (value_id v = 0; v != buffer_of.size(); ++v) {
-            buffer_id const b = buffer_of[v];
-            if (b == no_buffer) continue;
-            SUBLET_EXPECTS(b < buffers, "sublet: a value is in a buffer that is not there");
-            if (sublet::is_given(role[v])) is_given[b] = 1;
-            if (has_role(role[v], value_role::output) || has_role(role[v], value_role::external))
-                is_kept[b] = 1;
-        }
-    }
+                std::vector<value_role> const& role);
 };
 
 } // namespace detail
@@ -75,36 +62,9 @@ struct buffer_ends {
 /// Complexity: O(nodes + values + touches) time, O(values + steps) memory.
 /// Throws:     precondition_error if a table has not one entry a value, a buffer is out of range, or the
 ///             order does not name every node once.
-[[nodiscard]] inline release_points releases(snapshot const& p, std::size_t buffers,
-                                             std::vector<buffer_id> const& buffer_of,
-                                             lifetimes_options const& options = {})
-{
-    SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table has not one entry for each value");
-    detail::buffer_ends const ends(buffers, buffer_of, options.role.tabulate(p.values()));
-    std::vector<step_id> const steps = steps_in_order(p, options.order);
-    std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
-    for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
-    auto touched = [&](value_id v, step_id s) {
-        buffer_id const b = buffer_of[v];
-        if (b != no_buffer && (last[b] == no_step || position_of[last[b]] < position_of[s])) last[b] = s;
-    };
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) touched(t.value, s);
-    for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
-
-    release_points points;
-    points.counter.assign(buffers, 0);
-    points.after = csr_rows::gathered(p.steps(), [&](auto add) {
-        for (buffer_id b = 0; b != buffers; ++b)
-            if (last[b] != no_step && !ends.is_kept[b]) add(last[b], b);
-    });
-    for (buffer_id b = 0; b != buffers; ++b) {
-        if (ends.is_kept[b]) continue;
-        if (last[b] != no_step) points.counter[b] = 1;
-        else if (ends.is_given[b]) points.at_start.push_back(b);
-    }
-    return points;
-}
+[[nodiscard]] release_points releases(snapshot const& p, std::size_t buffers,
+                                      std::vector<buffer_id> const& buffer_of,
+                                      lifetimes_options const& options = {});
 
 /// Put what releases into a list of operations: `insert(i, buffers)` for those that are to be released in
 /// front of its i-th step, which is behind the one before; i is the number of steps for the end.
@@ -130,18 +90,13 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
 }
 
 /// By position, where a step stands after insert_releases() has put in one operation for each of its calls.
-[[nodiscard]] inline std::vector<step_id> shifted_positions(release_points const& points,
-                                                            std::vector<step_id> const& order = {})
-{
-    std::vector<step_id> shifted;
-    step_id to = points.at_start.empty() ? 0 : 1;
-    for (step_id at = 0; at != points.after.rows(); ++at) {
-        shifted.push_back(to);
-        to += points.after[order.empty() ? at : order[at]].empty() ? 1u : 2u;
-    }
-    return shifted;
-}
+[[nodiscard]] std::vector<step_id> shifted_positions(release_points const& points,
+                                                     std::vector<step_id> const& order = {});
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/rewriting/impl/release.ipp>
+#endif
 
 #endif

@@ -19,18 +19,16 @@
 /// Source: Caffe2's memonger, which renames in the step nets of recurrent operators, forward and backward,
 /// and tells the operator by an argument `<name>.rename`.
 
-#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/flat_tree.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/rewriting/rename.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,16 +56,7 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 /// other program that has been planned for control flow.
 ///
 /// Complexity: O(values), and a copy of the program.
-[[nodiscard]] inline versioned_program values_as_versions(snapshot const& p, plan_options const& options)
-{
-    versioned_program made{.program = p, .violation = std::nullopt};
-    for (value_id v = 0; v != p.values(); ++v) made.value_of.push_back(v);
-    made.last = made.value_of;
-    made.number.assign(p.values(), 0);
-    made.role = options.role.tabulate(p.values());
-    made.alias_of = options.alias_of.tabulate(p.values());
-    return made;
-}
+[[nodiscard]] versioned_program values_as_versions(snapshot const& p, plan_options const& options);
 
 /// Tell a tree its new names; `names` are of the values of `flat`, which is this tree.
 ///
@@ -130,5 +119,9 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/rewriting/impl/rename_tree.ipp>
+#endif
 
 #endif

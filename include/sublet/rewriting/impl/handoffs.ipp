@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REWRITING_IMPL_HANDOFFS_IPP
+#define SUBLET_REWRITING_IMPL_HANDOFFS_IPP
+
+#include <sublet/analysis/detours.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/graph/csr_graph.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/rewriting/handoffs.hpp>
+#include <sublet/sorting.hpp>
+
+#include <cstdint>
+#include <set>
+
+namespace sublet::detail {
+
+/// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
+/// in which a was there directly before.  O(n log n), n = buffers
+template <class Buffer, class Takes>
+void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
+{
+    std::vector<keyed> arrivals; // who is given was there before whoever begins at the same moment
+    for (buffer_id b = 0; b != placed.size(); ++b) {
+        if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
+        SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
+        arrivals.push_back({std::uint64_t{placed[b].pool} << 32 | placed[b].life.first,
+                            lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
+    }
+    sort_keyed(arrivals);
+    std::set<keyed> tenants; // stretches of one pool, as {end, begin, tenant}
+    pool_id pool = 0;
+    for (keyed const& arrival : arrivals) {
+        buffer_id const b = arrival.who;
+        if (placed[b].pool != pool) tenants.clear();
+        pool = placed[b].pool;
+        byte_count const begin = placed[b].offset, end = begin + placed[b].size;
+        auto at = tenants.upper_bound({begin, no_size, no_buffer});
+        while (at != tenants.end() && at->tie < end) {
+            keyed const old = *at;
+            takes(b, old.who, smaller(end, old.key) - larger(begin, old.tie));
+            at = tenants.erase(at);
+            if (old.tie < begin) tenants.insert(at, keyed{begin, old.tie, old.who});
+            if (old.key > end) at = tenants.insert(at, keyed{old.key, end, old.who});
+            if (old.key > end) break;
+        }
+        tenants.insert(at, keyed{end, begin, b});
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
+                                      std::vector<placed_buffer> const& placed)
+{
+    SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
+                   "sublet: these are lives of another graph, or other buffers");
+    handoff_set result;
+    auto is_edge = [&g](step_id from, step_id to) {
+        if (is_listed(g.before[to], from)) return true;
+        for (step_id early : g.before[to])
+            if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
+        return false;
+    };
+    std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
+    detail::follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
+        ++result.takeovers;
+        if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
+        if (result.clash) return;
+        for (step_id end : lives.ends[a])
+            for (step_id begin : lives.begins[b]) {
+                step_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
+                if (from != to && !is_edge(from, to))
+                    waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
+            }
+    });
+    if (result.clash) return result;
+    sort_keyed(waits);
+    for (keyed const wait : waits) // each once, with all the bytes
+        if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
+            waits[result.waits - 1].tie += wait.tie;
+        else waits[result.waits++] = wait;
+    waits.resize(result.waits);
+    auto wait_of = [&waits](std::size_t i) {
+        return csr_graph::edge{static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)};
+    };
+
+    auto const positions = static_cast<step_id>(g.positions());
+    auto whole = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
+    csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : g.after[at])
+                if (whole(at) != whole(next)) add(at, whole(next));
+        for (std::size_t i = 0; i != waits.size(); ++i) add(wait_of(i).from, wait_of(i).to);
+    });
+    std::vector<step_id> waiting(positions, 0);
+    for (step_id at = 0; at != positions; ++at)
+        for (step_id next : after[at]) ++waiting[next];
+    std::vector<step_id> const order = detail::topological_points(after, waiting, position_order::as_listed);
+    if (order.size() != positions) {
+        result.clash = handoff_clash{};
+        for (step_id at : detail::cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        return result;
+    }
+    std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits
+    for (step_id i = 0; i != positions; ++i) place[order[i]] = i;
+    csr_rows const before = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : after[at]) add(place[next], place[at]);
+    });
+    auto const is_implied = has_detour(before, waits.size(), [&](std::uint32_t i) {
+        return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
+    });
+
+    std::vector<keyed> found; // {from, to, which}: of steps
+    for (std::uint32_t i = 0; i != waits.size(); ++i)
+        if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
+    sort_keyed(found);
+    for (keyed const& f : found) {
+        result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
+        result.bytes.push_back(waits[f.who].tie);
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#endif

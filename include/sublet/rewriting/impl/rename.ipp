@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REWRITING_IMPL_RENAME_IPP
+#define SUBLET_REWRITING_IMPL_RENAME_IPP
+
+#include <sublet/analysis/aliases.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/rewriting/rename.hpp>
+#include <sublet/value_role.hpp>
+
+namespace sublet::detail {
+
+/// By slot, whether its tenants get a name: they are several values, or not all that there is of one.
+SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& made,
+                                                     sized_slot_plan const& plan,
+                                                     std::vector<unsigned char> const& stays)
+{
+    std::vector<value_id> tenant(plan.slots, no_value);
+    std::vector<unsigned char> is_named(plan.slots);
+    for (value_id v = 0; v != stays.size(); ++v) {
+        slot_id const slot = plan.slot_of[v];
+        if (stays[v] || slot == no_slot) continue;
+        value_id const named = made.value_of[v];
+        if (tenant[slot] != no_value && tenant[slot] != named) is_named[slot] = 1;
+        tenant[slot] = named;
+    }
+    std::vector<slot_id> home(made.last.size(), no_slot); // by value: the slot of its first version
+    std::vector<unsigned char> is_split(made.last.size());
+    for (value_id v = 0; v != stays.size(); ++v) {
+        if (made.alias_of[v] != no_value) continue;
+        value_id const named = made.value_of[v];
+        if (v == named) home[named] = plan.slot_of[v];
+        else if (home[named] != plan.slot_of[v]) is_split[named] = 1;
+    }
+    for (slot_id s = 0; s != plan.slots; ++s)
+        if (tenant[s] != no_value && is_split[tenant[s]]) is_named[s] = 1;
+    return is_named;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL slot_renaming name_slots(versioned_program const& made, sized_slot_plan const& plan,
+                                     plan_options const& options, rename_options const& how)
+{
+    std::size_t const versions = made.value_of.size(), values = made.last.size();
+    SUBLET_EXPECTS(!made.violation, "sublet: a program that has no versions cannot be renamed");
+    SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan to rename by is by version");
+    auto const bytes = options.bytes.tabulate(versions);
+    auto const pool = options.pool.tabulate(versions);
+    auto const is_slot = how.is_slot.tabulate(values), keeps_name = how.keeps_name.tabulate(values);
+    for (slot_id s : plan.slot_of)
+        SUBLET_EXPECTS(s == no_slot || s < plan.slots, "sublet: a slot is out of range");
+
+    slot_renaming names;
+    names.values = values;
+    names.name_of = names.storage_of = made.value_of;
+    // A version that is in the storage of the first one goes by its name, whatever that becomes.
+    auto follows = [&made](value_id v) {
+        return made.alias_of[v] != no_value && made.value_of[made.alias_of[v]] == made.value_of[v];
+    };
+    std::vector<unsigned char> is_known(versions), stays(versions); // to the caller by its name
+    for (value_id v = 0; v != versions; ++v) {
+        value_id const named = made.value_of[v];
+        is_known[v] =
+            keeps_name[named] || is_given(made.role[v]) || has_role(made.role[v], value_role::output);
+        if (is_known[v] && follows(v)) is_known[named] = 1;
+    }
+    for (value_id v = 0; v != versions; ++v) stays[v] = is_known[v] || made.alias_of[v] != no_value;
+    for (value_id v = 0; v != values && names.planned_already == no_value; ++v)
+        if (is_slot[v]) names.planned_already = v;
+
+    if (names.planned_already == no_value) {
+        auto const is_named = detail::slots_to_name(made, plan, stays);
+        std::vector<value_id> number(plan.slots, no_value);
+        for (slot_id s = 0; s != plan.slots; ++s) {
+            if (!is_named[s]) continue;
+            number[s] = static_cast<value_id>(names.made.size());
+            names.made.push_back({.slot = s});
+        }
+        SUBLET_EXPECTS(values + names.made.size() < no_value, "sublet: more names than 32-bit ids");
+        for (value_id v = 0; v != versions; ++v) {
+            if (stays[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value) continue;
+            slot_name& name = names.made[number[plan.slot_of[v]]];
+            names.name_of[v] = static_cast<value_id>(values) + number[plan.slot_of[v]];
+            ++name.tenants;
+            if (name.largest != no_value && bytes[v] <= name.bytes) continue;
+            name.bytes = bytes[v];
+            name.pool = pool[v];
+            name.largest = made.value_of[v];
+        }
+    }
+    buffer_classes const classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
+    for (value_id v = 0; v != versions; ++v) {
+        names.storage_of[v] = names.name_of[classes.root[classes.buffer_of[v]]];
+        bool const by_storage = how.renames_views && !is_known[v] && names.storage_of[v] >= values;
+        if (by_storage) names.name_of[v] = names.storage_of[v];
+        if (follows(v)) names.name_of[v] = names.name_of[made.alias_of[v]];
+    }
+    return names;
+}
+
+SUBLET_DECL snapshot renamed_program(versioned_program const& made, slot_renaming const& names)
+{
+    snapshot const& p = made.program;
+    std::vector<value_id> const& name = names.storage_of;
+    SUBLET_EXPECTS(name.size() == p.values(), "sublet: these are names of others");
+    return flow(
+        p.nodes(), names.values + names.made.size(), [&p](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const mine = p.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s) {
+                if (s != mine.first) sink.next_step();
+                for (touch t : p.touches(s))
+                    if (t.kind == touch_kind::def) sink.def(name[t.value]);
+                    else if (t.kind == touch_kind::use) sink.use(name[t.value]);
+                    else sink.use_early(name[t.value]);
+                for (overwrite o : p.overwrites(s)) sink.may_overwrite(name[o.in], name[o.out]);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[u.value]);
+        });
+}
+
+} // namespace sublet
+
+#endif
