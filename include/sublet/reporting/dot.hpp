@@ -63,14 +63,7 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 }
 
 /// Ascending.
-inline void keep_one_of_each(std::vector<keyed>& items)
-{
-    sort_keyed(items);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i != items.size(); ++i)
-        if (kept == 0 || items[kept - 1] < items[i]) items[kept++] = items[i];
-    while (items.size() != kept) items.pop_back();
-}
+void keep_one_of_each(std::vector<keyed>& items);
 
 /// Writes what the picture is made of: boxes, ellipses and edges.
 template <class Stream, class Names, class Steps>
@@ -320,5 +313,9 @@ Stream& write_dot(Stream& out, P const& p, Slots slot_of, Names name_of = {}, St
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/dot.ipp>
+#endif
 
 #endif

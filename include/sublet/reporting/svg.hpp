@@ -18,7 +18,6 @@
 /// contents: svg_kinds.hpp.
 
 #include <sublet/contract.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg_canvas.hpp>
@@ -27,7 +26,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -45,17 +43,7 @@ struct svg_options {
 namespace detail {
 
 /// The buffers of the plan that have bytes and an offset, those of a pool together.
-inline std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan)
-{
-    std::vector<keyed> by_pool;
-    for (std::uint32_t i = 0; i != plan.buffers.size(); ++i)
-        if (plan.buffers[i].size != 0 && plan.buffers[i].offset != no_offset)
-            by_pool.push_back({.key = plan.buffers[i].pool, .tie = i, .who = i});
-    sort_keyed(by_pool);
-    std::vector<placed_buffer const*> drawn;
-    for (keyed const& b : by_pool) drawn.push_back(&plan.buffers[b.who]);
-    return drawn;
-}
+std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan);
 
 template <text_stream Stream, name_function Names>
 Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
@@ -157,5 +145,9 @@ Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {}
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/svg.ipp>
+#endif
 
 #endif

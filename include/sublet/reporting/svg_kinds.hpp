@@ -21,7 +21,6 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -119,15 +118,7 @@ struct svg_legend {
     }
 };
 
-inline svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
-{
-    std::size_t const own = smaller(all.kinds.size(), svg_colors);
-    std::uint64_t letters = own < all.kinds.size() ? 14 : 7; // "99 other kinds", "unnamed"
-    for (std::size_t k = 0; k != own; ++k)
-        letters = larger(letters, smaller<std::uint64_t>(all.kinds[k].characters, svg_legend::longest));
-    std::uint64_t const cell = svg_legend::swatch + (letters + 9) * svg_letter; // 9: " 45.2 %  "
-    return {smaller(all.kinds.size(), svg_colors + 1), larger<std::uint64_t>(width / cell, 1), cell};
-}
+svg_legend legend_of(buffer_kinds const& all, std::uint64_t width);
 
 template <class Stream>
 void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds const& all, std::uint64_t top)
@@ -163,5 +154,9 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
 }
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/svg_kinds.ipp>
+#endif
 
 #endif

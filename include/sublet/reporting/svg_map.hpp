@@ -23,7 +23,6 @@
 #include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -41,30 +40,11 @@ struct svg_panel {
 };
 
 /// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
-inline std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
-                                 std::size_t last)
-{
-    std::size_t buffers = first == last ? 0 : 1;
-    for (std::size_t i = first + 1; i < last; ++i)
-        if (drawn[i]->root != drawn[i - 1]->root) ++buffers;
-    return buffers;
-}
+std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
+                          std::size_t last);
 
-inline svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
-                          std::size_t first)
-{
-    svg_panel panel{.first = first, .last = first, .pool = drawn[first]->pool};
-    std::vector<placed_buffer const*> mine;
-    for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
-        placed_buffer const& b = *drawn[panel.last];
-        mine.push_back(&b);
-        panel.ceiling = larger(panel.ceiling, sum_fits(b.offset, b.size) ? b.offset + b.size : no_offset - 1);
-    }
-    panel.live = profile_of(mine);
-    panel.arena = panel.pool < plan.arena_bytes.size() ? plan.arena_bytes[panel.pool] : panel.ceiling;
-    panel.ceiling = larger(larger(panel.ceiling, panel.arena), panel.live.peak);
-    return panel;
-}
+svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
+                   std::size_t first);
 
 /// Writes the panels, each where the plots say.
 template <class Stream, class Names>
@@ -210,5 +190,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/svg_map.ipp>
+#endif
 
 #endif

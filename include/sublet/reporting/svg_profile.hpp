@@ -14,14 +14,10 @@
 /// however long the time. A picture has fewer columns of pixels than a large program has changes: a column
 /// then shows the highest of its levels, and the peak is never lost.
 
-#include <sublet/keyed.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/svg_canvas.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -45,31 +41,7 @@ struct live_profile {
 /// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
-[[nodiscard]] inline live_profile profile_of(std::vector<placed_buffer const*> const& buffers)
-{
-    // What ends at a position comes before what begins there: no sum exceeds what is alive.
-    std::vector<keyed> changes;
-    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-        live_range const life = buffers[i]->life;
-        if (is_empty(life)) continue;
-        changes.push_back({.key = life.first, .tie = 1, .who = i});
-        changes.push_back({.key = life.last, .tie = 0, .who = i});
-    }
-    sort_keyed(changes);
-
-    live_profile result;
-    byte_count alive = 0, noted = 0;
-    for (std::size_t c = 0; c != changes.size(); ++c) {
-        byte_count const size = buffers[changes[c].who]->size;
-        alive = changes[c].tie == 0 ? alive - size : checked_add(alive, size);
-        if (c + 1 != changes.size() && changes[c + 1].key == changes[c].key) continue;
-        if (alive == noted) continue;
-        auto const position = static_cast<step_id>(changes[c].key);
-        result.levels.push_back({position, noted = alive});
-        if (alive > result.peak) result.peak = alive, result.peak_position = position;
-    }
-    return result;
-}
+[[nodiscard]] live_profile profile_of(std::vector<placed_buffer const*> const& buffers);
 
 /// The profile in `columns` columns: each has the highest level of the positions that begin in it. The
 /// "positions" of the result are columns.
@@ -77,20 +49,8 @@ struct live_profile {
 /// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
 /// Ensures:    the most bytes are those of the profile. Neighbours differ; at most 1 + `columns` levels.
 /// Complexity: O(levels + columns).
-[[nodiscard]] inline std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
-                                                               std::uint32_t columns, step_id positions)
-{
-    std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
-    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-        std::uint64_t const last = portion(columns, levels[i + 1].position - 1, positions);
-        for (auto c = portion(columns, levels[i].position, positions); c <= last; ++c)
-            if (highest[c] < levels[i].bytes) highest[c] = levels[i].bytes;
-    }
-    std::vector<live_level> result;
-    for (std::uint32_t c = 0; c <= columns; ++c)
-        if (highest[c] != (result.empty() ? 0 : result.back().bytes)) result.push_back({c, highest[c]});
-    return result;
-}
+[[nodiscard]] std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
+                                                        std::uint32_t columns, step_id positions);
 
 /// The curve, filled down to the ground of its plot.
 template <class Stream>
@@ -117,5 +77,9 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 }
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/svg_profile.ipp>
+#endif
 
 #endif

@@ -15,12 +15,8 @@
 /// without it none is above what is left of that one. Outside its life nothing changes, and the highest
 /// levels up to and from each position answer for all buffers at once: nothing is planned or swept again.
 
-#include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/pressure.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
@@ -64,75 +60,7 @@ struct peak_reason {
 /// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
 /// Throws:     precondition_error if the plan is one of another program, a life goes beyond the last step,
 ///             the order does not name every node once, or the bytes alive at once exceed 64 bits.
-[[nodiscard]] inline peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0)
-{
-    std::size_t const buffers = plan.buffers.size();
-    SUBLET_EXPECTS(plan.buffer_of.size() == p.values(), "sublet: the plan is of another program");
-    for (buffer_id b : plan.buffer_of)
-        SUBLET_EXPECTS(b == no_buffer || b < buffers,
-                       "sublet: the plan names a buffer that it does not have");
-
-    std::vector<step_id> const steps = steps_in_order(p, plan.order);
-    auto const positions = static_cast<step_id>(steps.size());
-    memory_pressure const levels = pressure(
-        buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
-        [&](auto b) { return plan.buffers[b].size; }, larger(positions, step_id{1})); // inputs need no step
-
-    peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
-    reason.bytes = levels.peak;
-    for (std::size_t at = reason.position + std::size_t{1}; at < levels.live_bytes.size(); ++at)
-        if (levels.peak != 0 && levels.live_bytes[at] == levels.peak) ++reason.as_high;
-    if (positions != 0) reason.step = steps[reason.position];
-    if (pool < plan.arena_bytes.size()) reason.arena_bytes = plan.arena_bytes[pool];
-
-    std::size_t const ends = levels.live_bytes.size() + 1;
-    // The highest level before a position, and from it on.
-    std::vector<byte_count> before(ends, 0), from(ends, 0);
-    for (std::size_t at = 1; at != ends; ++at) before[at] = larger(before[at - 1], levels.live_bytes[at - 1]);
-    for (std::size_t at = ends - 1; at-- != 0;) from[at] = larger(from[at + 1], levels.live_bytes[at]);
-
-    std::vector<keyed> largest;
-    for (std::size_t i = 0; i != buffers; ++i) {
-        placed_buffer const& b = plan.buffers[i];
-        if (b.pool == pool && contains(b.life, reason.position))
-            largest.push_back({falling(b.size), b.root, static_cast<buffer_id>(i)});
-    }
-    sort_keyed(largest);
-    std::vector<std::uint32_t> row_of(buffers, no_buffer);
-    for (keyed const& k : largest) {
-        placed_buffer const& b = plan.buffers[k.who];
-        row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
-        byte_count const outside = larger(before[b.life.first], from[b.life.last]);
-        reason.alive.push_back({.buffer = k.who,
-                                .root = b.root,
-                                .life = b.life,
-                                .bytes = b.size,
-                                .peak_without = larger(reason.bytes - b.size, outside)});
-    }
-
-    std::vector<step_id> position_of(steps.size());
-    std::vector<step_id> held_until(reason.alive.size(), 0); // by touches
-    auto touched = [&](touch t, step_id at) {
-        buffer_id const b = plan.buffer_of[t.value];
-        if (b == no_buffer || row_of[b] == no_buffer) return;
-        peak_buffer& row = reason.alive[row_of[b]];
-        step_id& until = held_until[row_of[b]];
-        if (until == 0 && t.kind == touch_kind::def && at <= row.life.first) row.producer = steps[at];
-        if (until < at + 1) until = at + 1, row.last_user = steps[at];
-    };
-    for (step_id at = 0; at != positions; ++at) {
-        position_of[steps[at]] = at;
-        for (touch t : p.touches(steps[at])) // a step reads, then writes
-            if (t.kind != touch_kind::def) touched(t, at);
-        for (touch t : p.touches(steps[at]))
-            if (t.kind == touch_kind::def) touched(t, at);
-    }
-    for (edge_use u : p.edge_uses())
-        touched({u.value, touch_kind::use}, position_of[p.steps_of(u.pred).last - 1]);
-    for (std::size_t i = 0; i != reason.alive.size(); ++i)
-        if (reason.alive[i].life.last > held_until[i]) reason.alive[i].last_user = no_step;
-    return reason;
-}
+[[nodiscard]] peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0);
 
 template <program P>
     requires(!std::same_as<P, snapshot>)
@@ -153,10 +81,7 @@ struct table_cell {
     std::size_t characters = 0;
 
     void operator<<(char one) { text.push_back(one), ++characters; }
-    void operator<<(char const* ascii)
-    {
-        for (; *ascii != '\0'; ++ascii) *this << *ascii;
-    }
+    void operator<<(char const* ascii);
 };
 
 /// The name, a long one without its middle: "node 107 (max" says which, "backward)" what it is.
@@ -189,13 +114,7 @@ void write_step(table_cell& cell, Steps& step_name, step_id s, char const* nobod
 }
 
 /// part / whole in hundredths of a percent, rounded.
-inline void write_percent(table_cell& cell, byte_count part, byte_count whole)
-{
-    for (; whole >> 49 != 0; whole >>= 1) part >>= 1; // room for the product
-    byte_count const count = whole == 0 ? 0 : (10'000 * part + whole / 2) / whole;
-    plain_text<table_cell> digits{cell};
-    digits << count / 100 << '.' << count / 10 % 10 << count % 10;
-}
+void write_percent(table_cell& cell, byte_count part, byte_count whole);
 
 } // namespace detail
 
@@ -282,5 +201,9 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/why_peak.ipp>
+#endif
 
 #endif

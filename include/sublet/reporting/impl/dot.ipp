@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_IMPL_DOT_IPP
+#define SUBLET_REPORTING_IMPL_DOT_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/reporting/dot.hpp>
+
+namespace sublet::detail {
+
+SUBLET_DECL void keep_one_of_each(std::vector<keyed>& items)
+{
+    sort_keyed(items);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i != items.size(); ++i)
+        if (kept == 0 || items[kept - 1] < items[i]) items[kept++] = items[i];
+    while (items.size() != kept) items.pop_back();
+}
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_IMPL_WHY_PEAK_IPP
+#define SUBLET_REPORTING_IMPL_WHY_PEAK_IPP
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/pressure.hpp>
+#include <sublet/contract.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/keyed.hpp>
+#include <sublet/reporting/why_peak.hpp>
+
+namespace sublet {
+
+SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool)
+{
+    std::size_t const buffers = plan.buffers.size();
+    SUBLET_EXPECTS(plan.buffer_of.size() == p.values(), "sublet: the plan is of another program");
+    for (buffer_id b : plan.buffer_of)
+        SUBLET_EXPECTS(b == no_buffer || b < buffers,
+                       "sublet: the plan names a buffer that it does not have");
+
+    std::vector<step_id> const steps = steps_in_order(p, plan.order);
+    auto const positions = static_cast<step_id>(steps.size());
+    memory_pressure const levels = pressure(
+        buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
+        [&](auto b) { return plan.buffers[b].size; }, larger(positions, step_id{1})); // inputs need no step
+
+    peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
+    reason.bytes = levels.peak;
+    for (std::size_t at = reason.position + std::size_t{1}; at < levels.live_bytes.size(); ++at)
+        if (levels.peak != 0 && levels.live_bytes[at] == levels.peak) ++reason.as_high;
+    if (positions != 0) reason.step = steps[reason.position];
+    if (pool < plan.arena_bytes.size()) reason.arena_bytes = plan.arena_bytes[pool];
+
+    std::size_t const ends = levels.live_bytes.size() + 1;
+    // The highest level before a position, and from it on.
+    std::vector<byte_count> before(ends, 0), from(ends, 0);
+    for (std::size_t at = 1; at != ends; ++at) before[at] = larger(before[at - 1], levels.live_bytes[at - 1]);
+    for (std::size_t at = ends - 1; at-- != 0;) from[at] = larger(from[at + 1], levels.live_bytes[at]);
+
+    std::vector<keyed> largest;
+    for (std::size_t i = 0; i != buffers; ++i) {
+        placed_buffer const& b = plan.buffers[i];
+        if (b.pool == pool && contains(b.life, reason.position))
+            largest.push_back({falling(b.size), b.root, static_cast<buffer_id>(i)});
+    }
+    sort_keyed(largest);
+    std::vector<std::uint32_t> row_of(buffers, no_buffer);
+    for (keyed const& k : largest) {
+        placed_buffer const& b = plan.buffers[k.who];
+        row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
+        byte_count const outside = larger(before[b.life.first], from[b.life.last]);
+        reason.alive.push_back({.buffer = k.who,
+                                .root = b.root,
+                                .life = b.life,
+                                .bytes = b.size,
+                                .peak_without = larger(reason.bytes - b.size, outside)});
+    }
+
+    std::vector<step_id> position_of(steps.size());
+    std::vector<step_id> held_until(reason.alive.size(), 0); // by touches
+    auto touched = [&](touch t, step_id at) {
+        buffer_id const b = plan.buffer_of[t.value];
+        if (b == no_buffer || row_of[b] == no_buffer) return;
+        peak_buffer& row = reason.alive[row_of[b]];
+        step_id& until = held_until[row_of[b]];
+        if (until == 0 && t.kind == touch_kind::def && at <= row.life.first) row.producer = steps[at];
+        if (until < at + 1) until = at + 1, row.last_user = steps[at];
+    };
+    for (step_id at = 0; at != positions; ++at) {
+        position_of[steps[at]] = at;
+        for (touch t : p.touches(steps[at])) // a step reads, then writes
+            if (t.kind != touch_kind::def) touched(t, at);
+        for (touch t : p.touches(steps[at]))
+            if (t.kind == touch_kind::def) touched(t, at);
+    }
+    for (edge_use u : p.edge_uses())
+        touched({u.value, touch_kind::use}, position_of[p.steps_of(u.pred).last - 1]);
+    for (std::size_t i = 0; i != reason.alive.size(); ++i)
+        if (reason.alive[i].life.last > held_until[i]) reason.alive[i].last_user = no_step;
+    return reason;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL void table_cell::operator<<(char const* ascii)
+{
+    for (; *ascii != '\0'; ++ascii) *this << *ascii;
+}
+
+SUBLET_DECL void write_percent(table_cell& cell, byte_count part, byte_count whole)
+{
+    for (; whole >> 49 != 0; whole >>= 1) part >>= 1; // room for the product
+    byte_count const count = whole == 0 ? 0 : (10'000 * part + whole / 2) / whole;
+    plain_text<table_cell> digits{cell};
+    digits << count / 100 << '.' << count / 10 % 10 << count % 10;
+}
+
+} // namespace sublet::detail
+
+#endif
