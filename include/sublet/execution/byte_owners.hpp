@@ -13,10 +13,7 @@
 #include <sublet/keyed.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet::detail {
@@ -24,20 +21,9 @@ namespace sublet::detail {
 class byte_owners {
 public:
     /// Requires: all that will be claimed begins and ends at a border.
-    byte_owners(std::vector<keyed> borders, byte_count end) : borders_(std::move(borders))
-    {
-        borders_.push_back({0, 0, 0});
-        borders_.push_back({end, 0, 0});
-        sort_keyed(borders_);
-        auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
-        borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
-        owner_.assign(borders_.size(), no_buffer);
-    }
+    byte_owners(std::vector<keyed> borders, byte_count end);
 
-    void claim(byte_count begin, byte_count end, buffer_id who)
-    {
-        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
-    }
+    void claim(byte_count begin, byte_count end, buffer_id who);
     /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
     template <class See>
     void each(byte_count begin, byte_count end, See see) const
@@ -47,17 +33,16 @@ public:
     }
 
 private:
-    std::size_t stretch_at(byte_count begin) const
-    {
-        auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
-                                         [](keyed const& border, byte_count b) { return border.key < b; });
-        return static_cast<std::size_t>(at - borders_.begin());
-    }
+    std::size_t stretch_at(byte_count begin) const;
 
     std::vector<keyed> borders_;   // ascending, each once: many buffers begin where one ends
     std::vector<buffer_id> owner_; // of the stretch that begins at a border
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/byte_owners.ipp>
+#endif
 
 #endif

@@ -13,15 +13,12 @@
 
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/contract.hpp>
-#include <sublet/execution/errors.hpp>
 #include <sublet/execution/tape.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -30,14 +27,7 @@ namespace sublet::detail {
 /// Every call is about the tape that it was made for.
 class caller_duties {
 public:
-    explicit caller_duties(run_tape const& tape) : is_there_(tape.holds.size(), 0)
-    {
-        for (std::size_t b = 0; b != tape.holds.size(); ++b) {
-            buffer const& its = tape.table.buffers[b];
-            bool const is_owed = !its.is_planned() || has_role(its.role, value_role::input);
-            if (is_owed && tape.holds[b] != 0 && its.size != 0) owed_.push_back(static_cast<buffer_id>(b));
-        }
-    }
+    explicit caller_duties(run_tape const& tape);
 
     /// Throws: precondition_error if there is no such value.
     template <id_like V>
@@ -68,64 +58,32 @@ public:
                        "sublet: output() is asked for no output, or take() before bind()");
     }
     /// Throws: unusable_value if there are no results.
-    static void expect_results(value_id v, bool has_results)
-    {
-        if (!has_results)
-            throw unusable_value(v, "is an output: it is there after a run, until the next input()");
-    }
+    static void expect_results(value_id v, bool has_results);
     /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///         bytes, for it or for a view of it, or they do not begin at its alignment.
-    static void expect_fit(run_tape const& tape, value_id v, std::span<std::byte const> bytes)
-    {
-        buffer_id const b = tape.table.buffer_of[v];
-        buffer const& its = tape.table.buffers[b];
-        SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
-        if (its.size != no_size && bytes.size() < its.size)
-            throw unusable_value(v, "is larger than the storage that is bound for it");
-        for (std::size_t view = 0; its.size == no_size && view != tape.bytes.size(); ++view)
-            if (tape.table.buffer_of[view] == b && tape.bytes[view] != no_size &&
-                tape.bytes[view] > bytes.size())
-                throw unusable_value(static_cast<value_id>(view),
-                                     "is larger than the storage that is bound for what it is a view of");
-        if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
-            throw unusable_value(v,
-                                 "has an alignment, and the storage that is bound for it does not keep it");
-    }
+    static void expect_fit(run_tape const& tape, value_id v, std::span<std::byte const> bytes);
 
     [[nodiscard]] bool is_there(buffer_id b) const { return is_there_[b] != 0; }
     void give(buffer_id b) { is_there_[b] = 1; }
     /// A run has had its inputs.
-    void use_up_inputs(run_tape const& tape)
-    {
-        for (buffer_id b : owed_)
-            if (tape.table.buffers[b].is_planned()) is_there_[b] = 0;
-    }
+    void use_up_inputs(run_tape const& tape);
 
     /// Throws: unusable_value for the first that is owed and not there.
-    void expect_all(run_tape const& tape) const
-    {
-        for (buffer_id b : owed_) expect_there(tape.table.buffers[b], b);
-    }
+    void expect_all(run_tape const& tape) const;
     /// The same without what is given before every run.
-    void expect_bound(run_tape const& tape) const
-    {
-        for (buffer_id b : owed_)
-            if (!tape.table.buffers[b].is_planned()) expect_there(tape.table.buffers[b], b);
-    }
+    void expect_bound(run_tape const& tape) const;
 
 private:
-    void expect_there(buffer const& its, buffer_id b) const
-    {
-        if (is_there_[b]) return;
-        throw unusable_value(its.root, its.is_planned()
-                                           ? "is an input, and was not given since the last run"
-                                           : "has storage of the caller's, and none is bound: see bind()");
-    }
+    void expect_there(buffer const& its, buffer_id b) const;
 
     std::vector<buffer_id> owed_;         // to be bound once, or given before every run
     std::vector<unsigned char> is_there_; // by buffer: bound or given
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/caller_duties.ipp>
+#endif
 
 #endif

@@ -80,10 +80,7 @@ public:
     }
 
     /// Another step has failed: results are of no use any more, so a long kernel may return early.
-    [[nodiscard]] bool stop_requested() const noexcept
-    {
-        return is_stopping_ != nullptr && is_stopping_->load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool stop_requested() const noexcept;
 
 private:
     std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
@@ -127,5 +124,9 @@ void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& k
 } // namespace detail
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/cpu_call.ipp>
+#endif
 
 #endif

@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace sublet {
@@ -39,37 +38,15 @@ namespace detail {
 }
 
 /// Complexity: O(bytes), no allocation.
-[[nodiscard]] inline std::uint64_t digest(std::span<std::byte const> bytes) noexcept
-{
-    std::uint64_t sum = bytes.size(), k = 0;
-    std::size_t at = 0;
-    for (; bytes.size() - at >= 8; at += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, bytes.data() + at, 8);
-        sum += detail::mix(word ^ detail::mix(++k));
-    }
-    if (at != bytes.size()) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + at, bytes.size() - at);
-        sum += detail::mix(word ^ detail::mix(++k));
-    }
-    return sum;
-}
+[[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept;
 
 /// Bytes that look like noise and are the same for the same seed and length.
-inline void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept
-{
-    std::uint64_t const key = detail::mix(seed);
-    std::uint64_t k = 0;
-    std::size_t at = 0;
-    for (; bytes.size() - at >= 8; at += 8) {
-        std::uint64_t const word = detail::mix(key ^ detail::mix(k++));
-        std::memcpy(bytes.data() + at, &word, 8);
-    }
-    std::uint64_t const word = detail::mix(key ^ detail::mix(k));
-    if (at != bytes.size()) std::memcpy(bytes.data() + at, &word, bytes.size() - at);
-}
+void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/digest.ipp>
+#endif
 
 #endif

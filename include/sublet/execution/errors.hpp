@@ -17,7 +17,6 @@
 #include <sublet/execution/sentence.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <exception>
 
@@ -26,17 +25,7 @@ namespace sublet {
 namespace detail {
 
 /// The words of an exception, if it has any.
-inline void write_cause(sentence& out, std::exception_ptr const& cause)
-{
-    if (!cause) return;
-    try {
-        std::rethrow_exception(cause);
-    } catch (std::exception const& e) {
-        out << ": " << e.what();
-    } catch (...) {
-        out << ": something that is no std::exception";
-    }
-}
+void write_cause(sentence& out, std::exception_ptr const& cause);
 
 } // namespace detail
 
@@ -97,15 +86,7 @@ public:
     }
 
 protected:
-    run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened)
-        : step_(at), cause_(cause)
-    {
-        text_ << "sublet: ";
-        if (at == no_step) text_ << "before any step, ";
-        else text_ << "at step " << at << ", ";
-        text_ << what_happened.text();
-        detail::write_cause(text_, cause);
-    }
+    run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened);
     detail::sentence text_;
 
 private:
@@ -139,19 +120,7 @@ struct clobbering {
 
 class clobbered_value : public run_error {
 public:
-    explicit clobbered_value(clobbering const& what) : run_error(what.reader, nullptr, {}), what_(what)
-    {
-        text_ = {};
-        text_ << "sublet: value " << what.value;
-        if (what.producer == no_step) text_ << ", which was given,";
-        else text_ << ", made by step " << what.producer << ',';
-        text_ << " is not what it was when ";
-        if (what.reader == no_step) text_ << "the run ends";
-        else text_ << "step " << what.reader << " needs it";
-        if (what.culprit != no_value) text_ << ": value " << what.culprit << " lies over it";
-        else text_ << ": nothing is planned over it, so a kernel wrote beyond its results";
-        if (what.culprit_step != no_step) text_ << ", since step " << what.culprit_step;
-    }
+    explicit clobbered_value(clobbering const& what);
     [[nodiscard]] clobbering const& details() const noexcept { return what_; }
 
 private:
@@ -159,5 +128,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/errors.ipp>
+#endif
 
 #endif

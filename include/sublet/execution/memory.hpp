@@ -82,16 +82,8 @@ private:
                                             static_cast<R*>(r)->deallocate(block, bytes, alignment);
                                         }};
     // An alignment that every block has anyway is not asked for: that way is longer.
-    static void* allocate_free(void*, std::size_t bytes, std::size_t alignment)
-    {
-        if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
-        return ::operator new(bytes, std::align_val_t{alignment});
-    }
-    static void deallocate_free(void*, void* block, std::size_t, std::size_t alignment)
-    {
-        if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator delete(block);
-        ::operator delete(block, std::align_val_t{alignment});
-    }
+    static void* allocate_free(void*, std::size_t bytes, std::size_t alignment);
+    static void deallocate_free(void*, void* block, std::size_t, std::size_t alignment);
     static constexpr actions free_store{allocate_free, deallocate_free};
 
     void* resource_ = nullptr;
@@ -150,35 +142,13 @@ public:
     }
 
     /// From now on several threads may use it at once.
-    void share() noexcept { is_shared_ = true; }
+    void share() noexcept;
 
     /// Requires: a power of two as alignment.
     /// Throws:   out_of_budget if more than the limit would be live; whatever the source throws. Then nothing
     ///           has changed.
-    [[nodiscard]] void* allocate(byte_count bytes, byte_count alignment)
-    {
-        detail::holding const only(lock());
-        if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
-            throw out_of_budget(bytes, use_.bytes.live, limit_);
-        if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
-        void* const block =
-            source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
-        if (block == nullptr && bytes != 0) throw std::bad_alloc(); // not what a resource should do
-        for (memory_use* use : {&use_, &since_mark_}) {
-            use->bytes.add(bytes);
-            use->allocations.add(1);
-        }
-        return block;
-    }
-    void deallocate(void* block, byte_count bytes, byte_count alignment)
-    {
-        detail::holding const only(lock());
-        source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
-        for (memory_use* use : {&use_, &since_mark_}) {
-            use->bytes.remove(bytes);
-            use->allocations.remove(1);
-        }
-    }
+    [[nodiscard]] void* allocate(byte_count bytes, byte_count alignment);
+    void deallocate(void* block, byte_count bytes, byte_count alignment);
 
     /// Since it was made.
     [[nodiscard]] memory_use use() const noexcept
@@ -192,12 +162,7 @@ public:
         detail::holding const only(lock());
         return since_mark_;
     }
-    void mark() noexcept
-    {
-        detail::holding const only(lock());
-        std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
-        since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
-    }
+    void mark() noexcept;
 
 private:
     detail::short_lock* lock() const noexcept { return is_shared_ ? &lock_ : nullptr; }
@@ -210,5 +175,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/memory.ipp>
+#endif
 
 #endif

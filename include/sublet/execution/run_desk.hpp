@@ -27,7 +27,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace sublet {
 
@@ -163,7 +162,7 @@ protected:
 private:
     static constexpr char const* is_used_twice = "sublet: an executor is used by its own kernel, or by two "
                                                  "threads";
-    void expect_idle() { SUBLET_EXPECTS(!std::atomic_ref(is_running_).load(), is_used_twice); }
+    void expect_idle();
 
     detail::caller_duties duties_;
     bool is_running_ = false;
@@ -171,5 +170,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/run_desk.ipp>
+#endif
 
 #endif

@@ -27,11 +27,7 @@ public:
         if (length_ + 1 < sizeof text_) text_[length_++] = one;
         return *this;
     }
-    sentence& operator<<(char const* more) noexcept
-    {
-        for (; *more != '\0'; ++more) *this << *more;
-        return *this;
-    }
+    sentence& operator<<(char const* more) noexcept;
     template <integer N>
         requires std::unsigned_integral<N>
     sentence& operator<<(N number) noexcept
@@ -46,5 +42,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/sentence.ipp>
+#endif
 
 #endif

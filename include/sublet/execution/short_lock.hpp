@@ -26,12 +26,12 @@ inline void pause_briefly() noexcept
 #endif
 }
 
-class basic_short_lock {
+class short_lock {
 public:
-    basic_short_lock() = default;
+    short_lock() = default;
     // A lock belongs to what it guards: a copy of that has one of its own, and it is open.
-    basic_short_lock(basic_short_lock const&) noexcept {}
-    basic_short_lock& operator=(basic_short_lock const&) noexcept { return *this; }
+    short_lock(short_lock const&) noexcept {}
+    short_lock& operator=(short_lock const&) noexcept { return *this; }
 
     void lock() noexcept
     {
@@ -52,7 +52,6 @@ public:
 private:
     std::atomic<std::uint32_t> state_{0};
 };
-using short_lock = basic_short_lock;
 
 /// Holds a lock as long as it exists; a null pointer is no lock.
 template <class Lock>

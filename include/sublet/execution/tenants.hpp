@@ -14,14 +14,10 @@
 #include <sublet/execution/byte_owners.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/tape.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace sublet::detail {
@@ -31,21 +27,7 @@ public:
     /// Inputs are there. Both must outlive this.
     ///
     /// Throws: unsound_plan if the plan has no place for a buffer, or one outside of the arena of its pool.
-    tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
-    {
-        expect_places(tape, plan);
-        std::vector<std::vector<keyed>> borders(plan.arena_bytes.size());
-        auto const buffers = static_cast<buffer_id>(tape.table.buffers.size());
-        for (buffer_id b = 0; b != buffers; ++b) {
-            if (!its(b).is_planned()) continue;
-            borders[its(b).pool].push_back({begin(b), 0, b});
-            borders[its(b).pool].push_back({end(b), 0, b});
-        }
-        for (std::size_t pool = 0; pool != borders.size(); ++pool)
-            arenas_.emplace_back(std::move(borders[pool]), plan.arena_bytes[pool]);
-        for (buffer_id b = 0; b != buffers; ++b)
-            if (its(b).is_planned() && is_given(its(b).role)) arenas_[its(b).pool].claim(begin(b), end(b), b);
-    }
+    tenants(run_tape const& tape, memory_plan const& plan);
 
     /// Let b move in, and call `follows(before)` for everybody whose bytes it takes, by ascending offset; for
     /// some more than once. Inputs, and what lies in no arena, have nobody before them.
@@ -74,5 +56,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/tenants.ipp>
+#endif
 
 #endif

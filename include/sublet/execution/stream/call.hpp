@@ -17,7 +17,6 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -76,14 +75,7 @@ namespace detail {
 /// Where the operands of each step are written down, one after the other.
 class operand_places {
 public:
-    explicit operand_places(run_tape const& tape)
-    {
-        first_.reserve(tape.step_at.size() + 1);
-        first_.push_back(0);
-        for (step_id at = 0; at != tape.positions(); ++at)
-            first_.push_back(first_.back() + tape.uses[at].size() + tape.defs[at].size() +
-                             tape.scratch[at].size());
-    }
+    explicit operand_places(run_tape const& tape);
     [[nodiscard]] std::size_t count() const { return first_.back(); }
     [[nodiscard]] std::size_t operator[](step_id at) const { return first_[at]; }
 
@@ -102,6 +94,11 @@ private:
 };
 
 } // namespace detail
+
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/call.ipp>
+#endif
 
 #endif

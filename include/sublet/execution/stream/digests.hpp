@@ -13,12 +13,9 @@
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/tape.hpp>
-#include <sublet/graph/csr_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,36 +25,7 @@ namespace sublet::detail {
 
 class stream_digests {
 public:
-    explicit stream_digests(run_tape const& tape) : tape_(tape)
-    {
-        std::vector<std::uint32_t> made(tape.holds.size(), none); // by buffer: its digest
-        auto note = [&](buffer_id b, step_id at) {
-            made[b] = static_cast<std::uint32_t>(notes_.size());
-            notes_.push_back({b, at, none});
-        };
-        auto compare = [&](buffer_id b, step_id at) {
-            if (made[b] != none) notes_.push_back({b, at, made[b]});
-        };
-        for (std::size_t b = 0; b != made.size(); ++b)
-            if (is_given(tape.table.buffers[b].role)) note(static_cast<buffer_id>(b), no_step);
-        for (buffer_id b : tape.given_up) made[b] = none; // others may lie there at once
-        border();
-        for (step_id at = 0; at != tape.positions(); ++at) {
-            for (buffer_id b : tape.touched[at]) compare(b, at);
-            border();
-            for (value_id v : tape.defs[at]) {
-                buffer_id const b = tape.table.buffer_of[v];
-                if (made[b] == none || made[b] < end_of_.back()) note(b, at); // once for views of one buffer
-            }
-            border();
-        }
-        for (std::size_t b = 0; b != made.size(); ++b)
-            if (has_role(tape.table.buffers[b].role, value_role::output) ||
-                !tape.table.buffers[b].is_planned())
-                compare(static_cast<buffer_id>(b), no_step);
-        border();
-        digest_.assign(notes_.size(), 0);
-    }
+    explicit stream_digests(run_tape const& tape);
 
     /// Each calls `take(buffer, digest)` for what is to be taken at that point of the stream.
     template <class Take>
@@ -83,19 +51,7 @@ public:
 
     /// The first difference, in the order of the tape, when all have been taken. `plan`: of the arenas, or a
     /// null pointer.
-    [[nodiscard]] std::optional<clobbering> first_change(memory_plan const* plan) const
-    {
-        for (std::size_t i = 0; i != notes_.size(); ++i) {
-            auto const [b, at, with] = notes_[i];
-            if (with == none || digest_[i] == digest_[with]) continue;
-            step_id const made = notes_[with].at;
-            clobbering found{
-                .value = its(b).root, .producer = step(made), .reader = step(at), .culprit = no_value};
-            if (plan != nullptr && its(b).is_planned()) find_culprit(found, b, made, *plan);
-            return found;
-        }
-        return std::nullopt;
-    }
+    [[nodiscard]] std::optional<clobbering> first_change(memory_plan const* plan) const;
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -117,23 +73,7 @@ private:
     }
 
     /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
-    void find_culprit(clobbering& found, buffer_id b, step_id made, memory_plan const& plan) const
-    {
-        byte_count const begin = plan.offset_of(its(b).root), end = begin + its(b).size;
-        step_id const count = tape_.positions(), first = made == no_step ? 0 : made;
-        for (step_id i = 0; i != count; ++i) {
-            step_id const at = (first + i) % count;
-            for (buffer_id other : tape_.touched[at]) {
-                buffer const& rival = its(other);
-                if (other == b || tape_.first_write[other] != at || !rival.is_planned()) continue;
-                byte_count const offset = plan.offset_of(rival.root);
-                if (rival.pool != its(b).pool || offset >= end || begin >= offset + rival.size) continue;
-                found.culprit = rival.root;
-                found.culprit_step = tape_.step_at[at];
-                return;
-            }
-        }
-    }
+    void find_culprit(clobbering& found, buffer_id b, step_id made, memory_plan const& plan) const;
 
     run_tape const& tape_;
     std::vector<taking> notes_;
@@ -142,5 +82,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/digests.ipp>
+#endif
 
 #endif

@@ -15,9 +15,6 @@
 /// Algorithms 1989; Fidge, "Timestamps in message-passing systems that preserve the partial ordering", ACSC
 /// 1988.
 
-#include <sublet/units.hpp>
-
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,13 +27,7 @@ public:
     explicit stream_knowledge(std::size_t streams) : streams_(streams), now_(streams * streams, 0) {}
 
     /// A mark behind all that is on the stream.
-    std::uint32_t mark(std::uint32_t stream)
-    {
-        ++row_of(now_, stream)[stream];
-        stream_of_.push_back(stream);
-        at_mark_.insert(at_mark_.end(), row_of(now_, stream), row_of(now_, stream) + streams_);
-        return static_cast<std::uint32_t>(stream_of_.size() - 1);
-    }
+    std::uint32_t mark(std::uint32_t stream);
     /// The stream waits for the mark.
     void learn(std::uint32_t stream, std::uint32_t mark) { merge(row_of(now_, stream), mark); }
 
@@ -49,13 +40,7 @@ public:
     [[nodiscard]] std::uint32_t stream_of(std::uint32_t mark) const { return stream_of_[mark]; }
 
     /// Whoever waits for these marks need not wait for anything else on the stream.
-    [[nodiscard]] bool covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const
-    {
-        std::uint32_t const last = row_of(now_, stream)[stream];
-        for (std::uint32_t mark : marks)
-            if (row_of(at_mark_, mark)[stream] >= last) return true;
-        return false;
-    }
+    [[nodiscard]] bool covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const;
 
 private:
     std::uint32_t* row_of(std::vector<std::uint32_t>& rows, std::size_t row) const
@@ -66,16 +51,8 @@ private:
     {
         return rows.data() + row * streams_;
     }
-    bool knows(std::uint32_t const* clock, std::uint32_t mark) const
-    {
-        std::uint32_t const on = stream_of_[mark];
-        return clock[on] >= row_of(at_mark_, mark)[on];
-    }
-    void merge(std::uint32_t* clock, std::uint32_t mark)
-    {
-        std::uint32_t const* const learnt = row_of(at_mark_, mark);
-        for (std::size_t s = 0; s != streams_; ++s) clock[s] = larger(clock[s], learnt[s]);
-    }
+    bool knows(std::uint32_t const* clock, std::uint32_t mark) const;
+    void merge(std::uint32_t* clock, std::uint32_t mark);
 
     std::size_t streams_;
     std::vector<std::uint32_t> now_;       // by stream, by stream: how many marks are known
@@ -84,5 +61,9 @@ private:
 };
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/knowledge.ipp>
+#endif
 
 #endif

@@ -16,13 +16,10 @@
 /// Blocks are cut from chunks of the source, the smallest that will do, of those the one given back last;
 /// neighbours grow together again when one moment covers both. Chunks stay until `trim()`.
 
-#include <sublet/contract.hpp>
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/stream/queues.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,64 +39,21 @@ public:
     explicit stream_pool(memory_source source = {}, byte_count limit = no_limit) : source_(source, limit) {}
     stream_pool(stream_pool const&) = delete;
     stream_pool& operator=(stream_pool const&) = delete;
-    ~stream_pool()
-    {
-        for (chunk const& c : chunks_) source_.deallocate(c.begin, c.size, c.alignment);
-    }
+    ~stream_pool();
 
     /// Complexity: O(blocks).
     /// Throws:     what the source throws, out_of_budget; after all that is queued was done to get room.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, std::uint32_t stream,
-                                      stream_queues& queues)
-    {
-        if (bytes == 0) return nullptr;
-        std::size_t found = best_fit(bytes, alignment, stream, queues);
-        if (found == blocks_.size()) found = add_chunk(bytes, alignment, queues);
-        if (found == blocks_.size()) found = best_fit(bytes, alignment, stream, queues); // all is past now
-        return take(found, bytes, alignment);
-    }
+                                      stream_queues& queues);
 
     /// Throws: precondition_error for what is not taken, or not with this size.
-    void expect_taken(std::byte const* data, byte_count bytes) const
-    {
-        std::size_t const at = position_of(data);
-        bool const is_there = at != blocks_.size() && blocks_[at].begin == data && !blocks_[at].is_free;
-        SUBLET_EXPECTS(is_there || bytes == 0, "sublet: bytes are given back that are nobody's");
-        SUBLET_EXPECTS(bytes == 0 || blocks_[at].size == bytes,
-                       "sublet: bytes are given back with another size");
-    }
+    void expect_taken(std::byte const* data, byte_count bytes) const;
 
     /// Throws: as expect_taken().
-    void deallocate(std::byte* data, byte_count bytes, std::uint32_t stream, stream_queues const& queues)
-    {
-        expect_taken(data, bytes);
-        if (bytes == 0) return;
-        std::size_t const at = position_of(data);
-        blocks_[at].is_free = true;
-        blocks_[at].was_used = true;
-        blocks_[at].given_back = queues.now(stream);
-        blocks_[at].number = ++given_back_;
-        use_.used -= bytes;
-        --use_.blocks;
-        if (at + 1 != blocks_.size()) grow_together(at, queues);
-        if (at != 0) grow_together(at - 1, queues);
-    }
+    void deallocate(std::byte* data, byte_count bytes, std::uint32_t stream, stream_queues const& queues);
 
     /// Chunks of which nothing is taken or in use go back to the source.
-    void trim(stream_queues const& queues)
-    {
-        for (std::size_t at = blocks_.size(); at-- > 1;) grow_together(at - 1, queues);
-        for (std::size_t i = chunks_.size(); i-- != 0;) {
-            chunk const c = chunks_[i];
-            std::size_t const at = position_of(c.begin);
-            block const& b = blocks_[at];
-            if (!b.is_free || b.size != c.size || !queues.is_past(b.given_back)) continue;
-            blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
-            chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(i));
-            source_.deallocate(c.begin, c.size, c.alignment);
-        }
-        use_.reserved = source_.use().bytes.live;
-    }
+    void trim(stream_queues const& queues);
 
     [[nodiscard]] stream_pool_use const& use() const noexcept { return use_; }
 
@@ -118,99 +72,28 @@ private:
         byte_count size, alignment;
     };
 
-    static byte_count address(std::byte const* data) { return reinterpret_cast<std::uintptr_t>(data); }
+    static byte_count address(std::byte const* data);
     static byte_count gap_before(block const& b, byte_count alignment)
     {
         return align_up(address(b.begin), alignment) - address(b.begin);
     }
 
     /// The first block that does not begin below `data`.
-    std::size_t position_of(std::byte const* data) const
-    {
-        auto const is_below = [](block const& b, byte_count at) { return address(b.begin) < at; };
-        auto const found = std::lower_bound(blocks_.begin(), blocks_.end(), address(data), is_below);
-        return static_cast<std::size_t>(found - blocks_.begin());
-    }
+    std::size_t position_of(std::byte const* data) const;
 
     std::size_t best_fit(byte_count bytes, byte_count alignment, std::uint32_t stream,
-                         stream_queues const& queues) const
-    {
-        std::size_t best = blocks_.size();
-        for (std::size_t i = 0; i != blocks_.size(); ++i) {
-            block const& b = blocks_[i];
-            if (!b.is_free || b.size < bytes || gap_before(b, alignment) > b.size - bytes) continue;
-            if (!queues.comes_after(stream, b.given_back)) continue;
-            bool const is_better = best == blocks_.size() || b.size < blocks_[best].size ||
-                                   (b.size == blocks_[best].size && b.number > blocks_[best].number);
-            if (is_better) best = i;
-        }
-        return best;
-    }
+                         stream_queues const& queues) const;
 
     /// A new block at the end of the search; none if room was made among those that there are.
-    std::size_t add_chunk(byte_count bytes, byte_count alignment, stream_queues& queues)
-    {
-        blocks_.reserve(blocks_.size() + 3); // of which two may be cut: below nothing may throw
-        chunks_.reserve(chunks_.size() + 1);
-        alignment = std::max<byte_count>(alignment, alignof(std::max_align_t));
-        void* fresh = nullptr;
-        try {
-            fresh = source_.allocate(bytes, alignment);
-        } catch (...) {
-            queues.drain();
-            for (std::size_t at = blocks_.size(); at-- > 1;) grow_together(at - 1, queues);
-            if (best_fit(bytes, alignment, 0, queues) != blocks_.size()) return blocks_.size();
-            trim(queues);
-            fresh = source_.allocate(bytes, alignment);
-        }
-        auto* const begin = static_cast<std::byte*>(fresh);
-        chunks_.push_back({begin, bytes, alignment});
-        use_.reserved = source_.use().bytes.live;
-        use_.reserved_high = std::max(use_.reserved_high, use_.reserved);
-        std::size_t const at = position_of(begin);
-        blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at),
-                       block{.begin = begin, .size = bytes, .chunk = begin});
-        return at;
-    }
+    std::size_t add_chunk(byte_count bytes, byte_count alignment, stream_queues& queues);
 
-    std::byte* take(std::size_t at, byte_count bytes, byte_count alignment)
-    {
-        blocks_.reserve(blocks_.size() + 2);
-        if (byte_count const gap = gap_before(blocks_[at], alignment); gap != 0) cut(at++, gap);
-        if (blocks_[at].size != bytes) cut(at, bytes);
-        blocks_[at].is_free = false;
-        use_.reused += blocks_[at].was_used;
-        use_.used += bytes;
-        use_.used_high = std::max(use_.used_high, use_.used);
-        ++use_.blocks;
-        return blocks_[at].begin;
-    }
+    std::byte* take(std::size_t at, byte_count bytes, byte_count alignment);
 
     /// The block keeps its first bytes; what is left is one of its own, given back when it was.
-    void cut(std::size_t at, byte_count bytes)
-    {
-        block rest = blocks_[at];
-        rest.begin += bytes;
-        rest.size -= bytes;
-        blocks_[at].size = bytes;
-        blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest);
-    }
+    void cut(std::size_t at, byte_count bytes);
 
     /// With the one behind it, if both are free and one of the two moments says enough.
-    void grow_together(std::size_t at, stream_queues const& queues)
-    {
-        block &a = blocks_[at], &b = blocks_[at + 1];
-        if (!a.is_free || !b.is_free || a.chunk != b.chunk) return;
-        bool const is_same = a.given_back.stream == b.given_back.stream;
-        bool const a_says_it =
-            is_same ? a.given_back.done >= b.given_back.done : queues.is_past(b.given_back);
-        if (!a_says_it && !is_same && !queues.is_past(a.given_back)) return;
-        if (!a_says_it) a.given_back = b.given_back;
-        a.number = std::max(a.number, b.number);
-        a.was_used = a.was_used || b.was_used;
-        a.size += b.size;
-        blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    }
+    void grow_together(std::size_t at, stream_queues const& queues);
 
     counted_memory source_;
     std::vector<block> blocks_{}; // by address
@@ -220,5 +103,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/pool.ipp>
+#endif
 
 #endif

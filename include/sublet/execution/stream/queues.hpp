@@ -15,7 +15,6 @@
 /// and who waits for it waits until so much is done. The same notes say, without running anything, what comes
 /// before what: each stream knows of each other how much of it comes before whatever is queued next.
 
-#include <sublet/contract.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -57,17 +56,8 @@ public:
           drop_([](void* w) noexcept { delete static_cast<Work*>(w); })
     {
     }
-    queued_work(queued_work&& other) noexcept
-        : work_(std::exchange(other.work_, nullptr)), run_(other.run_), drop_(other.drop_)
-    {
-    }
-    queued_work& operator=(queued_work&& other) noexcept
-    {
-        std::swap(work_, other.work_);
-        std::swap(run_, other.run_);
-        std::swap(drop_, other.drop_);
-        return *this;
-    }
+    queued_work(queued_work&& other) noexcept;
+    queued_work& operator=(queued_work&& other) noexcept;
     ~queued_work()
     {
         if (work_ != nullptr) drop_(work_);
@@ -99,16 +89,8 @@ class stream_queues {
 public:
     explicit stream_queues(queue_options const& options) : options_(options), dice_(options.seed) {}
 
-    std::uint32_t add_stream()
-    {
-        lanes_.emplace_back();
-        return static_cast<std::uint32_t>(lanes_.size() - 1);
-    }
-    std::uint32_t add_event()
-    {
-        events_.emplace_back();
-        return static_cast<std::uint32_t>(events_.size() - 1);
-    }
+    std::uint32_t add_stream();
+    std::uint32_t add_event();
     [[nodiscard]] std::size_t streams() const { return lanes_.size(); }
     [[nodiscard]] std::size_t events() const { return events_.size(); }
     [[nodiscard]] std::size_t queued(std::uint32_t stream) const { return lanes_[stream].queued(); }
@@ -125,47 +107,20 @@ public:
         events_[event] = {.at = now(stream), .seen = lanes_[stream].seen};
         raise(events_[event].seen, events_[event].at);
     }
-    void wait(std::uint32_t stream, std::uint32_t event)
-    {
-        moment_with_past const& past = events_[event];
-        if (past.seen.empty()) return; // never recorded
-        for (std::uint32_t s = 0; s != past.seen.size(); ++s) raise(lanes_[stream].seen, {s, past.seen[s]});
-        append(stream, {.is_wait = true, .waits_for = past.at});
-    }
+    void wait(std::uint32_t stream, std::uint32_t event);
 
     /// When all that is queued in a stream now is done.
     [[nodiscard]] stream_moment now(std::uint32_t stream) const { return {stream, lanes_[stream].issued}; }
 
     /// Whether what is queued next in the stream comes after that moment in any order, or it is past.
-    [[nodiscard]] bool comes_after(std::uint32_t stream, stream_moment moment) const
-    {
-        auto const& seen = lanes_[stream].seen;
-        return stream == moment.stream || is_past(moment) ||
-               (moment.stream < seen.size() && seen[moment.stream] >= moment.done);
-    }
-    [[nodiscard]] bool is_past(stream_moment moment) const
-    {
-        return lanes_[moment.stream].done >= moment.done;
-    }
+    [[nodiscard]] bool comes_after(std::uint32_t stream, stream_moment moment) const;
+    [[nodiscard]] bool is_past(stream_moment moment) const;
 
     /// Go on until a stream is empty: others go on as well, as the order has it.
-    void drain(std::uint32_t stream)
-    {
-        for (pass_waits(); lanes_[stream].queued() != 0; pass_waits()) run_one();
-    }
-    void drain()
-    {
-        for (std::uint32_t s = 0; s != lanes_.size(); ++s) drain(s);
-    }
+    void drain(std::uint32_t stream);
+    void drain();
     /// All that is queued is not done.
-    void drop() noexcept
-    {
-        for (lane& its : lanes_) {
-            its.queue.clear();
-            its.next = 0;
-            its.done = its.issued;
-        }
-    }
+    void drop() noexcept;
 
     [[nodiscard]] std::exception_ptr failure() const { return failure_; }
     [[nodiscard]] step_id failed_step() const { return failed_step_; }
@@ -201,20 +156,9 @@ private:
         std::vector<std::uint64_t> seen{}; // empty: never recorded
     };
 
-    static void raise(std::vector<std::uint64_t>& seen, stream_moment to)
-    {
-        if (seen.size() <= to.stream) seen.resize(to.stream + std::size_t{1});
-        if (seen[to.stream] < to.done) seen[to.stream] = to.done;
-    }
+    static void raise(std::vector<std::uint64_t>& seen, stream_moment to);
 
-    void append(std::uint32_t stream, command what)
-    {
-        if (failure_) return;
-        what.number = pushed_++;
-        lanes_[stream].queue.push_back(std::move(what));
-        ++lanes_[stream].issued;
-        if (options_.order == stream_order::eager) drain(stream);
-    }
+    void append(std::uint32_t stream, command what);
 
     bool can_go_on(std::uint32_t stream) const
     {
@@ -230,66 +174,15 @@ private:
     }
 
     /// A wait that is over is no work: what stands behind it is what can be chosen.
-    void pass_waits()
-    {
-        for (bool is_done = false; !is_done;) {
-            is_done = true;
-            for (std::uint32_t s = 0; s != lanes_.size(); ++s)
-                while (can_go_on(s) && lanes_[s].front().is_wait) {
-                    lanes_[s].take();
-                    ++lanes_[s].done;
-                    is_done = false;
-                }
-        }
-    }
+    void pass_waits();
 
     /// There always is one that can: a wait is for work that was queued before it.
-    std::uint32_t next_stream()
-    {
-        auto const count = static_cast<std::uint32_t>(lanes_.size());
-        std::vector<std::uint32_t>& able = able_;
-        able.clear();
-        for (bool held_back : {false, true}) {
-            for (std::uint32_t i = 1; i <= count && able.size() != count; ++i) {
-                std::uint32_t const s = (last_ + i) % count;
-                if (can_go_on(s) && is_held_back(s) == held_back) able.push_back(s);
-            }
-            if (!able.empty()) break;
-        }
-        if (options_.order == stream_order::random) return able[random_below(able.size())];
-        std::uint32_t chosen = able.front();
-        for (std::uint32_t s : able) {
-            bool const is_later = lanes_[s].front().number > lanes_[chosen].front().number;
-            if (options_.order == stream_order::latest_first && is_later) chosen = s;
-            if (options_.order == stream_order::favour && s == options_.which) chosen = s;
-        }
-        return chosen;
-    }
+    std::uint32_t next_stream();
 
-    void run_one()
-    {
-        last_ = next_stream();
-        lane& its = lanes_[last_];
-        command what = its.take();
-        try {
-            what.work();
-            ++its.done;
-        } catch (...) {
-            failure_ = std::current_exception();
-            failed_step_ = what.step;
-            drop();
-        }
-    }
+    void run_one();
 
     /// The next of a row of numbers that look like chance. (Steele, Lea and Flood, OOPSLA 2014.)
-    std::size_t random_below(std::size_t count)
-    {
-        dice_ += 0x9e3779b97f4a7c15;
-        std::uint64_t z = dice_;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        return static_cast<std::size_t>((z ^ z >> 31) % count);
-    }
+    std::size_t random_below(std::size_t count);
 
     queue_options options_;
     std::uint64_t dice_;
@@ -303,5 +196,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/queues.ipp>
+#endif
 
 #endif

@@ -14,7 +14,6 @@
 
 #include <sublet/contract.hpp>
 #include <sublet/execution/digest.hpp>
-#include <sublet/execution/errors.hpp>
 #include <sublet/execution/memory.hpp>
 #include <sublet/execution/stream/device.hpp>
 #include <sublet/execution/stream/pool.hpp>
@@ -24,7 +23,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <span>
 #include <type_traits>
@@ -96,12 +94,7 @@ public:
 
     [[nodiscard]] bool is_lost() const noexcept { return is_lost_; }
 
-    [[nodiscard]] stream_type make_stream()
-    {
-        call();
-        is_stream_.push_back(true);
-        return {queues_.add_stream()};
-    }
+    [[nodiscard]] stream_type make_stream();
     /// What is queued in it is done as if it were there.
     void destroy_stream(stream_type s)
     {
@@ -109,12 +102,7 @@ public:
         expect(s);
         is_stream_[s.number] = false;
     }
-    [[nodiscard]] event_type make_event()
-    {
-        call();
-        is_event_.push_back(true);
-        return {queues_.add_event()};
-    }
+    [[nodiscard]] event_type make_event();
     /// Who waits for it waits on.
     void destroy_event(event_type e)
     {
@@ -136,50 +124,14 @@ public:
     }
 
     /// Throws: out_of_budget, and what the upstream throws.
-    [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type s)
-    {
-        call(s);
-        std::byte* const data = pool_.allocate(bytes, alignment, s.number, queues_);
-        paint(data, bytes, s);
-        return data;
-    }
-    void deallocate(std::byte* data, byte_count bytes, byte_count, stream_type s)
-    {
-        if (is_lost_) return;
-        expect(s);
-        pool_.expect_taken(data, bytes);
-        paint(data, bytes, s);
-        pool_.deallocate(data, bytes, s.number, queues_);
-    }
+    [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type s);
+    void deallocate(std::byte* data, byte_count bytes, byte_count, stream_type s);
 
-    void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
-    {
-        call(s);
-        if (bytes != 0)
-            queues_.push(s.number, no_step, [=] { std::memset(to, static_cast<int>(with), bytes); });
-    }
-    void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s)
-    {
-        call(s);
-        if (from.empty()) return;
-        std::vector<std::byte> taken(from.begin(), from.end());
-        queues_.push(s.number, no_step,
-                     [to, bytes = std::move(taken)] { std::memcpy(to, bytes.data(), bytes.size()); });
-    }
-    void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s)
-    {
-        call(s);
-        if (!to.empty()) queues_.push(s.number, no_step, [=] { std::memcpy(to.data(), from, to.size()); });
-    }
+    void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s);
+    void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s);
+    void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s);
     /// Requires: `digest` can be written when the stream comes to it.
-    void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest)
-    {
-        call(s);
-        queues_.push(s.number, no_step, [=] {
-            std::uint64_t const its = sublet::digest(bytes);
-            std::memcpy(digest, &its, sizeof its);
-        });
-    }
+    void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest);
 
     /// Keeps a copy of the call. A kernel that is an lvalue has to be there when the stream comes to it.
     template <class Kernel, class Call>
@@ -213,23 +165,9 @@ public:
     }
 
 private:
-    static std::size_t count(std::vector<bool> const& flags)
-    {
-        std::size_t found = 0;
-        for (bool flag : flags) found += flag;
-        return found;
-    }
+    static std::size_t count(std::vector<bool> const& flags);
 
-    void call()
-    {
-        std::uint64_t const number = calls_++;
-        if (number >= lost_at_ && !is_lost_) {
-            is_lost_ = true;
-            queues_.drop();
-        }
-        if (is_lost_) throw device_lost();
-        if (number == fails_at_) throw device_failure();
-    }
+    void call();
     void call(stream_type s)
     {
         expect(s);
@@ -247,19 +185,9 @@ private:
     }
 
     /// With ones, the NaN of every floating type.
-    void paint(std::byte* data, byte_count bytes, stream_type s)
-    {
-        if (is_painting_ && bytes != 0)
-            queues_.push(s.number, no_step, [=] { std::memset(data, 0xFF, bytes); });
-    }
+    void paint(std::byte* data, byte_count bytes, stream_type s);
 
-    void report()
-    {
-        std::exception_ptr const cause = queues_.failure();
-        if (!cause) return;
-        queues_.forget_failure();
-        throw run_error(queues_.failed_step(), cause);
-    }
+    void report();
 
     stream_queues queues_;
     stream_pool pool_;
@@ -273,5 +201,9 @@ static_assert(stream_device<simulated_device>);
 static_assert(takes_digests<simulated_device>);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/stream/impl/simulated_device.ipp>
+#endif
 
 #endif
