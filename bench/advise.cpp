@@ -16,14 +16,15 @@
 
 #include "measure.hpp"
 
+#include <sublet/analysis/versions.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/memory_advisor.hpp>
+#include <sublet/planner.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"
 #include "../examples/plan_model/read_onnx.hpp"
 
-#include <sublet/analysis/versions.hpp>
 #endif
 
 #include <cstdio>

@@ -15,11 +15,14 @@
 #include "../test/sized_interferences.hpp"
 #include "measure.hpp"
 
+#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/versions.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/sharing/assign_exact.hpp>
 #include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/color_graph.hpp>
@@ -28,7 +31,6 @@
 #include "../examples/plan_model/network.hpp"
 #include "../examples/plan_model/read_onnx.hpp"
 
-#include <sublet/analysis/versions.hpp>
 #endif
 
 #include <algorithm>
@@ -126,7 +128,8 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
                     rows[u].push_back(v);
                     rows[v].push_back(u);
                 }
-        csr_graph const graph = as_graph(buffers, [&](auto v) -> auto& { return rows[v]; });
+        csr_graph const graph = as_graph(
+            buffers, [&](auto v) -> auto& { return rows[v]; });
         exact_assignment found;
         double const ms =
             cpu_milliseconds([&] { found = assign_exact(graph, {.bytes = bytes, .nodes = nodes}); });

@@ -24,6 +24,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/strictness.hpp>
+#include <sublet/graph/loops.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 

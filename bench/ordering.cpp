@@ -24,6 +24,8 @@
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/longest_path.hpp>
+#include <sublet/ordering/plain_walks.hpp>
 #include <sublet/planner.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX

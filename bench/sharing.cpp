@@ -29,15 +29,18 @@
 #include "measure.hpp"
 
 #include <sublet/analysis/antichain.hpp>
+#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/happens_before.hpp>
 #include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/stack_slots.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/chains_by_columns.hpp>
 #include <sublet/sharing/tokens.hpp>
@@ -46,7 +49,6 @@
 #include "../examples/plan_model/network.hpp"
 #include "../examples/plan_model/read_onnx.hpp"
 
-#include <sublet/analysis/versions.hpp>
 #endif
 
 #include <algorithm>

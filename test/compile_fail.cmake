@@ -4,12 +4,16 @@
 #     // flags: <further flags>                                (optional)
 # Programs named ok_*.cpp are the control group: they must compile without a word, or else the wrong ones
 # might fail for another reason, a missing header for instance.
+# The headers say the same whether they bring their definitions or not; they do with -DHEADER_ONLY=ON.
 #   cmake -DCOMPILER=c++ -DINCLUDE=include -DSOURCE=test/compile_fail/x.cpp -P test/compile_fail.cmake
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE} text LIMIT 2000)
 string(REGEX MATCH "// flags: ([^\n]*)" unused "${text}")
 separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
+if(NOT HEADER_ONLY)
+  list(PREPEND flags -DSUBLET_SEPARATE_COMPILATION)
+endif()
 set(ENV{LC_ALL} C) # GCC translates its messages and its quotes
 execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only
                         -I${INCLUDE} ${flags} ${SOURCE}

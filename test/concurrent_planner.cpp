@@ -4,6 +4,7 @@
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

@@ -6,6 +6,7 @@
 #include "flow_walks.hpp"
 #include "view_sizes.hpp"
 
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
@@ -145,7 +146,8 @@ TEST_CASE("a value that a path reads before it is written is refused, or read fo
 TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
 {
     CHECK(plan_flow(snapshot(), {.bytes = 8}).is_sound());
-    snapshot const touched = flow(0, 1, [](node_id) { return ids{}; }, [](node_id, effect_sink&) {});
+    snapshot const touched = flow(
+        0, 1, [](node_id) { return ids{}; }, [](node_id, effect_sink&) {});
     CHECK(plan_flow(touched, {.bytes = 8, .role = value_role::input}).report.arena_bytes == 8);
     CHECK(plan_flow(touched, {.bytes = 8}).report.arena_bytes == 0);
 

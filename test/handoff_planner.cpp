@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/handoff_planner.hpp>
 
+#include <sublet/concurrent_planner.hpp>
+
 #include "dice.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"

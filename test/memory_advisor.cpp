@@ -4,6 +4,8 @@
 #include <sublet/analysis/pressure.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
+#include <sublet/planner.hpp>
+#include <sublet/sharing/in_place.hpp>
 
 #include "dice.hpp"
 #include "network.hpp"

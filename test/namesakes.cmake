@@ -6,6 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(missing 0)
 file(GLOB_RECURSE headers RELATIVE ${ROOT}/include/sublet ${ROOT}/include/sublet/*.hpp)
+list(FILTER headers EXCLUDE REGEX "^src[.]hpp$|(^|/)impl/") # definitions, which are tested with what declares them
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "\\.hpp$" ".cpp" namesake ${header})
   if(NOT EXISTS ${ROOT}/test/${namesake})

@@ -3,6 +3,7 @@
 #include <sublet/nested_planner.hpp>
 
 #include <sublet/analysis/with_captures.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

@@ -3,7 +3,11 @@
 
 #include "random_program.hpp"
 
+#include <sublet/placement/pack.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/planner.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/in_place_pairs.hpp>
 
 #include <algorithm>
 #include <cstdlib>

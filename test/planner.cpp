@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/planner.hpp>
 
+#include <sublet/checking/check_plan.hpp>
+
 #include "archetype.hpp"
 #include "op_list.hpp"
 
@@ -275,7 +277,8 @@ TEST_CASE("nodes that lead back are not planned as if they ran once")
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
     CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
-          "from position 1 an edge or a hand-off leads back: plan_flow() is for programs whose nodes run again, or not in "
+          "from position 1 an edge or a hand-off leads back: plan_flow() is for programs whose nodes run "
+          "again, or not in "
           "this "
           "order");
 }

@@ -4,6 +4,7 @@
 #include "archetype.hpp"
 #include "op_list.hpp"
 
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

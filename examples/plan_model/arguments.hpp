@@ -4,6 +4,7 @@
 
 #include "network.hpp"
 
+#include <sublet/execution/run_options.hpp>
 #include <sublet/execution/watch.hpp>
 #include <sublet/units.hpp>
 

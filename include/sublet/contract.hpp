@@ -11,11 +11,6 @@
 
 #include <exception>
 
-#if !defined(__cpp_exceptions)
-#include <cstdio>
-#include <cstdlib>
-#endif
-
 namespace sublet {
 
 /// The one exception of the library's own. It carries a literal, so that throwing it allocates nothing
@@ -32,21 +27,20 @@ private:
 namespace detail {
 
 /// Throw the sentence; without exceptions print it and abort.
-[[noreturn]] inline void broken_precondition(char const* sentence)
-{
-#if defined(__cpp_exceptions)
-    throw precondition_error(sentence);
-#else
-    std::fputs(sentence, stderr);
-    std::fputc('\n', stderr);
-    std::abort();
-#endif
-}
+///
+/// Which of the two is decided where the library is compiled: in every file that includes it, or once for
+/// sublet::compiled. Files of one program that differ in exceptions, sanitizers or the like have to use the
+/// latter: inline functions compiled in two ways are one function to the linker, which keeps either.
+[[noreturn]] void broken_precondition(char const* sentence);
 
 } // namespace detail
 } // namespace sublet
 
 #define SUBLET_EXPECTS(condition, sentence)                                                                  \
     ((condition) ? void(0) : ::sublet::detail::broken_precondition(sentence))
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/contract.ipp>
+#endif
 
 #endif

@@ -10,13 +10,11 @@
 /// pins: where a value has to be for every batch cannot depend on the batch, and so cannot its neighbours.
 
 #include <sublet/affine_bytes.hpp>
-#include <sublet/contract.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -45,21 +43,12 @@ struct symbolic_options {
 
 /// What is asked for one batch.
 /// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
-[[nodiscard]] inline plan_options options_at(symbolic_options const& options, byte_count batch)
-{
-    SUBLET_EXPECTS(batch >= 1 && batch <= options.max_batch, "sublet: a plan holds from 1 to its max_batch");
-    return {.bytes = [bytes = options.bytes, batch](value_id v) { return bytes[v].at(batch); },
-            .alignment = options.alignment,
-            .role = options.role,
-            .alias_of = options.alias_of,
-            .pool = options.pool,
-            .eligible = options.eligible,
-            .pools = options.pools,
-            .order = options.order,
-            .in_place = options.in_place,
-            .check = options.check};
-}
+[[nodiscard]] plan_options options_at(symbolic_options const& options, byte_count batch);
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/symbolic_options.ipp>
+#endif
 
 #endif

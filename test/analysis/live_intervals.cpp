@@ -2,6 +2,7 @@
 #include <sublet/analysis/live_intervals.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/liveness.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "archetype.hpp"
@@ -237,7 +238,10 @@ TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes
 {
     node_id const nodes = 100'000;
     snapshot const p = flow(
-        nodes, nodes, [](node_id n) { return n + 1 == nodes ? ids{n} : ids{n, n + 1}; },
+        nodes, nodes,
+        [](node_id n) {
+            return n + 1 == nodes ? ids{n} : ids{n, n + 1};
+        },
         [](node_id n) { return n == 0 ? ids{} : ids{n - 1}; }, [](node_id n) { return ids{n}; });
     live_range_lists const lives = live_intervals(p);
     CHECK(lives.method() == interval_method::one_pass);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness.hpp>
 
+#include <sublet/graph/loops.hpp>
+
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -123,8 +125,8 @@ TEST_CASE("in large programs values that live in few nodes are listed, and only 
         return n == 10 ? ids{0} : n == 101 ? ids{1, 2} : n == 105 ? ids{2} : n == 206 ? ids{3} : ids{};
     };
     auto writes = [](node_id n) { return n == 100 ? ids{1, 2} : n == 200 ? ids{3} : ids{}; };
-    snapshot const p =
-        flow(nodes, 4, [&](node_id n) { return ids{n + 1 == nodes ? 0 : n + 1}; }, reads, writes);
+    snapshot const p = flow(
+        nodes, 4, [&](node_id n) { return ids{n + 1 == nodes ? 0 : n + 1}; }, reads, writes);
     live_sets const mixed = liveness(p, {.dense_words = 0});
     CHECK(mixed == liveness(p, {.policy = how::worklist}));
     CHECK(mixed.policy() == how::automatic);
@@ -156,9 +158,9 @@ TEST_CASE("a million nodes and a hundred thousand values, a few of which live ev
     std::size_t const nodes = 1000000, values = 100000; // the rows of bits of all would be 12 GB
     snapshot const p = flow(
         nodes, values, [&](node_id n) { return n + 1 == nodes ? ids{} : ids{n + 1}; },
-        [&](node_id n) { return n + 1 == nodes ? ids{0, 7, 99999}
-                                : n % 10 == 2  ? ids{n / 10}
-                                               : ids{}; },
+        [&](node_id n) {
+            return n + 1 == nodes ? ids{0, 7, 99999} : n % 10 == 2 ? ids{n / 10} : ids{};
+        },
         [&](node_id n) { return n % 10 == 0 ? ids{n / 10} : ids{}; });
     live_sets const live = liveness(p);
     CHECK(live.policy() == how::automatic);

@@ -4,6 +4,7 @@
 #include "op_list.hpp"
 #include "random_batches.hpp"
 
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/symbolic_planner.hpp>
 
 #include <doctest/doctest.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// flags: -fno-exceptions
+// flags: -fno-exceptions -fno-rtti
 
-// A broken precondition prints its sentence and ends the program; nothing here needs exceptions to compile.
-#include <sublet/graph/explain.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/graph/traversal.hpp>
-#include <sublet/plan_options.hpp>
+// A broken precondition prints its sentence and ends the program; but for execution/ nothing needs exceptions or
+// type information to compile.
+#include <sublet/placement/place.hpp>
+#include <sublet/sublet.hpp>
 
 int main()
 {
     auto const p = sublet::sequence(1, 1, [](auto, auto& sink) { sink.def(0); });
     sublet::plan_options const o{.bytes = 64};
-    auto const forest = sublet::depth_first(p.graph());
-    return sublet::checked_add(o.bytes[0], forest.reachable) == 65 ? 0 : 1;
+    auto const planned = sublet::plan_memory(p, o);
+    auto const placed = sublet::place({});
+    return !planned.refuted && placed.offset.empty() ? 0 : 1;
 }

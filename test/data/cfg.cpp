@@ -9,6 +9,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/graph/loops.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 
 #include <cstdint>

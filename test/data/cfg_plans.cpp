@@ -5,6 +5,7 @@
 #include "cfg_file.hpp"
 #include "dice.hpp"
 
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/flow_planner.hpp>
 #include <sublet/placement/pack.hpp>
 

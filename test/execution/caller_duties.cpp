@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/caller_duties.hpp>
 
+#include <sublet/execution/errors.hpp>
+
 #include "../op_list.hpp"
 
 #include <doctest/doctest.h>

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <sublet/execution/errors.hpp>
 #include <sublet/graph/program.hpp>
 
 #include <vector>
@@ -31,8 +32,8 @@ struct desk : run_desk {
 
 TEST_CASE("what is owed has to be there before a run, and outputs are there after it until the next input")
 {
-    snapshot const program =
-        sequence(1, 2, [](auto) { return std::vector{0}; }, [](auto) { return std::vector{1}; });
+    snapshot const program = sequence(
+        1, 2, [](auto) { return std::vector{0}; }, [](auto) { return std::vector{1}; });
     desk its(program, {.bytes = 8, .role = {value_role::input, value_role::output}});
     auto const make = [&] { its.give_output_bytes(); };
     CHECK_THROWS_AS(its.run(make), unusable_value);

@@ -6,6 +6,8 @@
 #include "../touched_cells.hpp"
 
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_waits.hpp>
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/contract.hpp>
@@ -282,8 +284,8 @@ TEST_CASE("what leads back, or is a plan of something else, is refused before an
     CHECK(refused(other) == fault::foreign_plan);
     other.handoffs = {{1, 0}};
     CHECK(refused(other) == fault::cycle);
-    snapshot const loop =
-        flow(1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
+    snapshot const loop = flow(
+        1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
     CHECK(why_refused([&] { return run_order_of(loop, options, no_plan{}); }) == fault::leads_back);
     plan_options const turned{.bytes = 8, .order = {1, 0}};
     CHECK(why_refused([&] { return run_order_of(program, turned, no_plan{}); }) == fault::used_undefined);

@@ -4,6 +4,7 @@
 #include "lender.hpp"
 #include "op_list.hpp"
 
+#include <sublet/execution/errors.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

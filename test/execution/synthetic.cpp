@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cstring>
 #include <set>
 #include <span>
 #include <vector>

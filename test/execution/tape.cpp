@@ -3,6 +3,7 @@
 
 #include "../random_program.hpp"
 
+#include <sublet/execution/errors.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

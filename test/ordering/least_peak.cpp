@@ -3,6 +3,7 @@
 
 #include "../drawn_orders.hpp"
 
+#include <sublet/ordering/topological.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/fit_outwards.hpp>
 
+#include <sublet/placement/orders.hpp>
+
 #include "../random_placements.hpp"
 
 #include <algorithm>

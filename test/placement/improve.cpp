@@ -3,6 +3,7 @@
 
 #include <sublet/placement/best_packing.hpp>
 #include <sublet/placement/clashing_pins.hpp>
+#include <sublet/placement/orders.hpp>
 
 #include "../random_placements.hpp"
 

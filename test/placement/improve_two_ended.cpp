@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/improve_two_ended.hpp>
 
+#include <sublet/placement/stack_two_ended.hpp>
+
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>

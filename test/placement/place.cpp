@@ -3,8 +3,11 @@
 
 #include "dice.hpp"
 
+#include <sublet/placement/pack.hpp>
+
 #include <doctest/doctest.h>
 
+#include <stop_token>
 #include <vector>
 
 namespace this_test {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the systems before this one reached on a network that they all report: as good, or as good as can be.
+#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_slots.hpp>
+#include <sublet/graph/loops.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 #include <sublet/sharing/color_graph.hpp>

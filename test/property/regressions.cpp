@@ -9,6 +9,7 @@
 #include <sublet/concurrent_planner.hpp>
 #include <sublet/handoff_planner.hpp>
 #include <sublet/placement/stack_slots.hpp>
+#include <sublet/planned_buffers.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/sharing/fewest_slots.hpp>
 #include <sublet/sharing/tokens.hpp>

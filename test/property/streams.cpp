@@ -8,6 +8,7 @@
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 
+#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/synthetic.hpp>

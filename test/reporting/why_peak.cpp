@@ -6,6 +6,7 @@
 #include "../view_sizes.hpp"
 #include "archetype.hpp"
 
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/planner.hpp>
 
 #include <doctest/doctest.h>
@@ -36,7 +37,8 @@ std::string text(peak_reason const& reason, Arguments... arguments)
 snapshot five_steps()
 {
     std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
-    return sequence(5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
+    return sequence(
+        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
 }
 
 std::string step_of_five(step_id s)
@@ -202,8 +204,8 @@ TEST_CASE("an input has no producer, an output that nobody touches any more has 
 {
     // 0 is given and read late; 1 = f(), an output; 2 = g(0), an output of the last step
     std::vector<std::vector<int>> const uses = {{}, {0}}, defs = {{1}, {2}};
-    auto const program =
-        sequence(2, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    auto const program = sequence(
+        2, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     using enum value_role;
     auto const plan = plan_memory(program, {.bytes = 1024, .role = {input, output, output, input}}).plan;
     auto const reason = why_peak(program, plan);

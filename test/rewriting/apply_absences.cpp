@@ -2,6 +2,7 @@
 #include <sublet/rewriting/apply_absences.hpp>
 
 #include <sublet/planner.hpp>
+#include <sublet/sharing/in_place.hpp>
 
 #include "../random_program.hpp"
 

@@ -5,6 +5,7 @@
 #include "../random_tree.hpp"
 
 #include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/interference.hpp>
 
 #include <doctest/doctest.h>
@@ -82,8 +83,8 @@ slot_renaming names_of(flat_tree const& flat, std::vector<slot_id> const& slot_o
 TEST_CASE("what a body captures is renamed in it, and in the bodies in it, and those who hold them are told")
 {
     program_tree tree(chain);
-    snapshot const one =
-        sequence(1, 2, [](step_id) { return std::vector{0}; }, [](step_id) { return std::vector{1}; });
+    snapshot const one = sequence(
+        1, 2, [](step_id) { return std::vector{0}; }, [](step_id) { return std::vector{1}; });
     tree.add_body(0, 2, body_kind::loop, one, {{0, 1}});
     tree.add_body(1, 0, body_kind::branch, one, {{0, 0}}, {{.inner = 1, .result = 1}});
     flat_tree const flat = flatten(tree); // 0 1 2, then 3 of the loop and 4 of the branch

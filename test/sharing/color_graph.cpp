@@ -3,6 +3,7 @@
 
 #include <sublet/live_range.hpp>
 #include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/coloring_orders.hpp>
 
 #include "archetype.hpp"
 #include "dice.hpp"
@@ -190,7 +191,8 @@ TEST_CASE("two fixed values that clash are the answer")
 TEST_CASE("what is no interference graph is refused, and so are unknown sizes and orders that miss a value")
 {
     auto graph_of = [](std::vector<ids> const& rows) {
-        return as_graph(rows.size(), [&](auto v) -> auto& { return rows[v]; });
+        return as_graph(
+            rows.size(), [&](auto v) -> auto& { return rows[v]; });
     };
     CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",
@@ -221,7 +223,8 @@ TEST_CASE("neither the order of the edges nor parallel ones make a difference")
         std::vector<ids> rows(12);
         for (value_id v = 0; v != 12; ++v)
             for (value_id w : all.neighbors(v)) rows[v].insert(rows[v].begin(), 1 + (v + w) % 2, w);
-        csr_graph const twisted = as_graph(12, [&](auto v) -> auto& { return rows[v]; });
+        csr_graph const twisted = as_graph(
+            12, [&](auto v) -> auto& { return rows[v]; });
         for (auto by : every_order) {
             auto const a = color_graph(all.graph(), {.by = by}), b = color_graph(twisted, {.by = by});
             CHECK(a.plan == b.plan);

@@ -4,6 +4,7 @@
 #include "../random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/pressure.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/largest_first.hpp>
 
+#include <sublet/sharing/relink_chains.hpp>
+
 #include "../drawn_sharing.hpp"
 
 #include <doctest/doctest.h>

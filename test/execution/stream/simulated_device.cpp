@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/simulated_device.hpp>
 
+#include <sublet/execution/errors.hpp>
+
 #include "../../lender.hpp"
 #include "../../stream_conformance.hpp"
 
@@ -105,7 +107,8 @@ TEST_CASE("a kernel that is no variable is kept, with its call, until the stream
     {
         numbered const call{7, &ran};
         std::vector<step_id> const own{1, 2, 3};
-        device.launch(s, [own](numbered const& its) { its.ran->push_back(own[2]); }, call);
+        device.launch(
+            s, [own](numbered const& its) { its.ran->push_back(own[2]); }, call);
     }
     device.synchronize();
     CHECK(ran == std::vector<step_id>{3});
