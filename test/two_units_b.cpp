@@ -4,6 +4,7 @@
 
 sublet::snapshot other_program();
 sublet::value_id const* other_no_value();
+sublet::planned_memory other_plan(sublet::snapshot const&);
 
 sublet::snapshot other_program()
 {
@@ -12,3 +13,8 @@ sublet::snapshot other_program()
 }
 
 sublet::value_id const* other_no_value() { return &sublet::no_value; }
+
+sublet::planned_memory other_plan(sublet::snapshot const& program)
+{
+    return sublet::plan_memory(program, {.bytes = 8});
+}

@@ -19,14 +19,12 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -78,14 +76,6 @@ witness as_witness(dependence_violation const& v);
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
                                                    concurrent_options const& wanted = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_concurrently
-    plan_concurrent(P const& p, plan_options const& options, concurrent_options const& wanted = {})
-{
-    return plan_concurrent(as_snapshot(p), options, wanted);
-}
 
 } // namespace sublet
 

@@ -24,7 +24,6 @@
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_memory.hpp>
 
-#include <concepts>
 #include <vector>
 
 namespace sublet {
@@ -65,13 +64,6 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] planned_flow plan_flow(snapshot const& p, plan_options const& options,
                                      flow_options const& flow = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_flow plan_flow(P const& p, plan_options const& options, flow_options const& flow = {})
-{
-    return plan_flow(as_snapshot(p), options, flow);
-}
 
 } // namespace sublet
 

@@ -16,7 +16,6 @@
 /// a plan for one order. Where it is not, a few steps are told to wait for others; all of them keep to one
 /// clock, so that no execution becomes longer than that clock, whose makespan the user has accepted.
 
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/per_value.hpp>
@@ -25,7 +24,6 @@
 #include <sublet/planned_memory.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -66,14 +64,6 @@ struct planned_with_handoffs : planned_memory {
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                        handoff_options const& wanted = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_with_handoffs
-    plan_with_handoffs(P const& p, plan_options const& options, handoff_options const& wanted = {})
-{
-    return plan_with_handoffs(as_snapshot(p), options, wanted);
-}
 
 } // namespace sublet
 

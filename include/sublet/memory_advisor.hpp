@@ -20,7 +20,6 @@
 #include <sublet/analysis/absences.hpp>
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/per_value.hpp>
@@ -31,7 +30,6 @@
 #include <sublet/rewriting/apply_absences.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -131,14 +129,6 @@ private:
 /// Throws:     as plan_memory().
 [[nodiscard]] memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                           advice_options const& how = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] memory_advice
-    advise_memory(P const& p, plan_options const& options, advice_options const& how = {})
-{
-    return advise_memory(as_snapshot(p), options, how);
-}
 
 } // namespace sublet
 

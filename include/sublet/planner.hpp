@@ -13,12 +13,9 @@
 /// Each stage is a public function of its own; whoever wants another one of them calls them in this order,
 /// as plan_memory does.
 
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/planned_memory.hpp>
-
-#include <concepts>
 
 namespace sublet {
 
@@ -34,13 +31,6 @@ namespace sublet {
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] planned_memory plan_memory(snapshot const& p, plan_options const& options);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_memory plan_memory(P const& p, plan_options const& options)
-{
-    return plan_memory(as_snapshot(p), options);
-}
 
 } // namespace sublet
 

@@ -14,7 +14,6 @@
 
 #include <sublet/affine_bytes.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/pack_symbolic.hpp>
 #include <sublet/reporting/text.hpp>
@@ -22,7 +21,6 @@
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -83,13 +81,6 @@ void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packin
 /// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
 ///             largest batch exceed 64 bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] planned_symbolic plan_symbolic(P const& p, symbolic_options const& options)
-{
-    return plan_symbolic(as_snapshot(p), options);
-}
 
 namespace detail {
 

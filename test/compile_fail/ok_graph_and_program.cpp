@@ -18,5 +18,5 @@ int main()
     auto const q = sublet::sequence(
         2, 2, [](auto) { return std::vector{-1}; }, [](auto v) { return std::vector{v}; });
     sublet::plan_options const o{.bytes = 64, .alignment = 64};
-    return p.nodes() == q.nodes() && sublet::as_snapshot(p) == p && o.check ? 0 : 1;
+    return p.nodes() == q.nodes() && sublet::snapshot(p) == p && o.check ? 0 : 1;
 }

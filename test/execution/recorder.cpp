@@ -88,7 +88,7 @@ TEST_CASE("a recording is an ordinary program: effects, pairs and order are what
             s.use(n), s.def(n + 1);
             if (n == 0) s.may_overwrite(0, 1);
         });
-    CHECK(as_snapshot(net) == expected);
+    CHECK(snapshot(net) == expected);
     auto const options = net.options();
     CHECK(options.bytes.tabulate(3) == std::vector<byte_count>{12, 12, 3});
     CHECK(options.alignment.tabulate(3) == std::vector<byte_count>{4, 64, 1});
@@ -98,7 +98,7 @@ TEST_CASE("a recording is an ordinary program: effects, pairs and order are what
     net.record({b, c}, {c}, nothing);
     CHECK(net.updated().tabulate(3) == std::vector<unsigned char>{0, 0, 1});
     recorder const empty;
-    CHECK(as_snapshot(empty) == snapshot(sequence(0, 0, [](step_id, effect_sink&) {})));
+    CHECK(snapshot(empty) == snapshot(sequence(0, 0, [](step_id, effect_sink&) {})));
     CHECK(executor(empty, empty.options(), no_plan{}, empty.kernel()).run().steps == 0);
 }
 

@@ -103,7 +103,7 @@ struct forwarding {
 } // namespace
 
 static_assert(std::regular<snapshot> && program<written_down> && program<forwarding>);
-static_assert(!std::is_convertible_v<written_down, snapshot>, "a copy of a program is asked for by name");
+static_assert(std::is_convertible_v<written_down, snapshot>, "what takes a snapshot takes any program");
 static_assert(effects_function<decltype([](int, auto& sink) { sink.def(0); }), step_id>);
 static_assert(!effects_function<decltype([](std::string, effect_sink&) {}), step_id>);
 static_assert(!effects_function<decltype([](auto) {}), step_id>);
@@ -241,9 +241,11 @@ TEST_CASE("a snapshot of a snapshot is the same, and so is a copy, and no other 
 TEST_CASE("a snapshot passes through as it is, and any other program is copied")
 {
     snapshot const p = sequence(1, 1, [](auto, auto& sink) { sink.def(0); });
-    CHECK(&as_snapshot(p) == &p);
-    CHECK(as_snapshot(forwarding{p}) == p);
-    CHECK(as_snapshot(archetype::program(1)) == p);
+    auto const taken = [](snapshot const& given) { return &given; };
+    CHECK(taken(p) == &p);
+    auto const is_same = [&p](snapshot const& given) { return given == p; };
+    CHECK(is_same(forwarding{p}));
+    CHECK(is_same(archetype::program(1)));
 }
 
 TEST_CASE("all factories make the same of the same program")

@@ -34,7 +34,7 @@ using on_streams = stream_executor<simulated_device, recorded_kernel<device_call
 template <class Recorder, class Run>
 void each_plan(Recorder const& net, Run run)
 {
-    snapshot const listed = as_snapshot(net);
+    snapshot const listed = snapshot(net);
     plan_options const options = net.options();
     run(listed, options, no_plan{}, std::vector<handoff>(), as_it_is);
     run(listed, options, recycle{}, std::vector<handoff>(), as_it_is);

@@ -124,8 +124,8 @@ TEST_CASE("singa-680: without the block that it reads an operation would run too
         return net;
     };
     recorder const right = recorded(true), wrong = recorded(false);
-    CHECK(run_order_of(as_snapshot(right), right.options(), recycle{}).waits.list.size() == 1);
-    CHECK(run_order_of(as_snapshot(wrong), wrong.options(), recycle{}).waits.list.empty());
+    CHECK(run_order_of(snapshot(right), right.options(), recycle{}).waits.list.size() == 1);
+    CHECK(run_order_of(snapshot(wrong), wrong.options(), recycle{}).waits.list.empty());
     each_policy([&](thread_options const& how) {
         executor sound(right, right.options(), recycle{}, right.kernel(), how);
         sound.run();

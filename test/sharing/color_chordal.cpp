@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/color_chordal.hpp>
 
+#include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_slots.hpp>
 
 #include "archetype.hpp"

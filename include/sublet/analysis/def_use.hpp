@@ -10,11 +10,9 @@
 ///     step 3   use a
 
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <vector>
 
 namespace sublet {
@@ -29,13 +27,6 @@ struct def_use_chains {
 /// Ensures:    a step that touches a value twice in the same way is listed twice.
 /// Complexity: O(nodes + values + touches) time and memory.
 [[nodiscard]] def_use_chains def_use(snapshot const& p);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] def_use_chains def_use(P const& p)
-{
-    return def_use(as_snapshot(p));
-}
 
 } // namespace sublet
 

@@ -20,14 +20,12 @@
 /// which a part is written through a view).
 
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -101,13 +99,6 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 /// Complexity: O(V + E + steps + touches) time and memory.
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
 [[nodiscard]] dependence_graph dependences(snapshot const& p, dependence_options const& options = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] dependence_graph dependences(P const& p, dependence_options const& options = {})
-{
-    return dependences(as_snapshot(p), options);
-}
 
 } // namespace sublet
 

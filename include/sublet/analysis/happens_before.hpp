@@ -19,7 +19,7 @@
 #include <sublet/analysis/column_closure.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/range_sets.hpp>
-#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>
@@ -111,9 +111,8 @@ private:
     return precedence(g, options);
 }
 
-template <program P>
-[[nodiscard]] precedence happens_before(P const& p, dependence_options const& dependence = {},
-                                        precedence_options const& options = {})
+[[nodiscard]] inline precedence happens_before(snapshot const& p, dependence_options const& dependence = {},
+                                               precedence_options const& options = {})
 {
     return precedence(dependences(p, dependence), options);
 }

@@ -167,13 +167,6 @@ template <interference_result R = interference_graph>
     return interference<R>(p, liveness(p), options);
 }
 
-template <interference_result R = interference_graph, program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] R interference(P const& p, interference_options const& options = {})
-{
-    return interference<R>(as_snapshot(p), options);
-}
-
 /// Of live ranges: values interfere where they overlap.
 ///
 /// Complexity: O(n log n) to count the edges, and O(n + edges) to list them if they fit; n = values. `lives`

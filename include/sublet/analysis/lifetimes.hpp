@@ -15,14 +15,12 @@
 /// a value that is used before it is defined, or whose second write now comes before a read of the first, is
 /// a fact about that order, returned as a witness.
 
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -86,13 +84,6 @@ struct lifetimes_options {
 ///             O(touches log touches) for its check.
 /// Throws:     precondition_error if the order does not name every node once.
 [[nodiscard]] live_ranges lifetimes(snapshot const& p, lifetimes_options const& options = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_ranges lifetimes(P const& p, lifetimes_options const& options = {})
-{
-    return lifetimes(as_snapshot(p), options);
-}
 
 } // namespace sublet
 

@@ -27,11 +27,9 @@
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/loops.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <vector>
 
 namespace sublet {
@@ -80,13 +78,6 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
 ///             that is not enough.
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, interval_options const& options = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_range_lists live_intervals(P const& p, interval_options const& options = {})
-{
-    return live_intervals(as_snapshot(p), options);
-}
 
 } // namespace sublet
 

@@ -83,8 +83,7 @@ public:
     template <program P>
     explicit live_query(P const& p)
     {
-        decltype(auto) s = as_snapshot(p);
-        prepare(s.graph(), s.predecessors());
+        prepare(p);
     }
 
     /// Of a value without a name, by its nodes.
@@ -117,6 +116,7 @@ public:
     [[nodiscard]] bool is_live_after(value_id v, step_id s, def_use_chains const& chains) const;
 
 private:
+    void prepare(snapshot const& p) { prepare(p.graph(), p.predecessors()); }
     void prepare(csr_graph const& g, csr_rows const& predecessors);
 
     /// Some path leads from a to b, without edges back.

@@ -24,12 +24,10 @@
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/vertex_numbering.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <utility>
 
@@ -61,20 +59,6 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 
 /// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
 [[nodiscard]] live_sets liveness(snapshot const& p);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_sets liveness(P const& p)
-{
-    return liveness(as_snapshot(p));
-}
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] live_sets liveness(P const& p, liveness_options const& options)
-{
-    return liveness(as_snapshot(p), options);
-}
 
 /// Live sets that are asked with the vertices of the graph that they are of.
 ///

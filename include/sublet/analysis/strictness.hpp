@@ -15,7 +15,6 @@
 /// liveness a matter of two passes and colouring exact.
 
 #include <sublet/graph/dominators.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/units.hpp>
@@ -65,11 +64,9 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Complexity: O(nodes + values + touches).
 [[nodiscard]] std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree);
 
-template <program P>
-[[nodiscard]] std::optional<ssa_violation> find_ssa_violation(P const& p)
+[[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& p)
 {
-    decltype(auto) s = as_snapshot(p);
-    return find_ssa_violation(s, dominators(s.graph(), s.predecessors(), depth_first(s.graph())));
+    return find_ssa_violation(p, dominators(p.graph(), p.predecessors(), depth_first(p.graph())));
 }
 
 } // namespace sublet

@@ -27,7 +27,6 @@
 #include <sublet/units.hpp>
 #include <sublet/value_role.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -92,13 +91,6 @@ snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t ve
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
 [[nodiscard]] versioned_program versions(snapshot const& p, version_options const& options = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] versioned_program versions(P const& p, version_options const& options = {})
-{
-    return versions(as_snapshot(p), options);
-}
 
 /// The options for `versions` of what is to be planned: a value that is pinned, or whose storage is not
 /// planned, keeps its storage.

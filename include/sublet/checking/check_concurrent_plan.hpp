@@ -17,12 +17,10 @@
 /// sets", Annals of Mathematics 1950. Nothing is taken from any planner, the order of the steps included.
 
 #include <sublet/checking/concurrent_witness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <optional>
 
@@ -56,14 +54,6 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<concurrent_witness>
 check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] std::optional<concurrent_witness> check_concurrent_plan(P const& p, memory_plan const& plan,
-                                                                      plan_options const& options)
-{
-    return check_concurrent_plan(as_snapshot(p), plan, options);
-}
 
 } // namespace sublet
 

@@ -17,72 +17,15 @@
 /// Where paths meet, what is intact on all of them is (intact_arrivals.hpp). Only where a read fails is a
 /// path looked for, to say why (spoiling_path.hpp).
 
-#include <sublet/checking/check_places.hpp>
-#include <sublet/checking/demands.hpp>
-#include <sublet/checking/intact_values.hpp>
-#include <sublet/checking/node_ends.hpp>
-#include <sublet/checking/rank_set.hpp>
-#include <sublet/checking/spoiling_path.hpp>
 #include <sublet/checking/unwritten_reads.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
 
-#include <cstddef>
 #include <optional>
-#include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
-class flow_opponent {
-public:
-    flow_opponent(snapshot const& program, memory_plan const& plan, plan_demands const& asked,
-                  node_ends const& ends, bool in_place)
-        : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
-          classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
-          written_(classes_.size()), paths_{program, asked, classes_, {}, {}}
-    {
-    }
-
-    std::optional<witness> first_fault();
-
-private:
-    node_id node_at(std::size_t i) const
-    {
-        return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
-    }
-
-    /// What the program is given. Who lies upon another of them cannot be there.
-    std::vector<value_id> given();
-
-    std::optional<witness> lost(value_id v, node_id n, step_id before) const;
-
-    /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
-    std::optional<witness> fault_at(step_id s, node_id n);
-    /// All that the step holds of the class of `in` may be overwritten by `out`, which lies within it.
-    bool takes_over(step_id s, value_id in, value_id out) const;
-
-    snapshot const& program_;
-    memory_plan const& plan_;
-    plan_demands const& asked_;
-    node_ends const& ends_;
-    bool const in_place_;
-    placed_classes const classes_;
-    intact_values now_;       // where the walk is
-    rank_set held_, written_; // by the step that is looked at
-    flow_paths paths_;
-};
-
-/// Whether the plan is of such a program, and its order is one.
-bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, plan_options const& options);
-
-} // namespace detail
 
 /// Look for a path on which `plan` lets a step read other bytes than were written for it. None: it is proved.
 ///
@@ -103,22 +46,9 @@ bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, plan_options co
 ///             each value the nodes in which it is needed. Where reads may be undefined, O(V + E + touches)
 ///             for each that is.
 /// Throws:     precondition_error where a requirement is broken.
-template <program P>
-[[nodiscard]] std::optional<witness> check_flow_plan(P const& p, memory_plan const& plan,
+[[nodiscard]] std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
                                                      plan_options const& options,
-                                                     flow_options const& flow = {})
-{
-    auto&& flat = as_snapshot(p);
-    if (!detail::is_flow_plan_of(flat, plan, options)) return witness{.what = fault::foreign_plan};
-    plan_options in_order = options;
-    in_order.order = plan.order;
-    plan_demands const asked = demands(flat, in_order);
-    node_ends const ends = ends_of_nodes(flat, asked);
-    if (auto fact = find_unwritten_read(flat, asked, ends, flow)) return fact;
-    if (auto fact = check_places(asked, plan, in_order)) return fact;
-    if (flat.nodes() == 0) return std::nullopt;
-    return detail::flow_opponent(flat, plan, asked, ends, options.in_place).first_fault();
-}
+                                                     flow_options const& flow = {});
 
 } // namespace sublet
 

@@ -91,7 +91,7 @@ template <program Before, program After>
 [[nodiscard]] std::optional<rewrite_fault> check_rewrite(Before const& before, After const& after,
                                                          rewrite_options const& options = {})
 {
-    return check_rewrite(as_snapshot(before), as_snapshot(after), options);
+    return check_rewrite(before, after, options);
 }
 
 /// A sentence, to any stream that takes text and integers.

@@ -21,15 +21,11 @@
 /// path.
 
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
-#include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace sublet {
 
@@ -65,78 +61,6 @@ Stream& operator<<(Stream& out, slot_witness const& w)
     return out;
 }
 
-namespace detail {
-
-class slot_opponent {
-public:
-    slot_opponent(snapshot const& program, slot_plan const& plan)
-        : program_(program), plan_(plan), is_given_(program.values(), 1),
-          before_(program.graph().transposed(program.nodes())), leaving_(program.nodes(), none),
-          arriving_(program.nodes()), is_awaited_(program.nodes())
-    {
-    }
-
-    std::optional<slot_witness> first_fault();
-
-private:
-    enum class act : std::uint8_t { is_given, reads_early, reads, writes, reads_at_end };
-    struct deed {
-        step_id step;
-        act what;
-        value_id value;
-        node_id node;
-        /// Throughout its step.
-        bool stays() const { return what == act::reads || what == act::writes; }
-    };
-    using indices = std::span<std::uint32_t const>;
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-    /// Deeds that put something into the slot and may be the last to do so; of different values.
-    struct writers {
-        std::uint32_t one = none;
-        std::uint32_t another = none;
-    };
-
-    bool is_foreign() const;
-
-    /// Finds on the way what is written at all.
-    std::optional<slot_witness> unplaced();
-
-    /// Lists every deed, in the order of the steps and as they come there; returns them by slot.
-    csr_rows gather();
-
-    bool is_shared(indices deeds) const;
-
-    /// Finds the nodes from whose beginning a read is reached before a write.
-    void find_awaited(indices deeds);
-
-    /// Brings every write to the nodes that it reaches and that wait for one.
-    void follow(indices deeds);
-    void arrive(node_id n, std::uint32_t write);
-
-    std::optional<slot_witness> clash(indices deeds) const;
-    slot_witness found(value_id v, deed const& at, deed const& other) const
-    {
-        step_id const written = other.what == act::is_given ? no_step : other.step;
-        return {fault::clash, v, other.value, plan_.slot_of[v], at.step, written};
-    }
-    bool takes_over(deed const& in, deed const& out) const;
-
-    void forget(indices deeds);
-
-    snapshot const& program_;
-    slot_plan const& plan_;
-    std::vector<unsigned char> is_given_; // by value: nothing writes it
-    std::vector<deed> deeds_;
-    csr_rows before_;                       // by node: its predecessors
-    std::vector<std::uint32_t> leaving_;    // by node: its last write to the slot
-    std::vector<writers> arriving_;         // by node: at its beginning
-    std::vector<unsigned char> is_awaited_; // by node: whether a read comes before a write from there on
-    std::vector<node_id> awaited_;          // all of these
-    std::vector<node_id> open_;
-};
-
-} // namespace detail
-
 /// Look for a path on which `plan` lets a step read another value than its own. None: it is proved.
 ///
 /// Successors are alternatives and every path counts, also those from nodes that the entry does not reach. A
@@ -154,11 +78,7 @@ private:
 /// Complexity: O(V + E + t + n + w) time, t = touches, n = slots; w sums, for each slot that several values
 ///             share, the nodes and edges on paths from a write to a read of it, at most s (V + E) for s such
 ///             slots. O(V + E + t + n) memory.
-template <program P>
-[[nodiscard]] std::optional<slot_witness> check_slots(P const& p, slot_plan const& plan)
-{
-    return detail::slot_opponent(as_snapshot(p), plan).first_fault();
-}
+[[nodiscard]] std::optional<slot_witness> check_slots(snapshot const& p, slot_plan const& plan);
 
 } // namespace sublet
 

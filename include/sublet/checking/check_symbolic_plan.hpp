@@ -16,15 +16,12 @@
 /// buffer have one offset by one formula, and whether they may share it does not depend on the batch but for
 /// sizes of in-place pairs, which are compared at both ends.
 
-#include <sublet/checking/demands.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/symbolic_options.hpp>
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
 
-#include <cstdint>
 #include <optional>
 
 namespace sublet {
@@ -45,45 +42,6 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
     return out << w.found;
 }
 
-namespace detail {
-
-class symbolic_opponent {
-public:
-    symbolic_opponent(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
-        : program_(program), plan_(plan), options_(options), most_(options.max_batch)
-    {
-    }
-
-    std::optional<symbolic_witness> first_fault() const;
-
-private:
-    bool is_foreign() const;
-
-    /// What seems wrong for a batch may be right: two that meet may be a pair in place, for just that batch.
-    void confirm(symbolic_witness& fact) const;
-
-    /// What check_plan() does not believe either: it asks the program, and tops here are of the plan's sizes.
-    std::optional<symbolic_witness> too_small(plan_demands const& asked) const;
-
-    /// Offsets are multiples for every batch if what they are rounded to is one; or if nothing is rounded and
-    /// both parts are.
-    std::optional<symbolic_witness> misaligned(plan_demands const& asked) const;
-
-    /// As plan_opponent::clash(), but with two ends for each address, and without in-place pairs: they are in
-    /// one buffer.
-    std::optional<symbolic_witness> clash(plan_demands const& asked) const;
-
-    std::optional<symbolic_witness> reaches_into(symbolic_buffer const& a, symbolic_buffer const& b,
-                                                 std::uint64_t when) const;
-
-    snapshot const& program_;
-    symbolic_plan const& plan_;
-    symbolic_options const& options_;
-    byte_count const most_;
-};
-
-} // namespace detail
-
 /// Look for a reason why `plan` is not a plan of this program under these options for some batch from 1 to
 /// `options.max_batch`. None: it is proved for all of them.
 ///
@@ -95,12 +53,8 @@ private:
 ///             between two batches, or roundings take less room than they may.
 /// Complexity: check_plan() twice, and O(n log n), n = values.
 /// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
-template <program P>
-[[nodiscard]] std::optional<symbolic_witness> check_symbolic_plan(P const& p, symbolic_plan const& plan,
-                                                                  symbolic_options const& options)
-{
-    return detail::symbolic_opponent(as_snapshot(p), plan, options).first_fault();
-}
+[[nodiscard]] std::optional<symbolic_witness>
+check_symbolic_plan(snapshot const& p, symbolic_plan const& plan, symbolic_options const& options);
 
 } // namespace sublet
 

@@ -50,11 +50,11 @@ public:
     ///             check_level::plan on; at any level where a place is outside of its arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
-    template <program P, memory_mode Mode>
+    template <memory_mode Mode>
         requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
-    cpu_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+    cpu_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
-        : cpu_executor(std::move(kernel), as_snapshot(p), options, mode, how)
+        : cpu_executor(std::move(kernel), p, options, mode, how)
     {
     }
 

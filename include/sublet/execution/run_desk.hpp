@@ -23,7 +23,6 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>

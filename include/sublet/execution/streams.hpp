@@ -68,11 +68,11 @@ public:
     /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is
     ///             outside of its arena); allocation_error if there is no memory for the arenas;
     ///             precondition_error where a requirement is broken; what the device throws.
-    template <program P, memory_mode Mode>
+    template <memory_mode Mode>
         requires launches<Device, Kernel, call_type>
-    stream_executor(Device& device, P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
-                    stream_options const& streams = {}, executor_options const& how = {})
-        : stream_executor(std::move(kernel), device, as_snapshot(p), options, mode, streams, how)
+    stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
+                    Kernel kernel, stream_options const& streams = {}, executor_options const& how = {})
+        : stream_executor(std::move(kernel), device, p, options, mode, streams, how)
     {
     }
 

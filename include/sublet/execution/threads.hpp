@@ -97,11 +97,11 @@ public:
     /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
-    template <program P, memory_mode Mode>
+    template <memory_mode Mode>
         requires(cpu_kernel<Kernel> && runner<Runner>)
-    thread_executor(P const& p, plan_options const& options, Mode const& mode, Kernel kernel,
+    thread_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                     thread_options const& at_once = {}, executor_options const& how = {}, Runner lender = {})
-        : thread_executor(std::move(kernel), std::move(lender), as_snapshot(p), options, mode, at_once, how)
+        : thread_executor(std::move(kernel), std::move(lender), p, options, mode, at_once, how)
     {
     }
 

@@ -70,10 +70,7 @@ struct program_body {
 class program_tree {
 public:
     program_tree() = default; // of the empty program
-    template <program P>
-    explicit program_tree(P const& root) : nested_{{as_snapshot(root), {}}}
-    {
-    }
+    explicit program_tree(snapshot const& root) : nested_{{root, {}}} {}
 
     [[nodiscard]] std::size_t size() const { return nested_.size(); }
     [[nodiscard]] snapshot const& program_of(program_id i) const { return nested_[i].program; }
@@ -85,20 +82,8 @@ public:
     /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
     /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
     ///             once, a result that two bindings give, and a `next` where nothing begins again.
-    template <program P>
-    program_id add_body(program_id parent, step_id step, body_kind kind, P const& body,
-                        std::vector<body_capture> captures = {}, std::vector<body_binding> bindings = {})
-    {
-        SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
-        SUBLET_EXPECTS(step < program_of(parent).steps(),
-                       "sublet: a body is nested in a step that is not there");
-        SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
-        expect_joints(program_of(parent).values(), static_cast<std::size_t>(body.values()), kind, captures,
-                      bindings);
-        nested_.push_back(
-            {as_snapshot(body), {parent, step, kind, std::move(captures), std::move(bindings)}});
-        return static_cast<program_id>(size() - 1);
-    }
+    program_id add_body(program_id parent, step_id step, body_kind kind, snapshot const& body,
+                        std::vector<body_capture> captures = {}, std::vector<body_binding> bindings = {});
 
     friend bool operator==(program_tree const&, program_tree const&) = default;
 

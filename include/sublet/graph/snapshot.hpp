@@ -40,31 +40,16 @@ class snapshot {
 public:
     snapshot() = default;
 
+    /// A copy of any program: what takes a snapshot takes any other program, too, at the price of a copy.
+    ///
     /// Complexity: O(V + E + touches) time and memory, four bytes an edge and direction, eight a touch.
     /// Throws:     precondition_error for an id out of range, or more than 2^32 - 2 nodes, values or steps.
     template <class P>
-        requires(!std::same_as<P, snapshot>) && program<P>
-    explicit snapshot(P const& p)
-        : values_(static_cast<std::size_t>(p.values())),
-          successors_(as_graph(static_cast<std::size_t>(p.nodes()),
-                               [&p](node_id n) -> decltype(auto) { return p.successors(n); })),
-          predecessors_(successors_.transposed(successors_.rows()))
+        requires(!std::same_as<P, snapshot> && !requires(P const& p) { p.operator snapshot(); })
+    snapshot(P const& p) // NOLINT: not explicit
     {
-        SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        std::size_t const guess = smaller(values_, std::size_t{1} << 16); // a step a value, three touches
-        record_.step_begin.reserve(nodes() + guess + 1);
-        record_.touches.reserve(3 * guess);
-        node_end_.reserve(nodes());
-        for (std::size_t n = 0; n != nodes(); ++n) {
-            effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
-            sink.next_step();
-            p.effects(static_cast<node_id>(n), sink);
-            sink.close_step();
-            SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
-            SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
-            node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
-        }
-        if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
+        static_assert(program<P>, "sublet: what is planned, analysed or checked has to be a program");
+        if constexpr (program<P>) copy(p);
     }
 
     [[nodiscard]] std::size_t nodes() const { return successors_.rows(); }
@@ -116,6 +101,29 @@ public:
     friend bool operator==(snapshot const&, snapshot const&) = default;
 
 private:
+    template <program P>
+    void copy(P const& p)
+    {
+        values_ = static_cast<std::size_t>(p.values());
+        successors_ = as_graph(static_cast<std::size_t>(p.nodes()),
+                               [&p](node_id n) -> decltype(auto) { return p.successors(n); });
+        predecessors_ = successors_.transposed(successors_.rows());
+        SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
+        std::size_t const guess = smaller(values_, std::size_t{1} << 16); // a step a value, three touches
+        record_.step_begin.reserve(nodes() + guess + 1);
+        record_.touches.reserve(3 * guess);
+        node_end_.reserve(nodes());
+        for (std::size_t n = 0; n != nodes(); ++n) {
+            effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
+            sink.next_step();
+            p.effects(static_cast<node_id>(n), sink);
+            sink.close_step();
+            SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
+            SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
+            node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
+        }
+        if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
+    }
     template <auto Key, class Row>
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
@@ -253,16 +261,6 @@ template <graph G, class Uses, class Defs>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Uses uses, Defs defs)
 {
     return from_graph(g, values, detail::uses_then_defs(uses, defs));
-}
-
-/// A snapshot as it is, any other program copied.
-[[nodiscard]] inline snapshot const& as_snapshot(snapshot const& s) { return s; }
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] snapshot as_snapshot(P const& p)
-{
-    return snapshot(p);
 }
 
 } // namespace sublet

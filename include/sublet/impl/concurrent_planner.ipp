@@ -7,6 +7,7 @@
 #include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/concurrent_planner.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>

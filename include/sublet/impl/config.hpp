@@ -7,6 +7,9 @@
 ///     nothing defined                    each header includes its definitions, which are inline
 ///     SUBLET_SEPARATE_COMPILATION        headers only declare; one source file of a program, or the CMake
 ///                                        target sublet::compiled, includes sublet/src.hpp
+///
+/// One program, one form. If files of both meet in one by mistake, the linker takes one of two equal
+/// functions (Microsoft's refuses them): that is harmless where both were compiled with the same flags.
 
 #if defined(SUBLET_SEPARATE_COMPILATION)
 #define SUBLET_DECL

@@ -4,6 +4,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/memory_advisor.hpp>
 #include <sublet/placement/advise.hpp>

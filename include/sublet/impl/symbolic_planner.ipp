@@ -6,6 +6,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_options.hpp>

@@ -39,9 +39,8 @@ struct best_order_limits {
 /// The same for a program, as plan_memory() takes it: hand the order on as `options.order`.
 ///
 /// Requires:   `options` are those of the plan; `options.order` is the order that the program is listed in.
-template <program P>
-[[nodiscard]] node_order best_order(P const& p, plan_options const& options,
-                                    best_order_limits const& limits = {})
+[[nodiscard]] inline node_order best_order(snapshot const& p, plan_options const& options,
+                                           best_order_limits const& limits = {})
 {
     return best_order(order_graph_of(p, options), limits);
 }

@@ -20,12 +20,10 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/overwrite_matching.hpp>
 #include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,13 +73,6 @@ struct order_graph {
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
 [[nodiscard]] order_graph order_graph_of(snapshot const& p, plan_options const& options);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] order_graph order_graph_of(P const& p, plan_options const& options)
-{
-    return order_graph_of(as_snapshot(p), options);
-}
 
 } // namespace sublet
 

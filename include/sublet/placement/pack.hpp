@@ -174,15 +174,8 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
-[[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options,
-                                    search_driver& driver)
-{
-    return detail::pack_pools(
-        problem, options, driver,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
-            return detail::pack_shapes(shapes, bound, capacity, options, driver, out);
-        });
-}
+[[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options,
+                             search_driver& driver);
 
 [[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options = {})
 {

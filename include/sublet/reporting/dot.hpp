@@ -31,7 +31,6 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -300,16 +299,6 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
     }
     text << "}\n";
     return out;
-}
-
-template <text_stream Stream, program P, class Slots, name_function Names = detail::own_id,
-          name_function Steps = detail::own_id>
-    requires(!std::same_as<P, snapshot>)
-Stream& write_dot(Stream& out, P const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
-                  dot_options options = {})
-{
-    return write_dot(out, as_snapshot(p), std::move(slot_of), std::move(name_of), std::move(step_name),
-                     options);
 }
 
 } // namespace sublet

@@ -15,7 +15,6 @@
 /// without it none is above what is left of that one. Outside its life nothing changes, and the highest
 /// levels up to and from each position answer for all buffers at once: nothing is planned or swept again.
 
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
@@ -61,13 +60,6 @@ struct peak_reason {
 /// Throws:     precondition_error if the plan is one of another program, a life goes beyond the last step,
 ///             the order does not name every node once, or the bytes alive at once exceed 64 bits.
 [[nodiscard]] peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0);
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] peak_reason why_peak(P const& p, memory_plan const& plan, pool_id pool = 0)
-{
-    return why_peak(as_snapshot(p), plan, pool);
-}
 
 struct why_peak_options {
     std::size_t rows = 20; ///< at most; the rest is summed up in one line

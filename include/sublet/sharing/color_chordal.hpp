@@ -22,9 +22,7 @@
 /// Theory B 16, 1974.
 
 #include <sublet/analysis/live_sets.hpp>
-#include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/strictness.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
@@ -71,12 +69,7 @@ struct chordal_coloring {
 [[nodiscard]] chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
                                              chordal_options const& options = {});
 
-template <program P>
-[[nodiscard]] chordal_coloring color_chordal(P const& p, chordal_options const& options = {})
-{
-    decltype(auto) s = as_snapshot(p);
-    return color_chordal(s, liveness(s), options);
-}
+[[nodiscard]] chordal_coloring color_chordal(snapshot const& p, chordal_options const& options = {});
 
 } // namespace sublet
 

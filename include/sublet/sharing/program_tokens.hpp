@@ -14,7 +14,6 @@
 /// Only a part of the program may take part, what others touch then keeps storage of its own.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/per_value.hpp>
 #include <sublet/plan.hpp>
@@ -23,7 +22,6 @@
 #include <sublet/sharing/tokens.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -54,14 +52,6 @@ struct program_token_plan : token_plan {
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] program_token_plan share_by_tokens(snapshot const& p, plan_options const& values,
                                                  program_token_options const& options = {});
-
-template <program P>
-    requires(!std::same_as<P, snapshot>)
-[[nodiscard]] program_token_plan
-    share_by_tokens(P const& p, plan_options const& values, program_token_options const& options = {})
-{
-    return share_by_tokens(as_snapshot(p), values, options);
-}
 
 } // namespace sublet
 

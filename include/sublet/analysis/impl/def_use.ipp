@@ -3,6 +3,7 @@
 #define SUBLET_ANALYSIS_IMPL_DEF_USE_IPP
 
 #include <sublet/analysis/def_use.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 namespace sublet {

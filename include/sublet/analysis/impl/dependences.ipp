@@ -4,6 +4,7 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <utility>

@@ -7,6 +7,7 @@
 #include <sublet/analysis/value_set.hpp>
 #include <sublet/contract.hpp>
 #include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/impl/config.hpp>
 

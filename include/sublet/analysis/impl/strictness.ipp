@@ -3,6 +3,7 @@
 #define SUBLET_ANALYSIS_IMPL_STRICTNESS_IPP
 
 #include <sublet/analysis/strictness.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

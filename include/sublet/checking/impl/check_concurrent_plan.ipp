@@ -11,6 +11,7 @@
 #include <sublet/checking/rank_set.hpp>
 #include <sublet/checking/step_order.hpp>
 #include <sublet/checking/witness.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/units.hpp>

@@ -9,6 +9,18 @@
 
 namespace sublet {
 
+SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, body_kind kind,
+                                              snapshot const& body, std::vector<body_capture> captures,
+                                              std::vector<body_binding> bindings)
+{
+    SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
+    SUBLET_EXPECTS(step < program_of(parent).steps(), "sublet: a body is nested in a step that is not there");
+    SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
+    expect_joints(program_of(parent).values(), body.values(), kind, captures, bindings);
+    nested_.push_back({body, {parent, step, kind, std::move(captures), std::move(bindings)}});
+    return static_cast<program_id>(size() - 1);
+}
+
 SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
 {
     sort_ascending(values);

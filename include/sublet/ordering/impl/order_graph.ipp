@@ -5,6 +5,7 @@
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/value_role.hpp>

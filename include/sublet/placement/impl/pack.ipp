@@ -146,4 +146,18 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 
 } // namespace sublet::detail
 
+namespace sublet {
+
+SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
+                           search_driver& driver)
+{
+    return detail::pack_pools(
+        problem, options, driver,
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
+            return detail::pack_shapes(shapes, bound, capacity, options, driver, out);
+        });
+}
+
+} // namespace sublet
+
 #endif

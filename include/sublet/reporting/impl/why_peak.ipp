@@ -5,6 +5,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/pressure.hpp>
 #include <sublet/contract.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/reporting/why_peak.hpp>

@@ -2,8 +2,10 @@
 #ifndef SUBLET_SHARING_IMPL_COLOR_CHORDAL_IPP
 #define SUBLET_SHARING_IMPL_COLOR_CHORDAL_IPP
 
+#include <sublet/analysis/liveness.hpp>
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/dominators.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/traversal.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_chordal.hpp>
@@ -193,6 +195,11 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     for (overwrite o : p.overwrites())
         result.affinities_kept += slot_of[o.in] != no_slot && slot_of[o.in] == slot_of[o.out];
     return result;
+}
+
+SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, chordal_options const& options)
+{
+    return color_chordal(p, liveness(p), options);
 }
 
 } // namespace sublet

@@ -5,6 +5,7 @@
 #include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/live_range.hpp>
 #include <sublet/sharing/in_place_concurrent.hpp>

@@ -14,5 +14,5 @@ struct headless {
 
 int main()
 {
-    return sublet::as_snapshot(headless{}).nodes() != 0;
+    return sublet::snapshot(headless{}).nodes() != 0;
 }
