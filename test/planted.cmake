@@ -43,13 +43,34 @@ plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>"
 plant(units.hpp "#include <sublet/live_range.hpp>\n#include <sublet/planner.hpp> // why not"
       "may not include <sublet/planner.hpp>")
 
+# Definitions: as they should be; of a header that is not there; forgotten, with names of their own; in a circle.
+plant(analysis/split.hpp "#include <sublet/analysis/impl/split.ipp>" "")
+file(WRITE ${TREE}/include/sublet/analysis/impl/split.ipp
+     "#include <algorithm>\n#include <sublet/analysis/split.hpp>\nnamespace sublet {\n")
+plant(checking/one.hpp "#include <sublet/checking/impl/one.ipp>" "")
+file(WRITE ${TREE}/include/sublet/checking/impl/one.ipp "#include <sublet/checking/two.hpp>\n")
+plant(checking/two.hpp "#include <sublet/checking/one.hpp>" "")
+file(WRITE ${TREE}/include/sublet/checking/impl/lost.ipp "#include <sublet/graph/traversal.hpp>\n")
+file(WRITE ${TREE}/include/sublet/checking/impl/two.ipp "#include <vector>\nnamespace {\n")
+file(WRITE ${TREE}/include/sublet/impl/src/analysis.hpp "#include <sublet/analysis/impl/split.ipp>\n")
+file(WRITE ${TREE}/include/sublet/impl/src/checking.hpp "#include <sublet/checking/impl/one.ipp>\n")
+
 string(REPLACE "#include <sublet/homeless.hpp>\n" "" umbrella "${umbrella}")
 plant(sublet.hpp "${umbrella}" "")
 
 # One that is forgotten everywhere; last in the alphabet, as the scripts go by it.
 file(WRITE ${TREE}/include/sublet/value_role.hpp "")
+set(lost "checking/impl/lost.ipp: defines what checking/lost.hpp does not declare: it is not there\n"
+         "checking/impl/lost.ipp: is not included by impl/src/checking.hpp\n"
+         "checking/impl/lost.ipp: may not include <sublet/graph/traversal.hpp>\n"
+         "checking/impl/two.ipp: is not included by checking/two.hpp\n"
+         "checking/impl/two.ipp: is not included by impl/src/checking.hpp\n"
+         "checking/impl/two.ipp: hides a name in its file: in the header-only form each file would have its own\n")
+string(JOIN "" lost ${lost})
+string(REGEX REPLACE "(checking/friendly[^\n]*\n)" "\\1${lost}" layers "${layers}")
 string(APPEND layers "value_role.hpp: is not in the list of headers in CMakeLists.txt\n"
-                     "value_role.hpp: is not in the umbrella\n")
+                     "value_role.hpp: is not in the umbrella\n"
+                     "checking/one.hpp, checking/two.hpp: include each other, some by their definitions\n")
 file(WRITE ${TREE}/test/placement/fine.cpp "#include <vector>\n#include <sublet/placement/fine.hpp>\n")
 string(APPEND namesakes "placement/fine.hpp: test/placement/fine.cpp includes another one before\n")
 string(APPEND namesakes "value_role.hpp: has no test/value_role.cpp\n")

@@ -7,12 +7,8 @@
 ///     {first: 4, size: 64, who: 2}, {first: 0, size: 8, who: 7} ...   by first, then size, then who
 ///
 /// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
-/// is the same on every platform whatever the sort. One type for all of them, because each further
-/// instantiation of a sort costs compile time.
+/// is the same on every platform whatever the sort.
 
-#include <sublet/sorting.hpp>
-
-#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -31,11 +27,15 @@ struct keyed {
 };
 
 /// Ascending by key, then tie, then id.  O(n log n)
-inline void sort_keyed(std::vector<keyed>& items) { sort_ascending(items); }
+void sort_keyed(std::vector<keyed>& items);
 
 /// The key that sorts the largest first.
 [[nodiscard]] constexpr std::uint64_t falling(std::uint64_t key) noexcept { return ~key; }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/keyed.ipp>
+#endif
 
 #endif

@@ -9,9 +9,9 @@
 ///     4 wide    2 4 7 9 | 5             until one stretch is left
 ///               2 4 5 7 9
 ///
-/// Not the functions of <algorithm>: that header brings those of std::ranges with it, which would cost every
-/// user of this library more compile time than <span> or <optional>, and each further std::sort as much again
-/// as a vector. And this sort keeps equal items in order, so it gives the same on every platform.
+/// For what has to stand in headers: <algorithm> brings std::ranges with it, which would cost every user of
+/// this library more compile time than <span> or <optional>. Definitions (impl/*.ipp) call std::sort. This
+/// sort keeps equal items in order, so it gives the same on every platform.
 
 #include <cstddef>
 #include <vector>

@@ -6,7 +6,8 @@
 #include <sublet/contract.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/sorting.hpp>
+
+#include <algorithm>
 
 namespace sublet::detail {
 
@@ -83,7 +84,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
             lives.ends.append(positions);
         } else {
             row.assign(touches[b].begin(), touches[b].end());
-            if (!p.edge_uses().empty()) sort_ascending(row); // those come after all others
+            if (!p.edge_uses().empty()) std::sort(row.begin(), row.end()); // those come after all others
             detail::append_extreme(lives.ends, row, is_touch, g.after);
         }
         lives.ends.close_row();

@@ -5,7 +5,8 @@
 #include <sublet/checking/intact_values.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/keyed.hpp>
-#include <sublet/sorting.hpp>
+
+#include <algorithm>
 
 namespace sublet {
 
@@ -71,7 +72,7 @@ SUBLET_DECL std::vector<value_id> intact_values::taken()
     }
     listed_.clear();
     if (late.empty()) return values;
-    sort_ascending(late);
+    std::sort(late.begin(), late.end());
     std::vector<value_id> all;
     all.reserve(values.size() + late.size());
     for (std::size_t i = 0, j = 0; i != values.size() || j != late.size();) {

@@ -7,6 +7,8 @@
 #include <sublet/keyed.hpp>
 #include <sublet/sorting.hpp>
 
+#include <algorithm>
+
 namespace sublet {
 
 SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, body_kind kind,
@@ -23,7 +25,7 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, b
 
 SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
 {
-    sort_ascending(values);
+    std::sort(values.begin(), values.end());
     for (std::size_t i = 1; i < values.size(); ++i)
         if (values[i] == values[i - 1]) return false;
     return true;

@@ -10,6 +10,7 @@
 #endif
 
 #include <sublet/impl/contract.ipp>
+#include <sublet/impl/keyed.ipp>
 #include <sublet/impl/symbolic_options.ipp>
 
 #endif

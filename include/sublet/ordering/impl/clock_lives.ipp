@@ -8,6 +8,7 @@
 #include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace sublet {
@@ -16,7 +17,7 @@ SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, c
 {
     SUBLET_EXPECTS(clock.start.size() == lives.positions, "sublet: the clock is of another graph");
     std::vector<tick_count> starts = clock.start;
-    sort_ascending(starts);
+    std::sort(starts.begin(), starts.end());
     auto number_of = [&starts](tick_count t) {
         return static_cast<step_id>(first_that(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
     };

@@ -4,9 +4,9 @@
 
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/nodes_on_demand.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -73,7 +73,7 @@ SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
                 }
             }
             for (node_id other : found) last[other] = no_node;
-            sort_ascending(found);
+            std::sort(found.begin(), found.end());
             for (node_id other : found) row.append(other);
             row.close_row();
             return found.size();

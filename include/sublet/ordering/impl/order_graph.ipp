@@ -10,6 +10,7 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/value_role.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace sublet::detail {
@@ -131,7 +132,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (t.kind == touch_kind::def) defined_at[t.value] = s;
         }
         for (value_id v : at_end[s]) see(v, true, false);
-        sort_ascending(mine);
+        std::sort(mine.begin(), mine.end());
         for (buffer_id b : mine) {
             ++result.touching[b];
             (seen[b].held_at == s ? result.held : result.early).append(b);

@@ -6,6 +6,7 @@
 #include <sublet/ordering/plain_walks.hpp>
 #include <sublet/ordering/topological.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,7 +38,7 @@ SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
         woken.clear();
         for (node_id next : g.after[n])
             if (--waits[next] == 0) woken.push_back(place[next]);
-        sort_ascending(woken);
+        std::sort(woken.begin(), woken.end());
         for (std::size_t i = woken.size(); i-- != 0;) ready.push_back(listed[woken[i]]);
     }
     return order;
@@ -61,7 +62,7 @@ SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
         std::vector<node_id> mine;
         for (node_id b : g.before[n])
             if (!is_asked[b]) mine.push_back(place[b]);
-        sort_ascending(mine);
+        std::sort(mine.begin(), mine.end());
         for (std::size_t i = mine.size(); i-- != 0;) asked.push_back(mine[i]);
     };
     for (node_id end : listed) {

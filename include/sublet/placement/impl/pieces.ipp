@@ -7,6 +7,7 @@
 #include <sublet/placement/pieces.hpp>
 #include <sublet/sorting.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,7 @@ namespace sublet::detail {
 /// Ascending, and each once.
 SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
 {
-    sort_ascending(positions);
+    std::sort(positions.begin(), positions.end());
     std::size_t distinct = 0;
     for (step_id at : positions)
         if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;

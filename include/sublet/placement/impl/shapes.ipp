@@ -6,8 +6,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/keyed.hpp>
 #include <sublet/placement/shapes.hpp>
-#include <sublet/sorting.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace sublet {
@@ -60,7 +60,7 @@ SUBLET_DECL bool can_pass(placement_shapes const& all, std::uint32_t a, std::uin
         if (x.when.last < y.when.last) ++i;
         else ++j;
     }
-    sort_ascending(distances);
+    std::sort(distances.begin(), distances.end());
     for (std::size_t i = 1; i < distances.size(); ++i) {
         if (distances[i].from >= distances[i - 1].to) return true;
         distances[i].to = larger(distances[i].to, distances[i - 1].to);

@@ -8,8 +8,8 @@
 #include <sublet/graph/csr_graph.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/rewriting/release_concurrent.hpp>
-#include <sublet/sorting.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace sublet::detail {
@@ -80,7 +80,7 @@ SUBLET_DECL release_points concurrent_releases(snapshot const& p, dependence_gra
                 step_id const whole = g.position_of[g.step_at[at]];
                 row.push_back(whole);
             }
-        sort_ascending(row);
+        std::sort(row.begin(), row.end());
         std::size_t kept = 0;
         for (std::size_t i = 0; i != row.size(); ++i)
             if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];

@@ -5,8 +5,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
-#include <sublet/sorting.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -57,12 +57,12 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
         if (grows) continue; // what it shows, the clique that it is part of shows too
         sizes.clear();
         for (value_id w : clique()) sizes.push_back(bytes[w]);
-        sort_ascending(sizes);
+        std::sort(sizes.begin(), sizes.end());
         if (at_least.size() < size) at_least.resize(size, 0);
         for (std::size_t i = 0; i != size; ++i) at_least[i] = larger(at_least[i], sizes[size - 1 - i]);
         if (bound.clique.size() < size) bound.clique.assign(clique().begin(), clique().end());
     }
-    sort_ascending(bound.clique);
+    std::sort(bound.clique.begin(), bound.clique.end());
     for (byte_count slot : at_least) bound.bytes = checked_add(bound.bytes, slot);
     return bound;
 }

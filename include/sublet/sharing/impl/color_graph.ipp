@@ -9,8 +9,8 @@
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/coloring_orders.hpp>
 #include <sublet/sharing/dsatur.hpp>
-#include <sublet/sorting.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -52,7 +52,7 @@ SUBLET_DECL std::vector<value_id> in_turn(coloring_order by, csr_graph const& g,
         for (std::size_t i = 0; i != keys.size(); ++i) order[i] = keys[i].who;
     } else if (!given.empty()) {
         std::vector<value_id> sorted = given;
-        sort_ascending(sorted);
+        std::sort(sorted.begin(), sorted.end());
         SUBLET_EXPECTS(sorted == order, "sublet: an order of colouring names every vertex once");
         order = given;
     }
