@@ -86,14 +86,6 @@ struct rewrite_options {
 [[nodiscard]] std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
                                                          rewrite_options const& options = {});
 
-template <program Before, program After>
-    requires(!std::same_as<Before, snapshot> || !std::same_as<After, snapshot>)
-[[nodiscard]] std::optional<rewrite_fault> check_rewrite(Before const& before, After const& after,
-                                                         rewrite_options const& options = {})
-{
-    return check_rewrite(before, after, options);
-}
-
 /// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, std::uint32_t number) { out << "text" << number; }
