@@ -7,6 +7,7 @@
 #include <sublet/contract.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/keyed.hpp>
+#include <sublet/sorting.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <sublet/checking/step_order.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/sorting.hpp>
 
 #include <cstddef>
 

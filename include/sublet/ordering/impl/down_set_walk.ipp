@@ -4,6 +4,7 @@
 
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/down_set_walk.hpp>
+#include <sublet/sorting.hpp>
 
 namespace sublet {
 

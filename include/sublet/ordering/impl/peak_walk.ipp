@@ -5,6 +5,7 @@
 #include <sublet/contract.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/peak_walk.hpp>
+#include <sublet/sorting.hpp>
 
 namespace sublet {
 
