@@ -14,7 +14,6 @@
 #include <sublet/units.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
