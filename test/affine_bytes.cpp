@@ -61,7 +61,7 @@ TEST_CASE("comparing two ends says what comparing every batch says, and no line 
 {
     dice pick{std::mt19937(7)};
     auto number = [&] { return affine_bytes{pick.below(60), pick.below(12)}; };
-    for (unsigned round = 0; round != 20'000; ++round) {
+    for (unsigned round = 0; round != rounds(20'000); ++round) {
         affine_bytes const a = number(), b = number();
         byte_count const most = 1 + pick.below(12);
         bool is_below = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/concurrent_planner.hpp>
 
+#include "dice.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
@@ -104,7 +105,7 @@ TEST_CASE("a hand-off that the execution keeps lets share what else could not")
 
 TEST_CASE("random programs are planned within their rule, never above slots, and the bound is proved")
 {
-    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25),
@@ -135,7 +136,7 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
 TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says so")
 {
     std::size_t cut_short = 0, higher = 0;
-    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25), .views = 20, .pools = 2});
@@ -154,8 +155,8 @@ TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says
             higher += hasty.report.arena_bytes > planned.report.arena_bytes;
         }
     }
-    CHECK(cut_short > 10);
-    CHECK(higher > 10);
+    CHECK(cut_short > rounds(10));
+    CHECK(higher > rounds(10));
 }
 
 TEST_CASE("the report says that a budget was spent")

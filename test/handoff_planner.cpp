@@ -226,9 +226,9 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
         fewer += planned.plan.handoffs.size() < in_clock.plan.handoffs.size();
         longer += planned.critical_path_with > planned.critical_path;
     }
-    CHECK(with_handoffs > 100);
-    CHECK(fewer > 30);
-    CHECK(longer > 30);
+    CHECK(with_handoffs > rounds(100));
+    CHECK(fewer > rounds(30));
+    CHECK(longer > rounds(30));
 }
 
 TEST_CASE("thousands of steps are planned as tens are")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placed_in_place.hpp>
 
+#include "dice.hpp"
 #include "random_program.hpp"
 
 #include <sublet/placement/pack.hpp>
@@ -10,7 +11,6 @@
 #include <sublet/sharing/in_place_pairs.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -68,10 +68,8 @@ TEST_CASE("without buffers or pairs there is nothing to choose")
 
 TEST_CASE("random programs: in place no pool is higher than apart, and every plan is proved")
 {
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    unsigned const rounds = 400 * (times ? static_cast<unsigned>(std::atoi(times)) : 1u);
     std::size_t lower = 0, shrinking = 0, left_out = 0, above = 0;
-    for (unsigned seed = 0; seed != rounds; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program drawn = draw_program(pick, 12);
@@ -114,9 +112,9 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         for (std::size_t pool = 0; pool != planned.report.pools.size(); ++pool)
             CHECK(planned.report.pools[pool].lower_bound_bytes <= other.placed.pools[pool].height);
     }
-    CHECK(lower > rounds / 20);
-    CHECK(shrinking > rounds / 20);
-    CHECK(above < rounds / 2);
+    CHECK(lower > rounds(400) / 20);
+    CHECK(shrinking > rounds(400) / 20);
+    CHECK(above < rounds(400) / 2);
     CAPTURE(left_out);
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("colouring in smallest-last order: neighbours differ, and an odd cycle
     CHECK(colors_of(flat({{1, 4}, {0, 2}, {1, 3}, {2, 4}, {3, 0}})) == 3);
     CHECK(colors_of(flat({{1, 3}, {0, 2}, {1, 3}, {2, 0}})) == 2);
     CHECK(colors_of(flat({{}, {}})) == 1);
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         lists const symmetric = draw(pick, true);
@@ -195,7 +195,7 @@ struct answers {
 
 TEST_CASE("random graphs: searches, components and distances are those of Boost's own graphs")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         lists const successors = draw(pick, seed % 2 == 0);
@@ -205,7 +205,7 @@ TEST_CASE("random graphs: searches, components and distances are those of Boost'
 
 TEST_CASE("random graphs: distances over the list of all edges are those over the edges of each vertex")
 {
-    for (unsigned seed = 0; seed != 100; ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         csr_graph const g = flat(draw(pick, false));

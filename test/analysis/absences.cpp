@@ -3,6 +3,7 @@
 
 #include <sublet/sharing/in_place.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <doctest/doctest.h>
@@ -124,7 +125,7 @@ TEST_CASE("views and what is written in place are touches of the buffer")
 
 TEST_CASE("on random programs the absences are the times between the touches of planned classes")
 {
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 10);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/aliases.hpp>
 
+#include "../dice.hpp"
+
 #include <doctest/doctest.h>
 #include <random>
 #include <vector>
@@ -52,7 +54,7 @@ TEST_CASE("a chain of a million views is followed, in either direction of the id
 
 TEST_CASE("two values are one buffer exactly if following the views from both ends at one root")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         std::size_t const n = 1 + pick() % 12;

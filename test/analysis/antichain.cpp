@@ -2,6 +2,7 @@
 #include <sublet/analysis/antichain.hpp>
 #include <sublet/sharing/fewest_slots.hpp>
 
+#include "../dice.hpp"
 #include "../task_families.hpp"
 #include "../weighed_tasks.hpp"
 
@@ -96,7 +97,7 @@ TEST_CASE("of nothing the heaviest antichain is empty")
 
 TEST_CASE("no set of a small program is heavier")
 {
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 8));
         antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
@@ -111,7 +112,7 @@ TEST_CASE("no set of a small program is heavier")
 
 TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
 {
-    for (std::uint32_t seed = 0; seed != 600; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 100));
         antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
@@ -126,7 +127,7 @@ TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
 
 TEST_CASE("of buffers that weigh the same there are as many as slots are needed")
 {
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         weighed_tasks one(draw_small_tasks(seed, 60));
         for (byte_count& weight : one.weights) weight = weight == 0 ? 0 : 1;
@@ -140,7 +141,7 @@ TEST_CASE("of buffers that weigh the same there are as many as slots are needed"
 TEST_CASE("with few visits, or conflicts that are undecided, it still bounds from below and from above")
 {
     std::size_t unknown = 0;
-    for (std::uint32_t seed = 0; seed != 600; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         weighed_tasks const one(draw_small_tasks(seed, 80));
@@ -203,7 +204,7 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
 TEST_CASE("undecided conflicts prove nothing, of what is written in parts neither")
 {
     std::size_t in_parts = 0;
-    for (std::uint32_t seed = 0; seed != 1000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         weighed_tasks const one(
@@ -235,7 +236,7 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
 TEST_CASE("of any buffers only those stay of which none gives to another")
 {
     std::size_t stayed = 0;
-    for (std::uint32_t seed = 0; seed != 3000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         weighed_tasks const one(

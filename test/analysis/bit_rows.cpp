@@ -48,7 +48,7 @@ TEST_CASE("as many words as the columns need, and no sum on the way wraps round"
 
 TEST_CASE("bits that are set at random are those of a table of truth values")
 {
-    for (unsigned seed = 0; seed != 100; ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         std::uint32_t const height = roll.below(6);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/crossing.hpp>
 
+#include "../dice.hpp"
 #include "flow_text.hpp"
 
 #include <doctest/doctest.h>
@@ -116,7 +117,7 @@ TEST_CASE("an empty program has empty lists, and nodes that do nothing empty row
 
 TEST_CASE("of any program the lists are those of their definitions")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/def_use.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "random_flow.hpp"
 
@@ -62,7 +63,7 @@ TEST_CASE("nothing has no chains, and the poorest program has some")
 
 TEST_CASE("random programs: each touch is listed once under its value, in the order of the steps")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -109,7 +110,7 @@ TEST_CASE("the empty program has no positions")
 
 TEST_CASE("every numbering is topological, and reaches exactly what the definition says")
 {
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(14), .shuffled = seed % 2 == 1});

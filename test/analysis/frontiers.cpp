@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/frontiers.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +61,7 @@ TEST_CASE("what comes after two branches begins where they meet")
 
 TEST_CASE("frontiers say of every position whether it comes after all ends")
 {
-    for (std::uint32_t seed = 0; seed != 1000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40),

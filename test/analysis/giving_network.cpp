@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/giving_network.hpp>
 
+#include "../dice.hpp"
 #include "../weighed_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ std::vector<bool> reached_from(network const& net, node_id start)
 TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
 {
     std::size_t in_parts = 0, apart = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 40));
         network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 1 << 20);
@@ -62,14 +63,14 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
         REQUIRE(begins == 0);
         REQUIRE(rises == 0);
     }
-    CHECK(in_parts > 100);
-    CHECK(apart > 500);
+    CHECK(in_parts > rounds(100));
+    CHECK(apart > rounds(500));
 }
 
 TEST_CASE("what is cut short may only allow more, and its weight is known")
 {
     std::size_t loose = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 40));
         network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/happens_before.hpp>
 
+#include "../dice.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
@@ -81,7 +82,7 @@ TEST_CASE("the empty program has no pairs")
 
 TEST_CASE("all means say of steps what the definition says")
 {
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(

@@ -204,7 +204,7 @@ TEST_CASE("live sets of another program are refused")
 
 TEST_CASE("random control flow: two values interfere if and only if they occupy one step")
 {
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         flow_limits const limits{.nodes = 9, .values = 9};
@@ -244,7 +244,7 @@ TEST_CASE("live ranges that overlap interfere; those that touch, and empty ones,
 
 TEST_CASE("random live ranges, with holes or without, and the relation itself: the same as asking all pairs")
 {
-    for (unsigned seed = 0; seed != 600; ++seed) {
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         std::vector<ranges> lives(pick.below(seed % 10 == 0 ? 90 : 12));

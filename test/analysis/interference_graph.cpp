@@ -137,7 +137,7 @@ TEST_CASE("a matrix of more values than there are ids is refused, whatever its b
 
 TEST_CASE("random meetings: each pair is found once, however often it meets, and counted if there is no room")
 {
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         std::uint32_t const crowd = 1 + pick.below(seed % 2 == 0 ? 4 : 40); // sparse, or dense

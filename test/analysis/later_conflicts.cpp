@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/later_conflicts.hpp>
 
+#include "../dice.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
@@ -71,7 +72,7 @@ TEST_CASE("where nothing is, nothing conflicts")
 TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs and outputs included")
 {
     std::uint64_t several_begins = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
@@ -95,7 +96,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
                     REQUIRE(gives_to(conflicts, lives, u, v) == rule.gives(u, v));
         }
     }
-    CHECK(several_begins > 100);
+    CHECK(several_begins > rounds(100));
 }
 
 TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in doubt are counted")
@@ -130,7 +131,7 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
 TEST_CASE("no pair is lost that is not counted as in doubt")
 {
     int close = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 30, .operands = 2, .back = 3 + seed % 30});
@@ -149,7 +150,7 @@ TEST_CASE("no pair is lost that is not counted as in doubt")
         REQUIRE(lost <= coarse.undecided);
         close += coarse.undecided != 0 && coarse.undecided < 2 * lost;
     }
-    CHECK(close > 50);
+    CHECK(close > rounds(50));
 }
 
 TEST_CASE("a chain of a million steps has one range a buffer")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 
+#include "../dice.hpp"
 #include "op_list.hpp"
 
 #include <algorithm>
@@ -183,7 +184,7 @@ TEST_CASE(
 
 TEST_CASE("random programs in random orders: alive exactly where a look at every touch says so")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         std::size_t const steps = 1 + pick() % 8, values = 1 + pick() % 6;

@@ -5,6 +5,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -132,7 +133,7 @@ TEST_CASE("one pass is not taken where it would be wrong")
 
 TEST_CASE("without branches the ranges are the lifetimes")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         auto const nodes = 1 + pick.below(10), values = 1 + pick.below(10);
@@ -175,7 +176,7 @@ TEST_CASE("an order that does not name every node once, and the sets of another 
 
 TEST_CASE("random programs in random orders: the ranges are those of the definition")
 {
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
@@ -191,7 +192,7 @@ TEST_CASE("random programs in random orders: the ranges are those of the definit
 TEST_CASE("random programs in strict SSA form: one pass finds the same, and is allowed for reducible ones")
 {
     std::size_t in_one_pass = 0;
-    for (unsigned seed = 0; seed != 4000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         flow_limits limits;
@@ -209,13 +210,13 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is a
         if (pick.below(4) == 0) shuffle(pick, other);
         CHECK(live_intervals(p, {.order = other}) == by_definition(p, other));
     }
-    CHECK(in_one_pass > 2000);
+    CHECK(in_one_pass > rounds(2000));
 }
 
 TEST_CASE("random programs of one definition a value: one pass is refused, or right")
 {
     std::size_t in_one_pass = 0, not_strict = 0;
-    for (unsigned seed = 0; seed != 4000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.is_reducible = pick.below(4) != 0});
@@ -230,8 +231,8 @@ TEST_CASE("random programs of one definition a value: one pass is refused, or ri
         in_one_pass += lives.method() == interval_method::one_pass;
         not_strict += !is_strict;
     }
-    CHECK(in_one_pass > 500);
-    CHECK(not_strict > 500);
+    CHECK(in_one_pass > rounds(500));
+    CHECK(not_strict > rounds(500));
 }
 
 TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes its ranges and no more")

@@ -3,6 +3,7 @@
 
 #include <sublet/analysis/liveness.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -176,7 +177,7 @@ TEST_CASE("a node or a step that does not exist is refused")
 TEST_CASE("random programs in strict SSA form: the answers are those of the definition")
 {
     std::size_t irreducible = 0, with_several_trees = 0;
-    for (unsigned seed = 0; seed != 10'000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow const f = draw_ssa(pick, {.nodes = 16});
@@ -199,13 +200,13 @@ TEST_CASE("random programs in strict SSA form: the answers are those of the defi
                 agree = agree && live.is_live_after(v, s, chains) == oracle.is_live_after(v, s);
         CHECK(agree);
     }
-    CHECK(irreducible > 500);
-    CHECK(with_several_trees > 500);
+    CHECK(irreducible > rounds(500));
+    CHECK(with_several_trees > rounds(500));
 }
 
 TEST_CASE("random programs in strict SSA form: the answers are those that merge sets give")
 {
-    for (unsigned seed = 0; seed != 10'000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_ssa(pick, {.nodes = 16, .is_reached = true}).program();
@@ -223,7 +224,7 @@ TEST_CASE("random programs in strict SSA form: the answers are those that merge 
 
 TEST_CASE("uses may come and go while the edges stay")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 16});

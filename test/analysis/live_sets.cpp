@@ -130,7 +130,7 @@ TEST_CASE("a cursor may be copied, compared and moved on before or after it is r
 
 TEST_CASE("whatever is stored how, it comes out as it went in")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         auto const values = 1 + pick.below(200), some = 1 + pick.below(8), bits = pick.below(4);

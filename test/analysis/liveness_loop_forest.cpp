@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness_loop_forest.hpp>
 
+#include "../dice.hpp"
 #include "dense_lists.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -116,7 +117,7 @@ TEST_CASE("an edge from where nothing leads into the middle of a loop brings wha
 TEST_CASE("on random strict programs, unreached nodes with edges anywhere among them, sets are those of the "
           "equations")
 {
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 9, .values = 9, .steps = 2});

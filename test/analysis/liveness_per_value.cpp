@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness_per_value.hpp>
 
+#include "../dice.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
 
@@ -110,7 +111,7 @@ TEST_CASE("a million nodes and a hundred thousand values cost what the lists are
 
 TEST_CASE("on random programs the lists are those of the equations, but for what lives in too many sets")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();

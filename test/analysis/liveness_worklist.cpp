@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness_worklist.hpp>
 
+#include "../dice.hpp"
 #include "dense_lists.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -94,7 +95,7 @@ TEST_CASE("a chain of a million nodes, there and back, is solved without recursi
 
 TEST_CASE("on random programs the sets are those of the equations, more values than a word has bits too")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p =

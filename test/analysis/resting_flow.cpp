@@ -86,7 +86,7 @@ TEST_CASE("a search that visits too much gives up, and nobody is dead")
 
 TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
 {
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         node_id const n = 2 + roll.below(30);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/storage_order.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -90,7 +91,7 @@ TEST_CASE("who reads at the end of a node waits by data, and is waited for")
 TEST_CASE("touches of one storage run as listed, and nothing waits without need")
 {
     std::size_t needed = 0;
-    for (std::uint32_t seed = 0; seed != 3000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 0, .given = 0});
@@ -140,7 +141,7 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
         }
         needed += handoffs.size();
     }
-    CHECK(needed > 8000);
+    CHECK(needed > rounds(8000));
 }
 
 } // namespace this_test

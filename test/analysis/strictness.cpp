@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/strictness.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -111,7 +112,7 @@ TEST_CASE("a violation reads as a sentence")
 
 TEST_CASE("there is a violation iff the definition says so, and what it names is there")
 {
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 8, .values = 6, .steps = 3});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/tree_values.hpp>
 
+#include "../dice.hpp"
 #include "random_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +56,7 @@ TEST_CASE("views of values that are not there, in a circle, or of too few progra
 TEST_CASE(
     "in random trees two names have the same root exactly where captures and views lead to the same place")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/unreached.hpp>
 
+#include "../dice.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 
@@ -30,7 +31,7 @@ TEST_CASE("what is taken away lies behind, and what touches joins")
 TEST_CASE("a position does not reach those after it that edges do not lead to")
 {
     int forgotten = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = seed % 9});
@@ -61,7 +62,7 @@ TEST_CASE("a position does not reach those after it that edges do not lead to")
         CHECK(expected == stop);
         if (keep_all && stop == 0 && n > 1) CHECK(sets[n - 1].size() == 0);
     }
-    CHECK(forgotten > 100);
+    CHECK(forgotten > rounds(100));
 }
 
 } // namespace this_test

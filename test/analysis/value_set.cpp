@@ -43,7 +43,7 @@ TEST_CASE("whatever comes, goes and is cleared, it is a set")
     dice pick{std::mt19937{1}};
     value_set alive(40);
     std::set<value_id> expected;
-    for (int round = 0; round != 5000; ++round) {
+    for (unsigned round = 0; round != rounds(5000); ++round) {
         CAPTURE(round);
         value_id const v = pick.below(40);
         std::uint32_t const what = pick.below(50);

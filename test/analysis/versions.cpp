@@ -2,6 +2,7 @@
 #include <sublet/analysis/versions.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
@@ -288,7 +289,7 @@ TEST_CASE("an edge against the list, or a use of a name that is not there yet, i
 TEST_CASE("names that keep their storage or not: every order reads what the list reads")
 {
     std::size_t handoffs = 0, splits = 0, views_again = 0;
-    for (std::uint32_t seed = 0; seed != 15000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(15000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         unsigned const many = seed % 4 == 0 ? 12 : 5;
@@ -322,14 +323,14 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
             }
         REQUIRE(before == expected.before);
     }
-    CHECK(handoffs > 8000); // the generator reaches all of it
-    CHECK(splits > 30000);
-    CHECK(views_again > 1000);
+    CHECK(handoffs > rounds(8000)); // the generator reaches all of it
+    CHECK(splits > rounds(30000));
+    CHECK(views_again > rounds(1000));
 }
 
 TEST_CASE("numbers, names and views of versions fit each other")
 {
-    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_names const names = draw_names(roll, {});

@@ -3,6 +3,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 
+#include "../dice.hpp"
 #include "random_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -93,7 +94,7 @@ TEST_CASE("the empty program, and one that is not in the tree")
 TEST_CASE("of random trees, each step with bodies touches what a walk through its bodies touches outside")
 {
     std::size_t captured = 0;
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/all_stackings.hpp>
 
+#include "../dice.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -64,7 +65,7 @@ TEST_CASE("alignments that never agree are told from those that do so too rarely
 
 TEST_CASE("on random problems origins and stackings are the lowest there are")
 {
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         dice roll{std::mt19937{seed}};
         auto shape = draw_placement_shape(roll);
         shape.buffers = smaller(shape.buffers, 6u);
@@ -99,7 +100,7 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
 TEST_CASE("what can be threaded is told from what can only be stacked")
 {
     unsigned counts[2] = {};
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         dice roll{std::mt19937{seed}};
         placement_problem const problem =
             roll.below(2) == 0 ? draw_circle(roll) : draw_interlocking(roll, 2 + roll.below(2));
@@ -117,7 +118,7 @@ TEST_CASE("what can be threaded is told from what can only be stacked")
         ++counts[expected];
     }
     CHECK(counts[0] > 100);
-    CHECK(counts[1] > 100);
+    CHECK(counts[1] > rounds(100));
 }
 
 } // namespace this_test

@@ -2,6 +2,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 
 #include "../concurrent_oracle.hpp"
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -103,7 +104,7 @@ random_tasks_shape small_shape(dice& roll)
 TEST_CASE("the checker refuses what some order corrupts, and what two inputs or two dead results share")
 {
     std::size_t sound = 0, wrong = 0, harmless = 0, taken_over = 0, handed_on = 0;
-    for (std::uint32_t seed = 0; seed != 20'000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(20'000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, small_shape(roll));
@@ -144,17 +145,17 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
         handed_on += check_concurrent_plan(tasks.program(), unordered, tasks.options()).has_value();
     }
     // The dice would prove nothing if they never threw one of these.
-    CHECK(sound > 3'000);
-    CHECK(wrong > 3'000);
-    CHECK(harmless > 20);
-    CHECK(taken_over > 200);
-    CHECK(handed_on > 100);
+    CHECK(sound > rounds(3'000));
+    CHECK(wrong > rounds(3'000));
+    CHECK(harmless > rounds(20));
+    CHECK(taken_over > rounds(200));
+    CHECK(handed_on > rounds(100));
 }
 
 TEST_CASE("on larger programs the checker refuses what the rule forbids")
 {
     std::size_t sound = 0, wrong = 0;
-    for (std::uint32_t seed = 0; seed != 600; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks_shape shape = small_shape(roll);

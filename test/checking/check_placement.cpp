@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
 
+#include "../dice.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -256,7 +257,7 @@ TEST_CASE("bytes have moved if they had a place and have another")
 TEST_CASE("on random problems, right and damaged placements are told apart as by definition")
 {
     unsigned right = 0, wrong = 0;
-    for (unsigned seed = 0; seed != 20'000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
         dice roll{std::mt19937{seed}};
         placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
         placement_oracle const oracle(problem);
@@ -306,8 +307,8 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
             agree();
         }
     }
-    CHECK(right > 10'000);
-    CHECK(wrong > 10'000);
+    CHECK(right > rounds(10'000));
+    CHECK(wrong > rounds(10'000));
 }
 
 } // namespace this_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
+#include "../dice.hpp"
 #include "../view_sizes.hpp"
 
 #include <doctest/doctest.h>
@@ -498,7 +499,7 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
 {
     std::size_t sound = 0, sound_in_place = 0;
     std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last of a plan
-    for (unsigned seed = 0; seed != 20'000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
         CAPTURE(seed);
         dice roll{seed};
         scene s = random_scene(roll);
@@ -523,14 +524,14 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
         if (check_plan(program, s.plan, s.options())) ++sound_in_place;
     }
     // The dice would prove nothing if they never threw one of these.
-    CHECK(sound > 2'000);
-    CHECK(sound_in_place > 200);
+    CHECK(sound > rounds(2'000));
+    CHECK(sound_in_place > rounds(200));
     for (std::size_t i = 0; i != found.size(); ++i) {
         auto const what = static_cast<fault>(i);
         // Views are drawn within their roots: property/oversized_views.cpp has the others.
         bool const is_drawn =
             what != fault::several_defs && what != fault::cycle && what != fault::oversized_view;
-        CHECK((found[i] > 20) == is_drawn);
+        CHECK((found[i] > rounds(20)) == is_drawn);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_proof.hpp>
 
+#include "../dice.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -181,7 +182,7 @@ TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without by
 TEST_CASE("on random problems each proof is judged as by definition")
 {
     unsigned contradictions = 0, stacked = 0, impossible = 0, threaded = 0;
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         dice roll{std::mt19937{seed}};
         auto shape = draw_placement_shape(roll);
         shape.buffers = smaller(shape.buffers, 6u);
@@ -260,10 +261,10 @@ TEST_CASE("on random problems each proof is judged as by definition")
                       (impossible_two ? proved : refuted));
             }
     }
-    CHECK(stacked > 2000);
-    CHECK(impossible > 100);
-    CHECK(threaded > 10);
-    CHECK(contradictions > 100);
+    CHECK(stacked > rounds(2000));
+    CHECK(impossible > rounds(100));
+    CHECK(threaded > rounds(10));
+    CHECK(contradictions > rounds(100));
 }
 
 } // namespace this_test

@@ -2,6 +2,7 @@
 #include <sublet/checking/check_rewrite.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 #include "../random_names.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -577,7 +578,7 @@ TEST_CASE("renamings by which memonger has destroyed data are found")
 TEST_CASE("versions are a renaming")
 {
     std::size_t split = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_names names = draw_names(roll, {.nodes = 10, .same = 0, .views = 0});
@@ -585,13 +586,13 @@ TEST_CASE("versions are a renaming")
         split += all.values - names.values();
         REQUIRE(!check_rewrite(names.program(), all.program(), options_of(names, all)));
     }
-    CHECK(split > 5000);
+    CHECK(split > rounds(5000));
 }
 
 TEST_CASE("every change is found that changes what a run reads, and no other")
 {
     std::size_t changed = 0, same = 0, faults[6] = {};
-    for (std::uint32_t seed = 0; seed != 24000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(24000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         bool const to_versions = seed % 3 == 0;
@@ -626,11 +627,11 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
             REQUIRE(slow.pairs_differ(fact->step));
         }
     }
-    CHECK(same > 6000);
-    CHECK(changed > 6000);
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::read)] > 1000);
+    CHECK(same > rounds(6000));
+    CHECK(changed > rounds(6000));
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::read)] > rounds(1000));
     CHECK(faults[static_cast<std::size_t>(rewrite_change::read_at_end)] > 50);
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::kept)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_change::kept)] > rounds(200));
     CHECK(faults[static_cast<std::size_t>(rewrite_change::one_place)] > 200);
     CHECK(faults[static_cast<std::size_t>(rewrite_change::in_place)] > 200);
 }

@@ -2,6 +2,7 @@
 #include <sublet/checking/check_slots.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
@@ -282,7 +283,7 @@ TEST_CASE(
     "a path")
 {
     unsigned proved = 0, refused = 0;
-    for (unsigned seed = 0; seed != 4000; ++seed)
+    for (unsigned seed = 0; seed != rounds(4000); ++seed)
         for (auto draw : {draw_flow, draw_ssa}) {
             CAPTURE(seed);
             dice pick{std::mt19937{seed}};
@@ -295,14 +296,14 @@ TEST_CASE(
             CHECK(check_slots(p, plan) == fact);
             ++(fact ? refused : proved);
         }
-    CHECK(proved > 1000);
-    CHECK(refused > 1000);
+    CHECK(proved > rounds(1000));
+    CHECK(refused > rounds(1000));
 }
 
 TEST_CASE("who never occupies a step together may share; in strict SSA form nobody else may")
 {
     unsigned apart = 0, together = 0;
-    for (unsigned seed = 0; seed != 4000; ++seed)
+    for (unsigned seed = 0; seed != rounds(4000); ++seed)
         for (auto draw : {draw_flow, draw_ssa}) {
             CAPTURE(seed);
             dice pick{std::mt19937{seed}};
@@ -319,8 +320,8 @@ TEST_CASE("who never occupies a step together may share; in strict SSA form nobo
             if (is_ssa && is_shared) CHECK(check_slots(p, plan));
             ++(is_shared ? together : apart);
         }
-    CHECK(apart > 1000);
-    CHECK(together > 1000);
+    CHECK(apart > rounds(1000));
+    CHECK(together > rounds(1000));
 }
 
 } // namespace this_test

@@ -218,7 +218,7 @@ std::vector<std::vector<bool>> closure(std::size_t n, waits const& list)
 TEST_CASE("on random programs and plans a race is found if two touches of a byte are unordered, else none")
 {
     std::size_t sound = 0, racing = 0;
-    for (unsigned seed = 0; seed != 600; ++seed) {
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_program p = draw_program(roll, 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/solid_parts.hpp>
 
+#include "../dice.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -76,7 +77,7 @@ TEST_CASE("gaps and ties of buffers that do not exist are refused")
 
 TEST_CASE("on random problems what is solid is what the definitions say")
 {
-    for (unsigned seed = 0; seed != 4000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         dice roll{std::mt19937{seed}};
         auto shape = draw_placement_shape(roll);
         shape.colocated += 20;

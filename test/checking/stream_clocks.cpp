@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/stream_clocks.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_commands.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ TEST_CASE("an event orders two streams from where it is recorded to where it is 
 TEST_CASE("clocks say of every pair what a walk over all pairs says")
 {
     std::size_t before = 0, free = 0;
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         stream_commands const list = draw_commands(pick, 4 + pick.below(40));
@@ -49,8 +50,8 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
                 ++(expected[a][b] ? before : free);
             }
     }
-    CHECK(before > 10000);
-    CHECK(free > 10000);
+    CHECK(before > rounds(10000));
+    CHECK(free > rounds(10000));
 }
 
 } // namespace this_test

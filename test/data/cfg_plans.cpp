@@ -41,8 +41,7 @@ double seconds_since(std::clock_t begin)
 /// Every so many, or all if SUBLET_ROUNDS is at least 2.
 sums planned(std::vector<cfg_file::function> const& functions, std::size_t every, flow_options const& flow)
 {
-    char const* rounds = std::getenv("SUBLET_ROUNDS");
-    if (rounds != nullptr && std::stoul(rounds) > 1) every = 1;
+    if (rounds(1) > 1) every = 1;
     sums all;
     for (std::size_t i = 0; i < functions.size(); i += every) {
         CAPTURE(functions[i].name);

@@ -187,7 +187,7 @@ TEST_CASE("makers come as early and users as late as the waits allow")
 
 TEST_CASE("whatever is to be first and last, the order keeps the waits")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         step_id const n = 1 + roll.below(12);
@@ -244,7 +244,7 @@ TEST_CASE(
 {
     std::size_t plans = 0, by_plan = 0, by_waits = 0, by_order = 0, by_listed_order = 0, orders = 0,
                 alarms = 0;
-    for (unsigned seed = 0; plans != 300; ++seed) {
+    for (unsigned seed = 0; plans != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 30);
@@ -290,9 +290,9 @@ TEST_CASE(
         });
         by_order += is_found;
     }
-    CHECK(by_plan == 300);
-    CHECK(by_waits == 300);
-    CHECK(by_order == 300);
+    CHECK(by_plan == rounds(300));
+    CHECK(by_waits == rounds(300));
+    CHECK(by_order == rounds(300));
     CHECK(by_listed_order == 0);
     CHECK(alarms == 0);
     CHECK(orders > 300);
@@ -305,7 +305,7 @@ TEST_CASE(
 TEST_CASE("300 plans for one order of which a hand-off is left out: each is found by its waits, and by a run")
 {
     std::size_t plans = 0, by_waits = 0, by_order = 0, by_listed_order = 0, alarms = 0;
-    for (unsigned seed = 0; plans != 300; ++seed) {
+    for (unsigned seed = 0; plans != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 20);
@@ -363,8 +363,8 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         });
         by_order += is_found;
     }
-    CHECK(by_waits == 300);
-    CHECK(by_order == 300);
+    CHECK(by_waits == rounds(300));
+    CHECK(by_order == rounds(300));
     CHECK(by_listed_order == 0);
     CHECK(alarms == 0);
     MESSAGE("of " << plans << " plans without a hand-off the check of waits finds " << by_waits

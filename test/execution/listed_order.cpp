@@ -118,7 +118,7 @@ TEST_CASE("the list is what the options say, and says nothing if it cannot be ru
 TEST_CASE("orders that keep the hand-offs move no write, and those that leave something else move one")
 {
     std::size_t kept = 0, different = 0, harmless = 0;
-    for (std::uint32_t seed = 0; seed != 60'000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(60'000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_names const names =
@@ -149,9 +149,9 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
             harmless += !is_different && !keeps && !listed.handoffs().empty();
         }
     }
-    CHECK(kept > 100);
-    CHECK(different > 100);
-    CHECK(harmless > 20);
+    CHECK(kept > rounds(100));
+    CHECK(different > rounds(100));
+    CHECK(harmless > rounds(20));
 }
 
 } // namespace this_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/live_peak.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/concurrent_planner.hpp>
@@ -145,7 +146,7 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
           "in the way")
 {
     std::size_t saved = 0, equal = 0;
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 8);
@@ -161,8 +162,8 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
         }
         saved += in_place < apart;
     }
-    CHECK(saved > 40);
-    CHECK(equal > 1800);
+    CHECK(saved > rounds(40));
+    CHECK(equal > rounds(1800));
 }
 
 } // namespace this_test

@@ -77,7 +77,7 @@ TEST_CASE("drawn steps are the same for the same seed, others for others, and ag
 
 TEST_CASE("any row of pushes and pops does what a list that is searched does")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         step_id const positions = 1 + pick.below(12);
@@ -128,7 +128,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
 
 TEST_CASE("one worker takes each step once and after all that it waits for, in plan order as listed")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         step_id const positions = pick.below(12);

@@ -157,7 +157,7 @@ TEST_CASE("versions of a value that is updated keep one storage, or its call is 
 TEST_CASE("a random recording computes, run after run and in every mode, what its calls do at once")
 {
     std::size_t shared = 0, updated = 0, versioned = 0;
-    for (unsigned seed = 0; seed != 150 * rounds(); ++seed) {
+    for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         drawn_recording const drawn = draw_recording(pick);
@@ -185,9 +185,9 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
                      drawn.net.kernel(), {.check = check_level::digest});
         CHECK(by_runs(drawn, run, 3, [&](value_id v) { return by_version.last[v]; }) == expected);
     }
-    CHECK(shared > 50);
-    CHECK(updated > 50);
-    CHECK(versioned > 50);
+    CHECK(shared > rounds(50));
+    CHECK(updated > rounds(50));
+    CHECK(versioned > rounds(50));
 }
 
 } // namespace this_test

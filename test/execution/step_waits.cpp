@@ -417,7 +417,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
 TEST_CASE("of random programs the waits are enough in every order that keeps them, and none can be left out")
 {
     tally count;
-    for (unsigned seed = 0; seed != 1200 * rounds(); ++seed) {
+    for (unsigned seed = 0; seed != rounds(1200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, seed % 4 == 0 ? 12 : 5);
@@ -432,7 +432,7 @@ TEST_CASE("of random programs the waits are enough in every order that keeps the
     }
     for (std::size_t of_kind : count.of_kind) CHECK(of_kind > 20);
     CHECK(count.orders > 2000);
-    CHECK(count.seen_to_differ > 1000);
+    CHECK(count.seen_to_differ > rounds(1000));
     MESSAGE(count.waits << " waits of " << count.programs << " programs left out one by one, " << count.orders
                         << " orders run");
 }
@@ -441,7 +441,7 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
 {
     tally count;
     std::size_t moved = 0;
-    for (unsigned seed = 0; seed != 600 * rounds(); ++seed) {
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, seed % 4 == 0 ? 12 : 5);
@@ -457,7 +457,7 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
         prove(p, &plan, order, count);
     }
     CHECK(count.orders > 1000);
-    CHECK(count.of_kind[static_cast<std::size_t>(wait_kind::handoff)] > 20);
+    CHECK(count.of_kind[static_cast<std::size_t>(wait_kind::handoff)] > rounds(20));
     MESSAGE(count.waits << " waits left out, " << moved << " steps moved");
 }
 

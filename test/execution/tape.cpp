@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/tape.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/execution/errors.hpp>
@@ -166,7 +167,7 @@ TEST_CASE("an input that the first step reads early yields where any other step 
 TEST_CASE("the tape of a random program says what its lists say")
 {
     std::size_t pairs = 0, early = 0, views = 0;
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
@@ -229,9 +230,9 @@ TEST_CASE("the tape of a random program says what its lists say")
             }
         }
     }
-    CHECK(pairs > 300);
-    CHECK(early > 300);
-    CHECK(views > 300);
+    CHECK(pairs > rounds(300));
+    CHECK(early > rounds(300));
+    CHECK(views > rounds(300));
 }
 
 } // namespace this_test

@@ -50,7 +50,7 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
 TEST_CASE("random plans have the tenants that painting their bytes one by one finds")
 {
     std::size_t found = 0;
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/dominators.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -112,7 +113,7 @@ TEST_CASE("a chain of a million nodes does not overflow the stack")
 TEST_CASE("where the entry reaches everything, the tree is that of Lengauer and Tarjan")
 {
     using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const p = draw_graph(pick, {.nodes = 40, .is_reached = true}).program();
@@ -131,7 +132,7 @@ TEST_CASE("where the entry reaches everything, the tree is that of Lengauer and 
 
 TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 15}).program().graph();

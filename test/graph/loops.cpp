@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/loops.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -205,7 +206,7 @@ TEST_CASE("neither a loop of a million nodes nor ten thousand loops in each othe
 TEST_CASE("a graph is reducible iff merging nodes into their only predecessors leaves one")
 {
     unsigned reducible_graphs = 0;
-    for (unsigned seed = 0; seed != 600; ++seed) {
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 14, .is_reached = true}).program().graph();
@@ -219,7 +220,7 @@ TEST_CASE("a graph is reducible iff merging nodes into their only predecessors l
 
 TEST_CASE("the loops of a reducible graph are the natural ones, and its edges but those back lead onwards")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 20, .is_reducible = true}).program().graph();

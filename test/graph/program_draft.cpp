@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/program_draft.hpp>
 
+#include "../dice.hpp"
 #include "random_flow.hpp"
 
 #include <doctest/doctest.h>
@@ -74,7 +75,7 @@ TEST_CASE("what cannot be a program is refused")
 
 TEST_CASE("random programs come back as they were, edges and operands given last")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_flow const f = draw_flow(pick);

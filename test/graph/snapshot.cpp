@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/snapshot.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 
 #include <doctest/doctest.h>
@@ -165,7 +166,7 @@ TEST_CASE("a default snapshot is the empty program")
 TEST_CASE("what a program says is what its snapshot holds")
 {
     std::mt19937 random(1);
-    for (int round = 0; round != 200; ++round) {
+    for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         written_down const written = random_program(random);
         snapshot const p(written);
@@ -210,7 +211,7 @@ TEST_CASE("a snapshot of a snapshot is the same, and so is a copy, and no other 
 {
     std::mt19937 random(2);
     snapshot previous;
-    for (int round = 0; round != 200; ++round) {
+    for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         written_down const written = random_program(random);
         snapshot const p(written);
@@ -251,7 +252,7 @@ TEST_CASE("a snapshot passes through as it is, and any other program is copied")
 TEST_CASE("all factories make the same of the same program")
 {
     std::mt19937 random(3);
-    for (int round = 0; round != 100; ++round) {
+    for (unsigned round = 0; round != rounds(100); ++round) {
         CAPTURE(round);
         std::size_t const nodes = random() % 10, values = 1 + random() % 5;
         std::vector<ids> next(nodes), reads(nodes), writes(nodes);

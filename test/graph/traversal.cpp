@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/traversal.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 
 #include <doctest/doctest.h>
@@ -151,7 +152,7 @@ TEST_CASE("a chain of a million nodes does not overflow the stack")
 TEST_CASE("on any graph the forest is that of the definition")
 {
     std::mt19937 random(1);
-    for (int round = 0; round != 300; ++round) {
+    for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         lists const successors = random_lists(random);
         auto const nodes = static_cast<node_id>(successors.size());
@@ -179,7 +180,7 @@ TEST_CASE("on any graph the forest is that of the definition")
 TEST_CASE("back edges close cycles, and no cycle does without")
 {
     std::mt19937 random(2);
-    for (int round = 0; round != 300; ++round) {
+    for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         lists const successors = random_lists(random);
         depth_first_forest const forest = depth_first(graph_of(successors));

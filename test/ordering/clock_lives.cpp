@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/clock_lives.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +38,7 @@ TEST_CASE("lives of another graph are refused")
 
 TEST_CASE("lives overlap exactly where the steps that touch them do")
 {
-    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(

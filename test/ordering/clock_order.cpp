@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/clock_order.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ TEST_CASE("the clock of another graph is refused")
 
 TEST_CASE("another numbering is the same order of steps, and a topological one")
 {
-    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks =

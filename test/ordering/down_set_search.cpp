@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/down_set_search.hpp>
 
+#include "../dice.hpp"
 #include "drawn_orders.hpp"
 #include "window_oracle.hpp"
 

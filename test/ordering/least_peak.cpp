@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/least_peak.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_orders.hpp"
 
 #include <sublet/ordering/topological.hpp>

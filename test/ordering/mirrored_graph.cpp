@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/mirrored_graph.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_orders.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/parallel_clock.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -84,7 +85,7 @@ TEST_CASE("the empty program takes no time")
 
 TEST_CASE("a schedule keeps the order, the number of workers, and none of them rests for nothing")
 {
-    for (std::uint32_t seed = 0; seed != 600; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/best_packing.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <doctest/doctest.h>
@@ -56,7 +57,7 @@ struct stopping : steady {
 TEST_CASE("random shapes with everything: packings are sound, and more orders never make them higher")
 {
     std::size_t lower = 0, pins = 0;
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);
@@ -78,8 +79,8 @@ TEST_CASE("random shapes with everything: packings are sound, and more orders ne
         REQUIRE(best.height <= first.height);
         lower += best.height < first.height;
     }
-    CHECK(lower > 100);
-    CHECK(pins > 10);
+    CHECK(lower > rounds(100));
+    CHECK(pins > rounds(10));
 }
 
 TEST_CASE("a driver that says stop is asked before each attempt, and told the height")

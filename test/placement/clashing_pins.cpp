@@ -62,7 +62,7 @@ TEST_CASE("no pins do not clash")
 TEST_CASE("random pins with gaps clash where a look at all pairs says so")
 {
     int clashes = 0, sound = 0;
-    for (std::uint32_t seed = 0; seed != 4000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         placement_problem problem;
@@ -89,8 +89,8 @@ TEST_CASE("random pins with gaps clash where a look at all pairs says so")
         }
         ++(clash ? clashes : sound);
     }
-    CHECK(clashes > 500);
-    CHECK(sound > 500);
+    CHECK(clashes > rounds(500));
+    CHECK(sound > rounds(500));
 }
 
 } // namespace this_test

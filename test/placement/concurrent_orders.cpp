@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/concurrent_orders.hpp>
 
+#include "../dice.hpp"
 #include "../random_conflicts.hpp"
 
 #include <doctest/doctest.h>
@@ -59,7 +60,7 @@ TEST_CASE("products of sizes beyond 64 bits are still ordered")
 
 TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins twice")
 {
-    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const n = 1 + roll.below(20);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/conflicts.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/later_conflicts.hpp>
@@ -63,7 +64,7 @@ TEST_CASE("who is given begins before all others and so conflicts with all other
 
 TEST_CASE("conflicts are the rule's for random programs and some of their buffers, with several begins, too")
 {
-    for (std::uint32_t seed = 0; seed != 3000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, {.tasks = 2 + roll.below(20), .views = 20 * roll.below(3)});

@@ -5,6 +5,7 @@
 #include <sublet/placement/fit.hpp>
 #include <sublet/placement/orders.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <doctest/doctest.h>
@@ -180,7 +181,7 @@ TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as
 {
     dice roll{std::mt19937{12}};
     int lowered = 0, asked = 0;
-    for (int round = 0; round != 3000; ++round) {
+    for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
         random_placement_shape traits = draw_placement_shape(roll);
         traits.buffers = 1 + roll.below(24);
@@ -205,7 +206,7 @@ TEST_CASE("small packings are nearly always lowered to where nothing is lower")
 {
     dice roll{std::mt19937{13}};
     int reached = 0, asked = 0;
-    for (int round = 0; round != 400; ++round) {
+    for (unsigned round = 0; round != rounds(400); ++round) {
         CAPTURE(round);
         // Slabs cut into bricks: the height is what they were cut from.
         byte_count const height = 60;

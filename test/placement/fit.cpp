@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/fit.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <algorithm>
@@ -132,7 +133,7 @@ TEST_CASE("offsets go up to the last of 64 bits and never round it")
 TEST_CASE("random shapes in random orders: each origin is the one that a scan over all offsets finds")
 {
     std::size_t preferred = 0;
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);
@@ -175,7 +176,7 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
             for (std::uint32_t t = 0; t != s; ++t)
                 CHECK(!clash(shapes, s, hasty.origin[s], t, hasty.origin[t]));
     }
-    CHECK(preferred > 100);
+    CHECK(preferred > rounds(100));
 }
 
 } // namespace this_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/fit_concurrently.hpp>
 
+#include "../dice.hpp"
 #include "../random_conflicts.hpp"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ TEST_CASE("the order decides")
 
 TEST_CASE("a random order is fitted as by trial of every offset, with pins, up to a ceiling")
 {
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         drawn_fit drawn(roll, 1 + roll.below(20));
@@ -116,7 +117,7 @@ TEST_CASE("a random order is fitted as by trial of every offset, with pins, up t
 TEST_CASE("without visits left a fit is valid all the same")
 {
     std::size_t higher = 0;
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         drawn_fit const drawn(roll, 100);
@@ -145,7 +146,7 @@ TEST_CASE("who reaches too high is moved forward in the order until the bound is
 TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, and ends without a bound")
 {
     std::size_t lower = 0;
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         drawn_fit drawn(roll, 1 + roll.below(20));
@@ -159,7 +160,7 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
         if (drawn.all[0].pinned != no_offset) REQUIRE(after.origin[0] == drawn.all[0].pinned);
         lower += after.height < before.height;
     }
-    CHECK(lower > 100);
+    CHECK(lower > rounds(100));
 }
 
 } // namespace this_test

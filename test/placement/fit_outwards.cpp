@@ -3,6 +3,7 @@
 
 #include <sublet/placement/orders.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ TEST_CASE("nothing is placed outwards from nothing")
 
 TEST_CASE("where all live together, or each within another, nothing is lost")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         buffers together, brackets;
@@ -116,7 +117,7 @@ TEST_CASE("a pinned shape is not placed outwards")
 TEST_CASE("random shapes: each origin is the one that a look at all that is placed finds")
 {
     std::size_t gaps = 0;
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);

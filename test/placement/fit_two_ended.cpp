@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/fit_two_ended.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +52,7 @@ TEST_CASE("what leaves 64 bits is refused")
 TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike it is the lowest fit")
 {
     dice pick{std::mt19937(3)};
-    for (unsigned round = 0; round != 3000; ++round) {
+    for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
         auto buffers = draw_growing_buffers(pick, 10, 7);
         bool const is_alike = pick.below(3) == 0;

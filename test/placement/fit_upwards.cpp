@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/fit_upwards.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ TEST_CASE("sums that leave 64 bits are above the ceiling")
 
 TEST_CASE("random shapes: each step is the one that its definition names")
 {
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);

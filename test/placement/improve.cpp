@@ -5,6 +5,7 @@
 #include <sublet/placement/clashing_pins.hpp>
 #include <sublet/placement/orders.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <doctest/doctest.h>
@@ -147,7 +148,7 @@ TEST_CASE("what orders leave above the bound in a network comes down to it")
 TEST_CASE("problems of any kind are packed no higher, and validly, with the same result for the same seed")
 {
     dice roll{std::mt19937{23}};
-    for (int round = 0; round != 1500; ++round) {
+    for (unsigned round = 0; round != rounds(1500); ++round) {
         CAPTURE(round);
         random_placement_shape traits = draw_placement_shape(roll);
         traits.buffers = 1 + roll.below(20);

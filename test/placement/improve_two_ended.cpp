@@ -3,6 +3,7 @@
 
 #include <sublet/placement/stack_two_ended.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -71,7 +72,7 @@ TEST_CASE("what is good enough, or must not be moved, stays as it is")
 TEST_CASE("no order gets worse, and what is returned is a stacking in the order that is returned")
 {
     double before = 0, after = 0;
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         auto const buffers = draw_growing_buffers(pick, 30, 12);

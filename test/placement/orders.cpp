@@ -88,7 +88,7 @@ TEST_CASE("of two peaks the first counts")
 
 TEST_CASE("random buffers: every order is the one that its keys say, by looking at each pair")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         buffers b(pick() % 12);
@@ -197,7 +197,7 @@ TEST_CASE("no buffers have an order too")
 
 TEST_CASE("the largest of a range is the one that a look at all of it finds")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         std::vector<byte_count> table(1 + pick() % 17);
@@ -214,7 +214,7 @@ TEST_CASE("the largest of a range is the one that a look at all of it finds")
 
 TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         std::vector<byte_count> key(roll.below(40));

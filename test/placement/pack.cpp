@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/pack.hpp>
 
+#include "../dice.hpp"
+
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <random>
@@ -115,7 +117,7 @@ TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alig
 
 TEST_CASE("who is listed first does not matter where births differ")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         placement_problem problem;
@@ -175,7 +177,7 @@ TEST_CASE("a budget of nothing still places everything, once")
 TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clashing pins are found")
 {
     std::size_t clashes = 0, at_bound = 0, placed = 0;
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         placement_problem problem;
@@ -223,7 +225,7 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
         }
         for (auto const& pool : p.pools) CHECK(pool.lower_bound <= pool.height);
     }
-    CHECK(clashes > 50); // the generator reaches both sides
+    CHECK(clashes > rounds(50)); // the generator reaches both sides
     CHECK(at_bound > placed / 4);
 }
 
@@ -318,7 +320,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
 TEST_CASE("who listens is told no bound that does not hold, and no height that was not found")
 {
     std::size_t asked = 0;
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         placement_problem problem{{}, {{}}};
@@ -341,7 +343,7 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
             CHECK(driver.lowest_best >= placed.pools[0].height);
         }
     }
-    CHECK(asked > 20);
+    CHECK(asked > rounds(20));
 }
 
 } // namespace this_test

@@ -3,6 +3,7 @@
 
 #include <sublet/placement/stack_two_ended.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -78,7 +79,7 @@ TEST_CASE(
 {
     double excess = 0, best_excess = 0;
     unsigned compared = 0;
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         auto const drawn = draw_growing_buffers(pick, 6, 6);

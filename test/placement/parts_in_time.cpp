@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/parts_in_time.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +42,7 @@ TEST_CASE("nothing has no parts, and who is alive in the gap of another is in it
 TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they were")
 {
     std::size_t cuts = 0;
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);

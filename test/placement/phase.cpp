@@ -53,7 +53,7 @@ TEST_CASE("large alignments without a common divisor take no time, and too large
 TEST_CASE("random rules are combined as by trying all offsets")
 {
     dice roll{std::mt19937{1}};
-    for (unsigned round = 0; round != 20'000; ++round) {
+    for (unsigned round = 0; round != rounds(20'000); ++round) {
         byte_count const a = 1 + roll.below(40), b = 1 + roll.below(40);
         phased_offsets const one{a, roll.below(static_cast<unsigned>(a))};
         phased_offsets const other{b, roll.below(static_cast<unsigned>(b))};

@@ -88,7 +88,7 @@ TEST_CASE("what overlaps in time is merged from the lowest byte to the highest")
 TEST_CASE("random pieces are merged as position by position, and as few as can be")
 {
     dice roll{std::mt19937{1}};
-    for (unsigned round = 0; round != 5000; ++round) {
+    for (unsigned round = 0; round != rounds(5000); ++round) {
         CAPTURE(round);
         std::vector<shape_piece> pieces(1 + roll.below(8));
         std::vector<std::pair<byte_count, byte_count>> painted(16, {no_offset, 0});

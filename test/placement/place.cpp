@@ -32,7 +32,7 @@ placement_problem draw(std::uint32_t seed)
 
 TEST_CASE("by default a problem is placed as by pack, whatever the number of threads")
 {
-    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         auto const problem = draw(seed);
         auto const packed = pack(problem), placed = place(problem);

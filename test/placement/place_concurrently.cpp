@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/place_concurrently.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/later_conflicts.hpp>
@@ -230,7 +231,7 @@ TEST_CASE("a broken promise is refused")
 
 TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent")
 {
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, draw_shape(roll));
@@ -256,7 +257,7 @@ TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent
 TEST_CASE("up to six buffers are placed no lower than by any order, and as low if none is aligned")
 {
     std::size_t higher = 0, all = 0;
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(
@@ -271,14 +272,14 @@ TEST_CASE("up to six buffers are placed no lower than by any order, and as low i
         ++all;
         higher += p.pools[0].height != lowest;
     }
-    CHECK(all > 1000);
+    CHECK(all > rounds(1000));
     CHECK(20 * higher < all);
 }
 
 TEST_CASE("no placement is higher than the fallback, even if nothing may be spent")
 {
     std::size_t lower = 0;
-    for (std::uint32_t seed = 0; seed != 500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, draw_shape(roll));
@@ -303,7 +304,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
                                              {.bounds = top, .fallback = fallback});
         REQUIRE(same.offset == fallback);
     }
-    CHECK(lower > 400);
+    CHECK(lower > rounds(400));
 }
 
 TEST_CASE("a bound that is met ends the search, and stands beside the height")

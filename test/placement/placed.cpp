@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/placed.hpp>
 
+#include "../dice.hpp"
 #include "../random_placements.hpp"
 
 #include <algorithm>
@@ -132,7 +133,7 @@ TEST_CASE("those that are packed well become one: nobody walks past them one by 
 TEST_CASE("random shapes with gaps, windows and alignments: every origin is the one that a scan finds")
 {
     std::size_t gaps = 0, nowhere = 0;
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         random_placement_shape kind = draw_placement_shape(roll);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/placed_by_range.hpp>
 
+#include "../dice.hpp"
 #include "../random_conflicts.hpp"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ TEST_CASE("the first gap that is wide enough is found, and a ceiling is kept")
 
 TEST_CASE("random placements leave the gaps that a trial of every offset finds")
 {
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const n = 1 + roll.below(25);

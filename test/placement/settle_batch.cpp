@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/settle_batch.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <sublet/placement/stack_two_ended.hpp>
@@ -57,7 +58,7 @@ TEST_CASE("an empty plan has nothing that could sink")
 TEST_CASE("nobody rises, all lie apart and at multiples, and whoever lies above 0 touches another below")
 {
     byte_count before = 0, after = 0;
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         auto buffers = draw_growing_buffers(pick, 14, 9);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/shapes.hpp>
 
+#include "../dice.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -146,7 +147,7 @@ TEST_CASE("what has no meaning, or is too large to count with, is refused")
 TEST_CASE("on random problems the shapes are what the definitions say")
 {
     unsigned shapes_seen = 0, faults_seen = 0;
-    for (unsigned seed = 0; seed != 6000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(6000); ++seed) {
         dice roll{std::mt19937{seed}};
         placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
         std::ostringstream out;
@@ -217,8 +218,8 @@ TEST_CASE("on random problems the shapes are what the definitions say")
             }
         }
     }
-    CHECK(shapes_seen > 10'000);
-    CHECK(faults_seen > 100);
+    CHECK(shapes_seen > rounds(10'000));
+    CHECK(faults_seen > rounds(100));
 }
 
 TEST_CASE("two with windows can pass each other, and three can lie in a circle in which no two can")
@@ -259,7 +260,7 @@ TEST_CASE("gaps without windows, and windows that have a byte in common, leave s
 TEST_CASE("on random windows it is known exactly whether there are only stackings")
 {
     unsigned counts[2] = {}, without_byte = 0, circles = 0;
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         placement_problem const problem =
@@ -277,10 +278,10 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
         circles += !expected && !can_pass;
         without_byte += expected && oracle.can_be_threaded();
     }
-    CHECK(counts[0] > 100);
+    CHECK(counts[0] > rounds(100));
     CHECK(counts[1] > 100);
-    CHECK(circles > 20);
-    CHECK(without_byte > 50); // pieces have no byte in common, and yet they cannot pass
+    CHECK(circles > rounds(20));
+    CHECK(without_byte > rounds(50)); // pieces have no byte in common, and yet they cannot pass
 }
 
 } // namespace this_test

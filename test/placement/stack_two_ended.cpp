@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/stack_two_ended.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -72,7 +73,7 @@ TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bit
 TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine start on top of those before")
 {
     dice pick{std::mt19937(11)};
-    for (unsigned round = 0; round != 3000; ++round) {
+    for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
         auto const drawn = draw_growing_buffers(pick, 9, 7);
         byte_count const most = 1 + pick.below(9);
@@ -100,7 +101,7 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
 TEST_CASE("in the order of offsets that fit one batch nobody lies higher for any, if all grow alike")
 {
     dice pick{std::mt19937(5)};
-    for (unsigned round = 0; round != 500; ++round) {
+    for (unsigned round = 0; round != rounds(500); ++round) {
         auto drawn = draw_growing_buffers(pick, 9, 7);
         std::vector<byte_count> offset(drawn.size()); // in any order, first fit, for a batch of 1
         for (std::size_t i = 0; i != drawn.size(); ++i) {

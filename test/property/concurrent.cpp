@@ -18,13 +18,13 @@
 #include <sublet/sharing/tokens.hpp>
 
 #include "../concurrent_oracle.hpp"
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <ostream>
 #include <random>
 #include <string>
@@ -36,12 +36,6 @@ namespace this_test {
 using namespace sublet;
 
 namespace {
-
-unsigned from_environment(char const* name, unsigned usual)
-{
-    char const* const said = std::getenv(name);
-    return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
-}
 
 /// Tasks as a planner sees them: everything that it may ask about.
 struct seen_tasks {
@@ -357,8 +351,8 @@ random_tasks_shape draw_shape(dice& roll)
 template <class Judge>
 void for_random_tasks(unsigned usual, Judge judge)
 {
-    unsigned const first = from_environment("SUBLET_SEED", 0);
-    unsigned const programs = usual * from_environment("SUBLET_ROUNDS", 1);
+    unsigned const first = first_seed();
+    unsigned const programs = rounds(usual);
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
@@ -431,7 +425,7 @@ bool forget_an_output(dice& roll, random_tasks& tasks)
 struct planted_fault {
     char const* name;
     bool (*plant)(dice&, random_tasks&);
-    std::size_t least; ///< how often it has to hurt in 300 programs, or it has not been tried
+    unsigned least; ///< how often it has to hurt in 300 programs, or it has not been tried
 };
 constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 50},
                                     {"free one touch early", free_a_touch_early, 50},
@@ -487,7 +481,7 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
                 ++harmful;
             }
         });
-        CHECK(harmful >= planted.least);
+        CHECK(harmful >= rounds(planted.least));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/synthetic.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/planner.hpp>
@@ -157,7 +158,7 @@ struct lender {
 TEST_CASE("a random program computes the same in every mode, at every level, in place or not, run after run")
 {
     std::size_t exact = 0, shrinking = 0;
-    for (unsigned seed = 0; seed != 250; ++seed) {
+    for (unsigned seed = 0; seed != rounds(250); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 8);
@@ -203,14 +204,14 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
             }
         }
     }
-    CHECK(exact > 1000);
-    CHECK(shrinking > 5); // results within larger operands, whose other bytes are others' soon
+    CHECK(exact > rounds(1000));
+    CHECK(shrinking > rounds(5)); // results within larger operands, whose other bytes are others' soon
 }
 
 TEST_CASE("whatever an unproved plan says, it is refused or runs within its arenas")
 {
     std::size_t refused = 0, ran = 0;
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
@@ -262,8 +263,8 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
             }
         }
     }
-    CHECK(refused > 500);
-    CHECK(ran > 500);
+    CHECK(refused > rounds(500));
+    CHECK(ran > rounds(500));
 }
 
 namespace {
@@ -431,7 +432,7 @@ std::vector<clobbering> exercised(random_program const& p, planted const& pair)
 TEST_CASE("of an unsound pair the plan check finds each, a watched run each that its order exercises")
 {
     std::size_t plans = 0, refused = 0, found = 0, unexercised = 0, in_scratch = 0;
-    for (unsigned seed = 0; plans != 300; ++seed) {
+    for (unsigned seed = 0; plans != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 8);
@@ -476,9 +477,9 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
         CHECK(std::find(expected.begin(), expected.end(), *seen) != expected.end());
         ++found;
     }
-    CHECK(refused == 300);
-    CHECK(found > 200);
-    CHECK(unexercised > 0);
+    CHECK(refused == rounds(300));
+    CHECK(found > rounds(200));
+    CHECK(unexercised > rounds(0));
     MESSAGE("refused " << refused << " of " << plans << "; run: found " << found << ", by the kernel "
                        << in_scratch << ", not exercised " << unexercised);
 }

@@ -13,13 +13,13 @@
 #include <sublet/sharing/color_chordal.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
+#include "../dice.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -29,18 +29,12 @@ using namespace sublet;
 
 namespace {
 
-unsigned from_environment(char const* name, unsigned usual)
-{
-    char const* const said = std::getenv(name);
-    return said == nullptr ? usual : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
-}
-
 /// Draws programs and calls `judge` with each.
 template <class Draw, class Judge>
 void for_random_programs(unsigned usual, Draw draw, flow_limits const& limits, Judge judge)
 {
-    unsigned const first = from_environment("SUBLET_SEED", 0);
-    unsigned const programs = usual * from_environment("SUBLET_ROUNDS", 1);
+    unsigned const first = first_seed();
+    unsigned const programs = rounds(usual);
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};

@@ -7,6 +7,7 @@
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/linear.hpp>
 
+#include "../dice.hpp"
 #include "../view_sizes.hpp"
 
 #include <doctest/doctest.h>
@@ -85,7 +86,7 @@ drawn draw(Pick& pick)
 TEST_CASE("every plan of a random program is proved; what is refused is refused for its pins alone")
 {
     std::size_t sound = 0, in_place = 0;
-    for (unsigned seed = 0; seed != 4000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         drawn d = draw(pick);
@@ -108,14 +109,14 @@ TEST_CASE("every plan of a random program is proved; what is refused is refused 
         if (without.is_sound()) CHECK(planned.report.buffers <= without.report.buffers);
         in_place += without.is_sound() && planned.report.buffers < without.report.buffers;
     }
-    CHECK(sound > 3000);
-    CHECK(in_place > 300);
+    CHECK(sound > rounds(3000));
+    CHECK(in_place > rounds(300));
 }
 
 TEST_CASE("slots by any policy keep apart what lives together, and offsets are at most as large as slots of "
           "the same order")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         drawn d = draw(pick);

@@ -60,7 +60,7 @@ void each_plan(Recorder const& net, Run run)
 TEST_CASE("a random recording computes on threads, by every plan and policy, what its calls do at once")
 {
     std::size_t handoffs = 0;
-    for (unsigned seed = 0; seed != 40 * rounds(); ++seed) {
+    for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         auto const drawn = draw_recording(pick);
@@ -81,13 +81,13 @@ TEST_CASE("a random recording computes on threads, by every plan and policy, wha
             }
         });
     }
-    CHECK(handoffs > 50);
+    CHECK(handoffs > rounds(50));
 }
 
 TEST_CASE("a random recording computes on the streams of an adversary what its calls do at once")
 {
     std::size_t streams_used = 0;
-    for (unsigned seed = 0; seed != 40 * rounds(); ++seed) {
+    for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         auto const drawn = draw_recording<device_call>(pick);

@@ -15,6 +15,7 @@
 #include <sublet/sharing/tokens.hpp>
 
 #include "../concurrent_oracle.hpp"
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -222,7 +223,7 @@ TEST_CASE("memonger.cc 6: an operation that reads of two heads, whichever comes 
     for (char const* text : {"h->a; k,a->x; x->y", "k->a; h,a->x; x->y", "h->a; k->b; b,a->x; x->y"})
         CHECK(plan_in_every_way(op_names(text)).offsets.report.arena_bytes >= 16);
     dice roll{std::mt19937(6)};
-    for (int round = 0; round != 100; ++round) { // of random ones with several heads it refused a third
+    for (unsigned round = 0; round != rounds(100); ++round) { // of random ones with several heads it refused a third
         random_tasks const tasks = draw_tasks(roll, {.tasks = 12, .early = 0, .given = 3});
         (void)plan_in_every_way(tasks.program(), tasks.options());
     }
@@ -293,7 +294,7 @@ TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fel
 TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies among the free ones")
 {
     dice roll{std::mt19937(10)};
-    for (int round = 0; round != 100; ++round) {
+    for (unsigned round = 0; round != rounds(100); ++round) {
         random_tasks const tasks = draw_tasks(roll, {.tasks = 25, .outputs = 4, .early = 0, .sizes = 4});
         (void)plan_in_every_way(tasks.program(), tasks.options());
     }

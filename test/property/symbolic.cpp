@@ -5,11 +5,11 @@
 #include <sublet/placement/settle_batch.hpp>
 #include <sublet/symbolic_planner.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <sstream>
 
 namespace this_test {
@@ -17,12 +17,6 @@ namespace this_test {
 using namespace sublet;
 
 namespace {
-
-unsigned from_environment(char const* name, unsigned usual)
-{
-    char const* const text = std::getenv(name);
-    return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : usual;
-}
 
 /// The most bytes alive at a position, from the lists that were drawn: values written in place count once.
 byte_count most_alive(random_program const& p, memory_plan const& plan, byte_count batch,
@@ -49,8 +43,8 @@ byte_count most_alive(random_program const& p, memory_plan const& plan, byte_cou
 TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
 {
     unsigned const usual = 250;
-    unsigned const first = from_environment("SUBLET_SEED", 0);
-    unsigned const programs = usual * from_environment("SUBLET_ROUNDS", 1);
+    unsigned const first = first_seed();
+    unsigned const programs = rounds(usual);
     double excess = 0;
     unsigned plans = 0, mixed = 0, worse = 0, in_place = 0;
     for (unsigned seed = first; seed != first + programs; ++seed) {

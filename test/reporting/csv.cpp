@@ -141,7 +141,7 @@ TEST_CASE("what is written is read back")
 {
     dice draw{std::mt19937(4180)};
     std::string const alphabet = "ab,\"\r\n ;'\xC3\xA4"; // 11 of them
-    for (int round = 0; round != 200; ++round) {
+    for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         sublet::memory_plan plan;
         std::vector<std::string> names;

@@ -423,7 +423,7 @@ TEST_CASE("neighbouring slots, and slots not far from each other, are told apart
 TEST_CASE("random programs: each use is one edge from the def that it reads, and nothing else is drawn")
 {
     std::size_t given = 0, back = 0, bold = 0, dotted = 0;
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice draw{std::mt19937(seed)};
         snapshot const program = draw_named_program(draw);

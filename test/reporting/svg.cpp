@@ -165,7 +165,7 @@ TEST_CASE("the drawing of a buffer is its life by its addresses")
 TEST_CASE("the marked peak is the first position at which most bytes are alive")
 {
     dice draw{std::mt19937(12)};
-    for (int round = 0; round != 300; ++round) {
+    for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::vector<sublet::placed_buffer> buffers;
         for (auto n = 1 + draw.below(12); n != 0; --n) {
@@ -275,7 +275,7 @@ TEST_CASE("a plan that is not sound is drawn as it is")
 TEST_CASE("ticks are few, whatever the scale")
 {
     dice draw{std::mt19937(5)};
-    for (int round = 0; round != 200; ++round) {
+    for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         auto const size = std::max<std::uint64_t>(draw.wide(), 2) - 1;
         sublet::step_id const last = 1 + static_cast<sublet::step_id>(draw.wide() >> 33);

@@ -90,7 +90,7 @@ TEST_CASE("a portion is rounded down, and whole numbers of any size have one")
     CHECK(portion(4'000'000, most, most) == 4'000'000);
     CHECK(portion(4'000'000, most / 2, most) == 1'999'999);
     dice draw{std::mt19937(21)};
-    for (int round = 0; round != 2000; ++round) {
+    for (unsigned round = 0; round != rounds(2000); ++round) {
         CAPTURE(round);
         std::uint64_t const x = draw.wide(), y = draw.wide();
         std::uint64_t const part = std::min(x, y), whole = std::max<std::uint64_t>({x, y, 1});
@@ -120,7 +120,7 @@ TEST_CASE("bytes go upwards from the ground of their plot to its ceiling")
 TEST_CASE("ticks of bytes do not touch in the lowest plot that there is")
 {
     dice draw{std::mt19937(22)};
-    for (int round = 0; round != 300; ++round) {
+    for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::ostringstream out;
         svg_canvas<std::ostringstream> canvas{{out}, 10000, 10};

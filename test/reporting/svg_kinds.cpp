@@ -116,7 +116,7 @@ TEST_CASE("byte-steps beyond 64 bits are counted in larger units")
 TEST_CASE("the kinds are those of a table of names")
 {
     dice draw{std::mt19937(41)};
-    for (int round = 0; round != 300; ++round) {
+    for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::vector<sublet::placed_buffer> buffers;
         std::vector<std::string> kinds;

@@ -109,7 +109,7 @@ TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the o
 TEST_CASE("the levels are the sums at each position, and no two neighbours are equal")
 {
     dice draw{std::mt19937(31)};
-    for (int round = 0; round != 500; ++round) {
+    for (unsigned round = 0; round != rounds(500); ++round) {
         CAPTURE(round);
         std::uint32_t const positions = 1 + draw.below(20), n = draw.below(14);
         auto const buffers = random_buffers(draw, n, positions);
@@ -131,7 +131,7 @@ TEST_CASE("the levels are the sums at each position, and no two neighbours are e
 TEST_CASE("a column shows the most of the positions that begin in it, so that no peak is lost")
 {
     dice draw{std::mt19937(32)};
-    for (int round = 0; round != 500; ++round) {
+    for (unsigned round = 0; round != rounds(500); ++round) {
         CAPTURE(round);
         std::uint32_t const positions = 1 + draw.below(60), n = draw.below(30);
         std::uint32_t const columns = 1 + draw.below(70);

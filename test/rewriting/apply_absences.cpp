@@ -4,6 +4,7 @@
 #include <sublet/planner.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <doctest/doctest.h>
@@ -214,7 +215,7 @@ TEST_CASE("without absences the program is the same list of steps, and of no pro
 TEST_CASE("random programs read and leave the same with any absences, and their plans are sound")
 {
     std::size_t applied = 0, reruns = 0;
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
@@ -243,8 +244,8 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
         CHECK(planned.is_sound());
         CHECK(planned.report.is_checked);
     }
-    CHECK(applied > 800);
-    CHECK(reruns > 100);
+    CHECK(applied > rounds(800));
+    CHECK(reruns > rounds(100));
 }
 
 } // namespace this_test

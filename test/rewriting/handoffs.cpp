@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/handoffs.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -186,7 +187,7 @@ TEST_CASE("steps of no length at one moment would wait for each other for ever")
 TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else stands for")
 {
     std::size_t with_handoffs = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(12),
@@ -215,13 +216,13 @@ TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else
         with_handoffs += !found.handoffs.empty();
         REQUIRE(!dependences(p, {.role = tasks.role, .handoffs = found.handoffs}).violation);
     }
-    CHECK(with_handoffs > 500);
+    CHECK(with_handoffs > rounds(500));
 }
 
 TEST_CASE("what is shared in a clock never makes the critical path longer than the clock")
 {
     std::size_t with_handoffs = 0, longer = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(16),
@@ -271,8 +272,8 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
         with_handoffs += !found.handoffs.empty();
         longer += path > clock.critical_path;
     }
-    CHECK(with_handoffs > 500);
-    CHECK(longer > 100);
+    CHECK(with_handoffs > rounds(500));
+    CHECK(longer > rounds(100));
 }
 
 TEST_CASE("of a million steps in a chain none waits for memory")

@@ -140,7 +140,7 @@ TEST_CASE("releases are inserted from the end to the front, and what was noted s
 TEST_CASE("in one order everything is released once, directly after its last touch")
 {
     std::size_t released = 0, at_start = 0;
-    for (std::uint32_t seed = 0; seed != 4000 * rounds(); ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 10);
@@ -198,8 +198,8 @@ TEST_CASE("in one order everything is released once, directly after its last tou
             REQUIRE(is_freed[b] == (is_there && !is_kept));
         }
     }
-    CHECK(released > 10'000);
-    CHECK(at_start > 100);
+    CHECK(released > rounds(10'000));
+    CHECK(at_start > rounds(100));
 }
 
 } // namespace this_test

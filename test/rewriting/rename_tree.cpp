@@ -182,7 +182,7 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
 TEST_CASE("on every path through a tree steps read by their new names what they read before")
 {
     std::size_t renamed = 0, nested = 0, told = 0;
-    for (std::uint32_t seed = 0; seed != 400 * rounds(); ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tree const drawn = tree_drawer(roll, 1 + seed % 4).draw();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/sharing_log.hpp>
 
+#include "../dice.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/sharing/program_tokens.hpp>
@@ -101,7 +102,7 @@ TEST_CASE("what cannot be told is refused")
 TEST_CASE("the lines add up to what is saved")
 {
     std::size_t in_place = 0;
-    for (std::uint32_t seed = 0; seed != 1000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 20, .views = 15, .in_place = 30});
@@ -127,7 +128,7 @@ TEST_CASE("the lines add up to what is saved")
         REQUIRE(saved == naive - total);
         REQUIRE(saved == log.saved());
     }
-    CHECK(in_place > 200);
+    CHECK(in_place > rounds(200));
 }
 
 } // namespace this_test

@@ -4,6 +4,7 @@
 #include <sublet/sharing/fewest_slots.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 #include "../task_families.hpp"
 
@@ -66,7 +67,7 @@ TEST_CASE(
     "the bound for slots")
 {
     std::size_t bound_met = 0;
-    for (std::uint32_t seed = 0; seed != 3000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 10 == 0 ? 60 : 14);
         byte_count naive = 0;
@@ -100,13 +101,13 @@ TEST_CASE(
         REQUIRE_MESSAGE(!fault, fault);
         check_sizes(d, plain);
     }
-    CHECK(bound_met > 2700);
+    CHECK(bound_met > rounds(2700));
 }
 
 TEST_CASE("an oracle that goes forward only has the same slots by begin, if each begins at one position")
 {
     std::size_t several = 0;
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, 16);
         ascending_oracle oracle{d};

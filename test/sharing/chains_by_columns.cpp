@@ -2,6 +2,7 @@
 #include <sublet/sharing/chains_by_columns.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 #include "../position_closure.hpp"
 #include "../task_families.hpp"
@@ -84,7 +85,7 @@ TEST_CASE("without buffers there are no slots, and inputs of a program without s
 TEST_CASE("random programs: the slots are those by single questions, whatever the choice, and keep the rule")
 {
     std::size_t several = 0;
-    for (std::uint32_t seed = 0; seed != 1500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 10 == 0 ? 60 : 16);
         several += has_several(d);

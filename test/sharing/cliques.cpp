@@ -76,7 +76,7 @@ TEST_CASE("a bound that exceeds 64 bits is refused")
 
 TEST_CASE("what is found is a clique, and no plan has fewer slots or bytes than it shows")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, 1 + roll.below(8), roll.below(101));
@@ -97,7 +97,7 @@ TEST_CASE("what is found is a clique, and no plan has fewer slots or bytes than 
 
 TEST_CASE("in a chordal graph no clique is larger, and all cliques together show no more")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = chordal_interferences(roll, 1 + roll.below(11));

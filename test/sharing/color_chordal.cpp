@@ -4,6 +4,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_slots.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -214,7 +215,7 @@ TEST_CASE("live sets of another program are refused")
 TEST_CASE("random strict programs take as many slots as values are alive at once, fixed ones maybe more")
 {
     unsigned clashes = 0, plans = 0;
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         snapshot const drawn = draw_ssa(pick, {.values = 12, .is_reached = true}).program();
@@ -249,8 +250,8 @@ TEST_CASE("random strict programs take as many slots as values are alive at once
         for (value_id v = 0; v != values; ++v)
             if (fixed[v] != no_slot) REQUIRE(colored.plan.slot_of[v] == fixed[v]);
     }
-    CHECK(clashes > 100);
-    CHECK(plans > 500);
+    CHECK(clashes > rounds(100));
+    CHECK(plans > rounds(500));
 }
 
 } // namespace this_test

@@ -128,7 +128,7 @@ TEST_CASE("fewest slots and fewest bytes are two wishes")
 
 TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, 12, 40);
@@ -247,7 +247,7 @@ TEST_CASE("the poorest graph will do, and so will Boost's")
 TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is optimal when it says so")
 {
     unsigned proven = 0, optimal = 0, proven_bytes = 0;
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, roll.below(10), roll.below(101));
@@ -283,15 +283,15 @@ TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is 
             optimal += colored.plan.slots == best.slots;
         }
     }
-    CHECK(proven > 1500); // of 2000
-    CHECK(proven_bytes > 1400);
-    CHECK(optimal > 1800);
+    CHECK(proven > rounds(1500)); // of 2000
+    CHECK(proven_bytes > rounds(1400));
+    CHECK(optimal > rounds(1800));
 }
 
 TEST_CASE(
     "a chordal graph: smallest_last has the fewest slots and proves it, and takes degeneracy + 1 at most")
 {
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const chordal = chordal_interferences(roll, roll.below(40));
@@ -304,7 +304,7 @@ TEST_CASE(
 
 TEST_CASE("intervals have as many slots as their sweep, and by_size is within its factor")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         std::vector<live_range> lives(1 + roll.below(30));
@@ -363,7 +363,7 @@ TEST_CASE("who all interfere have all the slots, and rings have two or three")
 
 TEST_CASE("in a given order every value has the slot that Boost gives it")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, 1 + roll.below(30), roll.below(101));
@@ -386,7 +386,7 @@ TEST_CASE("in a given order every value has the slot that Boost gives it")
 
 TEST_CASE("fixed values stay where they are, and the others find room round them")
 {
-    for (unsigned seed = 0; seed != 200; ++seed) {
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, roll.below(20), roll.below(101));

@@ -2,6 +2,7 @@
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "../archetype.hpp"
+#include "../dice.hpp"
 
 #include <doctest/doctest.h>
 #include <random>
@@ -46,7 +47,7 @@ TEST_CASE("what fell free first is taken first, then the lower slot; equal birth
 
 TEST_CASE("no overlap shares a slot, and no plan has fewer")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         ranges r(pick() % 20);

@@ -69,7 +69,7 @@ TEST_CASE("without vertices there is nothing to order, and without edges nothing
 
 TEST_CASE("in both orders each comes when its turn is, and no order has a lower degeneracy")
 {
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const values = roll.below(10);
@@ -99,7 +99,7 @@ TEST_CASE("in both orders each comes when its turn is, and no order has a lower 
 
 TEST_CASE("in a chordal graph the neighbours that come before one are neighbours of each other")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = chordal_interferences(roll, roll.below(30));

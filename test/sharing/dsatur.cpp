@@ -96,7 +96,7 @@ TEST_CASE("more slots than a word has bits")
 
 TEST_CASE("a bipartite graph has two slots")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         std::size_t const values = 2 + roll.below(40);
@@ -114,7 +114,7 @@ TEST_CASE("a bipartite graph has two slots")
 
 TEST_CASE("the tournament finds whom a look at all vertices would find")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, roll.below(24), roll.below(101));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/fewest_slots.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 #include "../network.hpp"
 #include "../task_families.hpp"
@@ -178,7 +179,7 @@ TEST_CASE("where conflicts are undecided there is a plan, but no proof")
 TEST_CASE("random programs: every plan keeps the rule and every proof holds, so both are the best")
 {
     std::size_t several = 0, small = 0, met = 0;
-    for (std::uint32_t seed = 0; seed != 4000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 10 == 0 ? 40 : 9);
         REQUIRE(!d.graph.violation);
@@ -203,7 +204,7 @@ TEST_CASE("random programs: every plan keeps the rule and every proof holds, so 
             met += least == fewest;
         }
     }
-    CHECK(several > 100);
+    CHECK(several > rounds(100));
     CHECK(met * 10 > small * 9);
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("nothing, and one alone")
 
 TEST_CASE("random graphs: the subtree of a position is who leads there from heir to heir")
 {
-    for (unsigned seed = 0; seed != 500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = roll.below(10)});

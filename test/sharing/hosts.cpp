@@ -105,7 +105,7 @@ TEST_CASE("who is joined brings along whom it interferes with")
 
 TEST_CASE("between two parts everyone interferes with everyone, and no part can be split")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, roll.below(80), 60 + roll.below(41));
@@ -138,7 +138,7 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
 TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest of all")
 {
     std::size_t guests = 0;
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const all = any_interferences(roll, roll.below(9), roll.below(101));
@@ -161,7 +161,7 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
         CHECK(all.allows(slot_of));
         for (value_id v = 0; v != all.size(); ++v) CHECK(slot_of[v] < next);
     }
-    CHECK(guests > 400);
+    CHECK(guests > rounds(400));
 }
 
 } // namespace this_test

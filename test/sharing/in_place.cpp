@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place.hpp>
 
+#include "../dice.hpp"
+
 #include <sublet/analysis/pressure.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <numeric>
 #include <random>
@@ -262,7 +263,7 @@ TEST_CASE("a step with as many pairs as a program has values is done in one go")
 
 TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing alive is overwritten")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         operations ops;
@@ -429,10 +430,8 @@ drawn draw(std::mt19937& pick)
 TEST_CASE(
     "random programs: no choice of pairs has fewer bytes alive anywhere, and each that is taken is legal")
 {
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    unsigned const rounds = 12000 * (times ? static_cast<unsigned>(std::atoi(times)) : 1u);
     std::size_t taken = 0, compared = 0, smaller_ones = 0, choices = 0;
-    for (unsigned seed = 0; seed != rounds; ++seed) {
+    for (unsigned seed = 0; seed != rounds(12000); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         drawn const d = draw(pick);
@@ -582,10 +581,10 @@ TEST_CASE(
             CHECK(after.buffers[b - 1].root < after.buffers[b].root);
     }
     CAPTURE(choices);
-    CHECK(compared > rounds / 2); // the generator reaches both sides
-    CHECK(taken > rounds / 6);
-    CHECK(smaller_ones > rounds / 60);
-    CHECK(choices > rounds / 2);
+    CHECK(compared > rounds(12000) / 2); // the generator reaches both sides
+    CHECK(taken > rounds(12000) / 6);
+    CHECK(smaller_ones > rounds(12000) / 60);
+    CHECK(choices > rounds(12000) / 2);
 }
 
 } // namespace this_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place_concurrent.hpp>
 
+#include "../dice.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
@@ -244,7 +245,7 @@ TEST_CASE("of an operand that a whole chain may write over, only the last step's
 TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
 {
     std::size_t taken = 0, refused = 0, bounds = 0;
-    for (std::uint32_t seed = 0; seed != 6000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(6000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks tasks = draw_tasks(roll, {.tasks = 1 + roll.below(9),
@@ -351,15 +352,15 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
             ++bounds;
         }
     }
-    CHECK(taken > 1000);
-    CHECK(refused > 10000);
-    CHECK(bounds > 3000);
+    CHECK(taken > rounds(1000));
+    CHECK(refused > rounds(10000));
+    CHECK(bounds > rounds(3000));
 }
 
 TEST_CASE("joined buffers hold in every order what is read from them")
 {
     std::size_t taken = 0;
-    for (std::uint32_t seed = 0; seed != 5000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(5000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_names const names = draw_names(roll, {.nodes = 10, .same = 10, .early = 20});

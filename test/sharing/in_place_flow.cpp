@@ -145,7 +145,7 @@ TEST_CASE("where only one of two joins can be had, it is the one in the loop")
 TEST_CASE("joined buffers never hold two values that somebody still reads")
 {
     std::size_t joins = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         flow_limits limits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place_gains.hpp>
 
+#include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -8,7 +9,6 @@
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -63,10 +63,8 @@ TEST_CASE("without pairs there is nothing to gain")
 
 TEST_CASE("what a pair is said to gain is what is missing without it, in each pool")
 {
-    char const* const times = std::getenv("SUBLET_ROUNDS");
-    unsigned const rounds = 1500 * (times ? static_cast<unsigned>(std::atoi(times)) : 1u);
     std::size_t compared = 0, at_peak = 0, together = 0;
-    for (unsigned seed = 0; seed != rounds; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program const drawn = draw_program(pick, 8);
@@ -104,9 +102,9 @@ TEST_CASE("what a pair is said to gain is what is missing without it, in each po
             ++compared;
         }
     }
-    CHECK(compared > rounds / 4);
-    CHECK(at_peak > rounds / 20);
-    CHECK(together > rounds / 200);
+    CHECK(compared > rounds(1500) / 4);
+    CHECK(at_peak > rounds(1500) / 20);
+    CHECK(together > rounds(1500) / 200);
 }
 
 } // namespace this_test

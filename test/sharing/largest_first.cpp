@@ -3,6 +3,7 @@
 
 #include <sublet/sharing/relink_chains.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 
 #include <doctest/doctest.h>
@@ -103,7 +104,7 @@ sized_slot_plan told(drawn_sharing const& d, bool relinks, std::size_t& relinked
 TEST_CASE("random programs: the slots are those of the algorithm as it is told")
 {
     std::size_t relinked = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         drawn_sharing d = seed % 5 == 0 ? draw_thread(seed) : draw_sharing(seed, 16);
@@ -126,7 +127,7 @@ TEST_CASE("random programs: the slots are those of the algorithm as it is told")
 TEST_CASE("a small budget links some chains anew, and the plan stands between those with and without")
 {
     std::size_t between = 0;
-    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_thread(seed);
         byte_count const with = shared(d, 4'000'000).total_bytes, without = shared(d, 0).total_bytes;

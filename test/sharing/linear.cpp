@@ -3,6 +3,7 @@
 
 #include <sublet/sharing/color_intervals.hpp>
 
+#include "../dice.hpp"
 #include "archetype.hpp"
 
 #include <doctest/doctest.h>
@@ -110,7 +111,7 @@ TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is ref
 TEST_CASE(
     "random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
 {
-    for (unsigned seed = 0; seed != 800; ++seed) {
+    for (unsigned seed = 0; seed != rounds(800); ++seed) {
         CAPTURE(seed);
         std::mt19937 pick{seed};
         ranges lives(pick() % 16);

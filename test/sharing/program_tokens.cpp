@@ -144,7 +144,7 @@ TEST_CASE("ResNet-50 takes five slots if nothing is in place")
 
 TEST_CASE("random programs: values in one slot share by the rule, or are one buffer")
 {
-    for (unsigned seed = 0; seed != 600; ++seed) {
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/relink_chains.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 
 #include <doctest/doctest.h>
@@ -128,7 +129,7 @@ TEST_CASE("nothing has nothing to exchange")
 TEST_CASE("random chains, linked anew as it is told until that saves no more")
 {
     std::size_t improved = 0, refused = 0;
-    for (std::uint32_t seed = 0; seed != 2500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = seed % 4 == 0 ? draw_thread(seed) : draw_sharing(seed, 20);
         auto in_order = d.wanted;

@@ -34,7 +34,7 @@ TEST_CASE("those who wait for a token of the range are woken, once")
 
 TEST_CASE("random sleepers, of one token and of many thousand")
 {
-    for (unsigned seed = 0; seed != 300; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         std::uint32_t const tokens = 1 + roll.below(seed % 3 == 0 ? 3 : seed % 3 == 1 ? 300 : 20'000);

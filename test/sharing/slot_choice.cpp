@@ -128,7 +128,7 @@ TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need
 
 TEST_CASE("random requests get what the rule says, however long the slots may sleep")
 {
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         std::size_t const buffers = 1 + roll.below(40), positions = 1 + roll.below(30);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/slot_room.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 #include "../task_families.hpp"
 
@@ -16,7 +17,7 @@ using namespace sublet;
 TEST_CASE("first fit finds the first slot whose tenants all share with the buffer, in any order of coming")
 {
     std::size_t shared = 0;
-    for (std::uint32_t seed = 0; seed != 2500; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 20 == 0 ? 150 : 20);
         dice roll{std::mt19937(seed)};
@@ -40,7 +41,7 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
             room.insert(b, expected);
         }
     }
-    CHECK(shared > 1000);
+    CHECK(shared > rounds(1000));
 }
 
 TEST_CASE("where there is no memory for all slots, what is found has room all the same")

@@ -78,7 +78,7 @@ TEST_CASE("whatever comes and goes, it is a set")
     dice pick{std::mt19937{1}};
     slot_set taken;
     std::set<slot_id> expected;
-    for (int round = 0; round != 5000; ++round) {
+    for (unsigned round = 0; round != rounds(5000); ++round) {
         CAPTURE(round);
         slot_id const s = pick.below(pick.below(3) == 0 ? 300 : 70), from = pick.below(320);
         if (expected.count(s) != 0 && pick.below(3) == 0) taken.erase(s), expected.erase(s);

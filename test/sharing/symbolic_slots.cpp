@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/symbolic_slots.hpp>
 
+#include "../dice.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -74,7 +75,7 @@ TEST_CASE("no buffers, other pools, sums beyond 64 bits")
 
 TEST_CASE("tenants of a slot never meet, and for every batch one of them is as large as it")
 {
-    for (unsigned seed = 0; seed != 2000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         auto buffers = draw_growing_buffers(pick, 14, 9);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/takers.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_sharing.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ using namespace sublet;
 TEST_CASE("who takes is all that the rule says and nobody else, in ascending ranges")
 {
     std::size_t several = 0, taken = 0;
-    for (std::uint32_t seed = 0; seed != 2000; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, 14);
         auto members = d.wanted;
@@ -43,8 +44,8 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
             }
         }
     }
-    CHECK(several > 100);
-    CHECK(taken > 1000);
+    CHECK(several > rounds(100));
+    CHECK(taken > rounds(1000));
 }
 
 } // namespace this_test

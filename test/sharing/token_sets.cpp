@@ -104,7 +104,7 @@ TEST_CASE("branches have tokens that the others have not, and a join has those o
 
 TEST_CASE("the theorem holds on random graphs: edges without data, early reads, any order")
 {
-    for (unsigned seed = 0; seed != 3000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         check_theorem(draw_dependences(roll, seed % 50 == 0 ? 150 : 25));
@@ -122,7 +122,7 @@ TEST_CASE("the theorem holds on every family of task graphs")
 
 TEST_CASE("what is asked about ascending positions is who comes before whom, positions skipped or not")
 {
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const g = draw_dependences(roll, 40);
@@ -156,7 +156,7 @@ TEST_CASE("where branches meet, their ranges become one")
 TEST_CASE("with few ranges some is forgotten, which never makes one come before another")
 {
     std::uint64_t missed = 0, exact = 0;
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         auto const g = draw_dependences(roll, 60);

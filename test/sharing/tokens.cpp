@@ -135,7 +135,7 @@ TEST_CASE("what falls free under one head is taken under another once they have 
 
 TEST_CASE("of the tenants of a slot each gives to the next, by every rule of choice")
 {
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         case_of_tasks const c = draw_case(roll, seed % 25 == 0 ? 100 : 20);
@@ -153,7 +153,7 @@ TEST_CASE("of the tenants of a slot each gives to the next, by every rule of cho
 
 TEST_CASE("the plan is that of the rules by definition, all slots looked at for each buffer")
 {
-    for (unsigned seed = 0; seed != 1500; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         case_of_tasks const c = draw_case(roll, seed % 25 == 0 ? 100 : 20);
@@ -178,7 +178,7 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
 TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may be worse")
 {
     std::uint64_t undecided = 0;
-    for (unsigned seed = 0; seed != 1000; ++seed) {
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         case_of_tasks const c = draw_case(roll, 60);
@@ -355,7 +355,7 @@ TEST_CASE("ResNet-50 as Caffe2 shares it, and at least as well here")
 TEST_CASE("random nets of one head: the memonger is right about them, and needs more storage")
 {
     std::uint64_t ours = 0, our_bytes = 0, theirs = 0, their_bytes = 0;
-    for (unsigned seed = 0; seed != 400; ++seed) {
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         duel const drawn = draw_duel(roll, 30);

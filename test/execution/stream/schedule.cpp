@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream/schedule.hpp>
 
+#include "../../dice.hpp"
 #include "../../op_list.hpp"
 #include "../../random_program.hpp"
 
@@ -10,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
@@ -234,9 +234,7 @@ TEST_CASE("streams that no step can be on cost nothing")
 
 TEST_CASE("every order that is needed is kept, and each wait keeps one that would be lost without it")
 {
-    char const* const asked = std::getenv("SUBLET_ROUNDS");
-    unsigned const rounds = 300 * (asked == nullptr ? 1 : static_cast<unsigned>(std::atoi(asked)));
-    for (unsigned seed = 0; seed != rounds; ++seed) {
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 12);
