@@ -18,7 +18,6 @@
 //
 //     tokens   slots, as tokens are handed on
 //     chains   slots, by the ranges: in the order in which buffers begin, and the largest first
-//     columns  the same slots as in the order of begins, by columns of the closure
 //     offsets  anywhere in an arena, never above chains
 //
 // "ms" is the time of the method alone; "all ms" counts what it needs before, order and ranges; the check of
@@ -42,7 +41,6 @@
 #include <sublet/placement/stack_slots.hpp>
 #include <sublet/planned_buffers.hpp>
 #include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/chains_by_columns.hpp>
 #include <sublet/sharing/tokens.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
@@ -231,9 +229,6 @@ void run(subject const& s, arguments const& asked)
             [&](prepared const& made) { return stacked(made, chains(made, chain_order::by_begin)); });
     measure(s, "chains by size", true, bound,
             [&](prepared const& made) { return stacked(made, chains(made, chain_order::largest_first)); });
-    measure(s, "columns", false, bound, [&](prepared const& made) {
-        return stacked(made, share_by_columns(made.graph, made.lives, size_of(made)));
-    });
     measure(s, "offsets", true, bound, [&](prepared const& made) {
         auto const slots = chains(made, chain_order::by_begin);
         return method_result{0, place_concurrently(made.problem, made.lives, made.conflicts.of,

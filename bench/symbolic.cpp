@@ -5,10 +5,9 @@
 //
 // For each network a line with its arena as a formula and how many of its results grow, and a line for each
 // of the batches 1, 3, 32 and the largest (--most, 32): the arena of the one plan, of a plan of its own, what
-// no plan goes below, and how many percent the first lies above the second; and how many are left when the
-// buffers sink for that batch (settle_batch). Every plan is checked for each of these batches by the ordinary
-// checker. Without files: nets drawn as lists of operations, where a part of
-// the values is fixed.
+// no plan goes below, and how many percent the first lies above the second. Every plan is checked for each of
+// these batches by the ordinary checker. Without files: nets drawn as lists of operations, where a part of the
+// values is fixed.
 //
 // Exit status: 1 if a plan is not sound, or lies more than --within percent above one of its own.
 
@@ -16,7 +15,6 @@
 #include "measure.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/placement/settle_batch.hpp>
 #include <sublet/planner.hpp>
 #include <sublet/symbolic_planner.hpp>
 
@@ -61,7 +59,7 @@ arguments read_arguments(int count, char** words)
 
 struct tally {
     double within;
-    double worst = 0, sum = 0, sunk_sum = 0;
+    double worst = 0, sum = 0;
     unsigned lines = 0, faults = 0;
 
     void run(std::string const& name, snapshot const& program, symbolic_options const& options)
@@ -90,24 +88,18 @@ struct tally {
             auto const own = plan_memory(program, one);
             byte_count bytes = 0;
             for (byte_count arena : plan.arena_bytes) bytes += arena;
-            memory_plan const settled = settle_batch(planned.plan, batch);
             double const own_bytes = static_cast<double>(larger(own.report.arena_bytes, byte_count{1}));
-            auto above_own = [&](memory_plan const& of) {
-                double all_bytes = 0;
-                for (byte_count arena : of.arena_bytes) all_bytes += static_cast<double>(arena);
-                return own.report.arena_bytes == 0 ? 0 : 100 * (all_bytes / own_bytes - 1);
-            };
-            double const excess = above_own(plan), sunk = above_own(settled);
-            bool const is_right = !check_plan(program, plan, one) && !check_plan(program, settled, one);
+            double const excess =
+                own.report.arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
+            bool const is_right = !check_plan(program, plan, one);
             bool const is_near = within < 0 || excess <= within;
-            std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %% %8.3f %%%s\n",
+            std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %%%s\n",
                         static_cast<unsigned long long>(batch), static_cast<unsigned long long>(bytes),
                         static_cast<unsigned long long>(own.report.arena_bytes),
-                        static_cast<unsigned long long>(own.report.lower_bound_bytes), excess, sunk,
+                        static_cast<unsigned long long>(own.report.lower_bound_bytes), excess,
                         !is_right ? " WRONG"
                         : is_near ? ""
                                   : " FAR");
-            sunk_sum += sunk;
             faults += !is_right || !is_near;
             worst = excess > worst ? excess : worst;
             sum += excess;
@@ -146,8 +138,7 @@ int main(int count, char** words)
         if (bench::gives_help(count, words, usage)) return 0;
         arguments const asked = read_arguments(count, words);
         tally all{asked.within};
-        std::printf("%-14s %16s %16s %16s %10s %10s\n", "", "one plan", "one of its own", "lower bound",
-                    "excess", "settled");
+        std::printf("%-14s %16s %16s %16s %10s\n", "", "one plan", "one of its own", "lower bound", "excess");
         for (std::string const& file : asked.files) {
 #ifdef SUBLET_BENCH_READS_ONNX
             plan_model::network const net = plan_model::read_onnx(file);
@@ -161,10 +152,8 @@ int main(int count, char** words)
         for (unsigned seed = 0; asked.files.empty() && seed != asked.nets; ++seed)
             run_drawn(seed, asked, all);
         double const lines = larger(all.lines, 1u);
-        std::printf(
-            "%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; settled %.3f %% in the "
-            "mean; %u faults\n",
-            all.lines, all.sum / lines, all.worst, all.sunk_sum / lines, all.faults);
+        std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n", all.lines,
+                    all.sum / lines, all.worst, all.faults);
         return all.faults == 0 ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "symbolic: %s\n", e.what());

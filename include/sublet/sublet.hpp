@@ -115,7 +115,6 @@
 // Who shares, without addresses.
 #include <sublet/sharing/assign_exact.hpp>
 #include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/chains_by_columns.hpp>
 #include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/color_chordal.hpp>
 #include <sublet/sharing/color_graph.hpp>
@@ -193,7 +192,6 @@
 #include <sublet/placement/search_orders.hpp>
 #include <sublet/placement/search_state.hpp>
 #include <sublet/placement/sections.hpp>
-#include <sublet/placement/settle_batch.hpp>
 #include <sublet/placement/shapes.hpp>
 #include <sublet/placement/sorted_pieces.hpp>
 #include <sublet/placement/stack_slots.hpp>

@@ -2,7 +2,6 @@
 // Random programs with random sizes that grow: one plan, and for every batch the ordinary checker accepts it.
 // With SUBLET_ROUNDS=50 in the environment there are fifty times as many; SUBLET_SEED is the first.
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/placement/settle_batch.hpp>
 #include <sublet/symbolic_planner.hpp>
 
 #include "../dice.hpp"
@@ -63,12 +62,9 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
             std::ostringstream said;
             if (fact) said << *fact;
             REQUIRE(said.str() == "");
-            memory_plan const settled = settle_batch(planned.plan, n);
-            REQUIRE(!check_plan(program, settled, options_at(all.options, n)));
             for (pool_id pool = 0; pool != plan.arena_bytes.size(); ++pool) {
                 REQUIRE(plan.arena_bytes[pool] <= planned.plan.arena[pool].at(n));
-                REQUIRE(settled.arena_bytes[pool] <= plan.arena_bytes[pool]);
-                REQUIRE(settled.arena_bytes[pool] >= most_alive(all.drawn, plan, n, bytes, pool));
+                REQUIRE(plan.arena_bytes[pool] >= most_alive(all.drawn, plan, n, bytes, pool));
             }
         }
         symbolic_options apart = all.options;

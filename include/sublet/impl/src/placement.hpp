@@ -47,7 +47,6 @@
 #include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/result.ipp>
 #include <sublet/placement/impl/scaled_shapes.ipp>
-#include <sublet/placement/impl/settle_batch.ipp>
 #include <sublet/placement/impl/shapes.ipp>
 #include <sublet/placement/impl/sorted_pieces.ipp>
 #include <sublet/placement/impl/stack_slots.ipp>

@@ -10,7 +10,6 @@
 #endif
 
 #include <sublet/sharing/impl/assign_exact.ipp>
-#include <sublet/sharing/impl/chains_by_columns.ipp>
 #include <sublet/sharing/impl/cliques.ipp>
 #include <sublet/sharing/impl/color_chordal.ipp>
 #include <sublet/sharing/impl/color_graph.ipp>
