@@ -16,10 +16,10 @@
 
 #include "measure.hpp"
 
+#include <sublet/advise_memory.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/memory_advisor.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

@@ -15,15 +15,12 @@
 #include "../test/sized_interferences.hpp"
 #include "measure.hpp"
 
-#include <sublet/analysis/buffers.hpp>
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/concurrent_planner.hpp>
+#include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/planned_buffers.hpp>
-#include <sublet/sharing/assign_exact.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/color_graph.hpp>
 

@@ -106,7 +106,7 @@ auto m = sublet::plan_nested(sublet::program_tree(), std::vector<sublet::plan_op
 cost(memory_advisor.hpp 25 30 "${program}auto a = sublet::advise_memory(p, {.bytes = 4096});")
 cost(analysis/liveness.hpp 20 30 "${program}auto l = sublet::liveness(p);")
 cost(ordering/best_order.hpp 25 30 "${program}auto o = sublet::best_order(p, {.bytes = 4096});")
-cost(sharing/color_chordal.hpp 25 30 "${program}auto c = sublet::color_chordal(p);")
+cost(sharing/color_graph.hpp 25 30 "${program}auto c = sublet::color_chordal(p);")
 cost(placement/place.hpp 20 30 "auto call(sublet::placement_problem const& p) { return sublet::place(p); }")
 cost(checking/check_plan.hpp 20 30 "${program}auto w = sublet::check_plan(p, {}, {.bytes = 4096});")
 set(run "p, {.bytes = 4096}, sublet::recycle{}, [](sublet::cpu_call const&) {}")

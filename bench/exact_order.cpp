@@ -20,9 +20,9 @@
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/exact_order.hpp>
+#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

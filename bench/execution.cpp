@@ -35,7 +35,7 @@
 #include "measure.hpp"
 #include "network_words.hpp"
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <algorithm>
 #include <atomic>

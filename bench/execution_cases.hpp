@@ -18,12 +18,12 @@
 #include "../examples/plan_model/run_network.hpp"
 #include "measure.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -9,10 +9,10 @@
 #include "execution_cases.hpp"
 #include "network_words.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -17,7 +17,7 @@
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/handoff_planner.hpp>
+#include <sublet/plan_handoffs.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

@@ -23,10 +23,9 @@
 
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/analysis/strictness.hpp>
-#include <sublet/graph/loops.hpp>
+#include <sublet/detail/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/sharing/color_chordal.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -15,8 +15,8 @@
 
 #include "../examples/plan_model/network.hpp"
 
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -24,9 +24,7 @@
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/longest_path.hpp>
-#include <sublet/ordering/plain_walks.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

@@ -26,7 +26,7 @@
 
 #include <sublet/execution.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <algorithm>
 #include <cstddef>

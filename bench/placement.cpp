@@ -28,17 +28,14 @@
 #include "placement_inputs.hpp"
 
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/checking/check_proof.hpp>
-#include <sublet/placement/best_packing.hpp>
-#include <sublet/placement/bound.hpp>
-#include <sublet/placement/driver.hpp>
-#include <sublet/placement/fit.hpp>
-#include <sublet/placement/improve.hpp>
-#include <sublet/placement/minimize.hpp>
-#include <sublet/placement/orders.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/improve.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/placement/shapes.hpp>
 
 #include <algorithm>
 #include <cmath>

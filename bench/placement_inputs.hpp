@@ -14,7 +14,6 @@
 
 #include "../test/dice.hpp"
 
-#include <sublet/live_range.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 

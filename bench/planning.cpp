@@ -14,7 +14,6 @@
 
 #include "measure.hpp"
 
-#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/graph/snapshot.hpp>

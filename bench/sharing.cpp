@@ -28,18 +28,15 @@
 #include "measure.hpp"
 
 #include <sublet/analysis/antichain.hpp>
-#include <sublet/analysis/buffers.hpp>
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/happens_before.hpp>
-#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/concurrent_planner.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/place_concurrently.hpp>
-#include <sublet/placement/stack_slots.hpp>
-#include <sublet/planned_buffers.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/tokens.hpp>
 

@@ -15,8 +15,8 @@
 #include "measure.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/planner.hpp>
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_symbolic.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

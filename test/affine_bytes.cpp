@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/affine_bytes.hpp>
+#include <sublet/symbolic_plan.hpp>
 
 #include "dice.hpp"
 

@@ -13,7 +13,6 @@
 /// An algorithm that compiles with these asks for no more than it says.
 
 #include <sublet/graph/program.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

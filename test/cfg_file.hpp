@@ -14,7 +14,7 @@
 
 #include "../examples/statements.hpp"
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/units.hpp>
 

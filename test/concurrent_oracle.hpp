@@ -12,7 +12,7 @@
 
 #include "random_tasks.hpp"
 
-#include <sublet/checking/concurrent_witness.hpp>
+#include <sublet/checking/witness.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/concurrent_planner.hpp>
+#include <sublet/plan_concurrent.hpp>
 
 #include "dice.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
-#include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,7 @@
 #ifndef SUBLET_TEST_DENSE_LISTS_HPP
 #define SUBLET_TEST_DENSE_LISTS_HPP
 
-#include <sublet/analysis/crossing.hpp>
-#include <sublet/analysis/liveness_worklist.hpp>
+#include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 #include "dice.hpp"
 
-#include <sublet/checking/stream_commands.hpp>
+#include <sublet/checking/check_streams.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -8,11 +8,8 @@
 #include "dice.hpp"
 #include "random_program.hpp"
 
-#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/pressure.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/ordering/peak_walk.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -6,9 +6,7 @@
 
 #include "random_tasks.hpp"
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution.hpp>
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

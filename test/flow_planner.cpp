@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/flow_planner.hpp>
+#include <sublet/plan_flow.hpp>
 
 #include "dice.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
 #include "view_sizes.hpp"
 
-#include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/planner.hpp>
-#include <sublet/reporting/csv.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 
 #include <doctest/doctest.h>

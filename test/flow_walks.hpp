@@ -13,7 +13,7 @@
 #include "random_flow.hpp"
 #include "view_sizes.hpp"
 
-#include <sublet/flow_planner.hpp>
+#include <sublet/plan_flow.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/handoff_planner.hpp>
+#include <sublet/plan_handoffs.hpp>
 
-#include <sublet/concurrent_planner.hpp>
+#include <sublet/plan_concurrent.hpp>
 
 #include "dice.hpp"
 #include "random_tasks.hpp"

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
 #define SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 
 #include "dice.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/keyed.hpp>
+#include <sublet/detail/sorting.hpp>
 
 #include <doctest/doctest.h>
 #include <random>

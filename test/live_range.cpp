@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/live_range.hpp>
+#include <sublet/units.hpp>
 
 #include "archetype.hpp"
 

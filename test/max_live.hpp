@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_MAX_LIVE_HPP
 #define SUBLET_TEST_MAX_LIVE_HPP
 
-#include <sublet/analysis/live_sets.hpp>
+#include <sublet/analysis/liveness.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <algorithm>

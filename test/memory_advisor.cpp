@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/memory_advisor.hpp>
+#include <sublet/advise_memory.hpp>
 
-#include <sublet/analysis/pressure.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include "dice.hpp"
 #include "network.hpp"

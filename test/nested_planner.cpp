@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The rows of SYSTEMS.md and REGRESSIONS.md that speak of nested programs stand above their tests.
-#include <sublet/nested_planner.hpp>
+#include <sublet/plan_nested.hpp>
 
-#include <sublet/analysis/with_captures.hpp>
-#include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

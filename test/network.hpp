@@ -5,7 +5,7 @@
 /// Real networks made in code, so that no test about them needs a file.
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <vector>
 

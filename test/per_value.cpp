@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/per_value.hpp>
-
-#include <sublet/value_role.hpp>
+#include <sublet/plan.hpp>
 
 #include "archetype.hpp"
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placed_in_place.hpp>
+#include <sublet/detail/planned_buffers.hpp>
 
 #include "dice.hpp"
 #include "random_program.hpp"
 
 #include <sublet/placement/pack.hpp>
-#include <sublet/planned_buffers.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/sharing/in_place_pairs.hpp>
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/planned_buffers.hpp>
+#include <sublet/detail/planned_buffers.hpp>
 
 #include <doctest/doctest.h>
 

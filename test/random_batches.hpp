@@ -7,8 +7,6 @@
 #include "dice.hpp"
 #include "random_program.hpp"
 
-#include <sublet/affine_bytes.hpp>
-#include <sublet/symbolic_options.hpp>
 #include <sublet/symbolic_plan.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "dice.hpp"
 
-#include <sublet/placement/conflicts.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -8,8 +8,8 @@
 #include "dice.hpp"
 
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <algorithm>
 #include <cstddef>

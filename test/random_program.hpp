@@ -10,7 +10,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <map>

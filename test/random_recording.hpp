@@ -7,8 +7,8 @@
 
 #include "dice.hpp"
 
-#include <sublet/execution/digest.hpp>
 #include <sublet/execution/recorder.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -10,7 +10,6 @@
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "view_sizes.hpp"
 
 #include <sublet/graph/program_tree.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>

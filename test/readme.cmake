@@ -2,6 +2,7 @@
 # The README's program is examples/01 from its first #include on, and what it prints is what that prints.
 #   cmake -DROOT=. -P test/readme.cmake
 cmake_minimum_required(VERSION 3.25)
+cmake_path(ABSOLUTE_PATH ROOT)
 
 file(READ ${ROOT}/README.md readme)
 file(READ ${ROOT}/examples/01_first_plan.cpp program)

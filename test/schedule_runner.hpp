@@ -4,14 +4,12 @@
 
 /// Carries out any schedule on a device, a wrong one too, with synthetic kernels: an executor would refuse.
 
-#include <sublet/execution/digest.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/stream/call.hpp>
-#include <sublet/execution/stream/device.hpp>
-#include <sublet/execution/stream/schedule.hpp>
-#include <sublet/execution/synthetic.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/value_role.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <cstddef>
 #include <cstdint>

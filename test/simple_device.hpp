@@ -4,7 +4,7 @@
 
 /// The poorest device there is: it does everything at once, in host memory.
 
-#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/run_options.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sorting.hpp>
+#include <sublet/detail/sorting.hpp>
 
 #include "dice.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "dice.hpp"
 
-#include <sublet/placement/shapes.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 /// What every stream_device has to do, asked with fills and copies alone: of a simulation in every order, of
 /// a device of metal at its own pace.
 
-#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/run_options.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 /// A program that has work for two streams, and what it leaves when its steps run one after the other.
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <array>
 #include <cstddef>

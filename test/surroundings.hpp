@@ -10,11 +10,10 @@
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/versions.hpp>
-#include <sublet/execution/cpu_call.hpp>
-#include <sublet/execution/digest.hpp>
+#include <sublet/execution/cpu.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/execution/tape.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

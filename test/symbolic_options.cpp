@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/symbolic_options.hpp>
+#include <sublet/symbolic_plan.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_symbolic.hpp>
 
 #include "archetype.hpp"
 #include "op_list.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 #include <sstream>

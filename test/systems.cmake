@@ -2,6 +2,7 @@
 # Holds systems.md to the tests: every row is there and names one, and what it names stands in that file.
 #   cmake -DROOT=. -P test/systems.cmake
 cmake_minimum_required(VERSION 3.25)
+cmake_path(ABSOLUTE_PATH ROOT)
 
 set(rows M1 M2 M3 M4 M5 M6 M7 M8 M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 R4
          02f0c1c9d7 a54000dc6a thread-1 thread-4 thread-7 thread-8 thread-10 thread-15 thread-16 thread-20

@@ -11,7 +11,7 @@
 
 #include "dice.hpp"
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 

@@ -4,7 +4,6 @@
 
 #include "random_tasks.hpp"
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
 
 #include <vector>

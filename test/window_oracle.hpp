@@ -4,8 +4,7 @@
 
 /// What any order of a small window needs from any set of nodes that have run, by looking at all sets.
 
-#include <sublet/ordering/down_set_walk.hpp>
-#include <sublet/ordering/order_window.hpp>
+#include <sublet/ordering/detail/order_window.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,8 +4,7 @@
 
 #include "read_lifetimes.hpp"
 
-#include <sublet/live_range.hpp>
-#include <sublet/placement/result.hpp>
+#include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/units.hpp>

@@ -4,7 +4,7 @@
 
 #include "read_lifetimes.hpp"
 
-#include <sublet/placement/result.hpp>
+#include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -23,7 +23,6 @@
 
 #include "csv_rows.hpp"
 
-#include <sublet/live_range.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 

@@ -8,7 +8,7 @@
 #include "network.hpp"
 #include "summary.hpp"
 
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_symbolic.hpp>
 
 #include <ostream>
 #include <string>

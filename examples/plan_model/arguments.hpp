@@ -4,8 +4,8 @@
 
 #include "network.hpp"
 
+#include <sublet/execution/cpu.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/watch.hpp>
 #include <sublet/units.hpp>
 
 #include <bit>

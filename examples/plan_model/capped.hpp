@@ -5,7 +5,7 @@
 #include "network.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/memory_advisor.hpp>
+#include <sublet/advise_memory.hpp>
 
 #include <ostream>
 #include <string>

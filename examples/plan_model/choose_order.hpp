@@ -8,10 +8,7 @@
 #include "timed_plan.hpp"
 
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/exact_order.hpp>
-#include <sublet/ordering/least_peak.hpp>
-#include <sublet/ordering/longest_path.hpp>
-#include <sublet/ordering/order_contest.hpp>
+#include <sublet/ordering/order_graph.hpp>
 
 #include <chrono>
 #include <optional>

@@ -10,7 +10,7 @@
 #include "timed_plan.hpp"
 
 #include <sublet/analysis/antichain.hpp>
-#include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/tokens.hpp>
 
 #include <algorithm>

@@ -17,13 +17,13 @@
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include <algorithm>
 #include <chrono>

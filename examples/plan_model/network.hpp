@@ -5,12 +5,10 @@
 /// A neural network as this program sees it, and how it joins the library: as_program and as_options are
 /// all the glue there is.
 
-#include <sublet/affine_bytes.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/symbolic_options.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <cstddef>
 #include <cstdint>

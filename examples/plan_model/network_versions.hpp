@@ -13,7 +13,7 @@
 #include "network.hpp"
 
 #include <sublet/analysis/versions.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <string>

@@ -16,8 +16,8 @@
 #include "summary.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/color_intervals.hpp>

@@ -5,7 +5,7 @@
 
 #include "read_onnx.hpp"
 
-#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/common.h>

@@ -18,7 +18,7 @@
 
 #include <sublet/execution.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/units.hpp>
 
 #include <cstdint>

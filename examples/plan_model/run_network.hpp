@@ -9,12 +9,11 @@
 #include "network_versions.hpp"
 
 #include <sublet/execution.hpp>
-#include <sublet/execution/digest.hpp>
 #include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <algorithm>
 #include <cstddef>

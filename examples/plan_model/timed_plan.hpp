@@ -5,11 +5,10 @@
 #include "network.hpp"
 #include "network_versions.hpp"
 
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/fewest_slots.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include "../plan_model/arguments.hpp"
 
-#include <sublet/execution/watch.hpp>
+#include <sublet/execution/cpu.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -11,7 +11,6 @@
 #include <sublet/execution/storage.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -9,7 +9,7 @@
 #include "stream_runs.hpp"
 
 #include <sublet/execution/cuda.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 namespace run_network {
 namespace {

@@ -12,10 +12,10 @@
 #include "weights.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
 #include <sublet/units.hpp>
 
 #include <string>

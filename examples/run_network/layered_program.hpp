@@ -12,10 +12,8 @@
 #include "read_layers.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/per_value.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "weights.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 #include <onnx/onnx_pb.h>

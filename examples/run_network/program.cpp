@@ -14,7 +14,7 @@
 #include "weights.hpp"
 
 #include <sublet/plan.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

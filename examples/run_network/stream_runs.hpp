@@ -9,7 +9,7 @@
 #include "layered_program.hpp"
 #include "weights.hpp"
 
-#include <sublet/execution/stream/device.hpp>
+#include <sublet/execution/run_options.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/units.hpp>
 

@@ -7,9 +7,9 @@
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
 
 #include <sublet/checking/witness.hpp>
-#include <sublet/keyed.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -2,6 +2,151 @@
 #ifndef SUBLET_SYMBOLIC_PLAN_HPP
 #define SUBLET_SYMBOLIC_PLAN_HPP
 
+/// One plan for every batch size: sizes that grow with the batch, what is asked, and the plan.
+
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// --- affine bytes ----------------------------------------------------------------------------------------
+
+/// Numbers of bytes that grow with a batch: fixed + per_batch * N, for every N from 1 to a largest one.
+///
+///     bytes |               . g           f: 3000 + 100 N
+///           |           . `               g:        800 N
+///           |  _ _ . - ` - - - f          f is never above g? At N = 1 it is, so: no
+///           |. `
+///           +-1-----------most--> N       two that are in order at both ends are in order between them
+///
+/// The difference of two such numbers is on a straight line, and a straight line that is not below zero at
+/// both ends of a range is not below zero anywhere in it. So ordinary integers, two for each number, decide
+/// what holds for every batch. Neither f nor g above need be the larger: then neither is above the other
+/// throughout, and least_above() is the line over both ends.
+
+namespace sublet {
+
+struct affine_bytes {
+    byte_count fixed = 0;     ///< `no_size`: not known, whatever the batch
+    byte_count per_batch = 0; ///< bytes more for each further one of the batch
+
+    [[nodiscard]] constexpr bool is_known() const { return fixed != no_size; }
+    [[nodiscard]] constexpr bool is_scaled() const { return is_known() && per_batch != 0; }
+
+    /// The bytes for one batch; `no_size` if they are not known.
+    /// Throws: precondition_error if they reach 2^64 - 1.
+    [[nodiscard]] constexpr byte_count at(byte_count batch) const
+    {
+        return is_known() ? checked_add(fixed, checked_multiply(per_batch, batch)) : no_size;
+    }
+    friend constexpr bool operator==(affine_bytes, affine_bytes) = default;
+};
+
+/// The size of a value of which nothing is known, or a lower bound only: it gets no storage.
+inline constexpr affine_bytes unknown_bytes{no_size, 0};
+
+/// Requires: both are known, here and below.
+/// Throws:   precondition_error if a part reaches 2^64 - 1.
+[[nodiscard]] constexpr affine_bytes checked_add(affine_bytes a, affine_bytes b)
+{
+    return {checked_add(a.fixed, b.fixed), checked_add(a.per_batch, b.per_batch)};
+}
+
+/// Whether a <= b for every batch from 1 to `most`.
+/// Throws: precondition_error if one of them reaches 2^64 - 1 for `most`.
+[[nodiscard]] constexpr bool never_above(affine_bytes a, affine_bytes b, byte_count most)
+{
+    return a.at(1) <= b.at(1) && a.at(most) <= b.at(most);
+}
+
+/// The lowest number with integral parts that is at least `low` for a batch of 1 and `high` for `most`. Every
+/// affine one that is so, is above it or below by fewer than `most` bytes: its slope is rounded up.
+///
+/// Requires: `low` and `high` are the larger ones, at each end, of numbers that are affine. Their slopes are
+///           at most `low`, and it takes no more than the largest of them to rise to `high`, hence the fixed
+///           part that is left is not negative.
+/// Throws:   precondition_error if the result reaches 2^64 - 1 for `most`.
+[[nodiscard]] constexpr affine_bytes line_over(byte_count low, byte_count high, byte_count most)
+{
+    if (most == 1) return {low, 0};
+    byte_count const rise = high - low, slope = rise / (most - 1) + (rise % (most - 1) != 0);
+    SUBLET_EXPECTS(sum_fits(low, checked_multiply(slope, most - 1)),
+                   "sublet: a sum of sizes exceeds 64 bits");
+    return {low - slope, slope};
+}
+
+/// The lowest number that neither is above: the larger of the two if one of them is; otherwise the line over
+/// the larger of each end.
+[[nodiscard]] constexpr affine_bytes least_above(affine_bytes a, affine_bytes b, byte_count most)
+{
+    if (never_above(a, b, most)) return b;
+    if (never_above(b, a, most)) return a;
+    return line_over(larger(a.at(1), b.at(1)), larger(a.at(most), b.at(most)), most);
+}
+
+/// What every fixed + per_batch * N is a multiple of, with the alignment, if `fixed` is.
+/// Requires: alignment >= 1.
+[[nodiscard]] constexpr byte_count common_divisor(byte_count per_batch, byte_count alignment)
+{
+    for (byte_count rest = per_batch % alignment; rest != 0;) {
+        byte_count const next = alignment % rest;
+        alignment = rest;
+        rest = next;
+    }
+    return alignment;
+}
+
+/// No fewer bytes than align_up(a.at(N), alignment) lies above a.at(N) for any N; none, if both parts are
+/// multiples of the alignment. What is left over of a.at(N) is what is left over of its fixed part, and
+/// multiples of the common divisor; the least that is not 0 has the farthest to go.
+///
+/// Requires: alignment >= 1.
+[[nodiscard]] constexpr byte_count most_rounding(affine_bytes a, byte_count alignment)
+{
+    byte_count const divisor = common_divisor(a.per_batch, alignment), least = a.fixed % divisor;
+    return alignment - (least == 0 ? divisor : least);
+}
+
+// --- symbolic options ------------------------------------------------------------------------------------
+
+/// What a plan for every batch size is asked for.
+///
+///     {.bytes = sizes, .max_batch = 64}       sizes[v] is {fixed, per_batch}; batches are 1, 2 ... 64
+///
+/// All but the sizes is as in plan_options, and options_at() says what is asked for one batch. There are no
+/// pins: where a value has to be for every batch cannot depend on the batch, and so cannot its neighbours.
+
+
+/// Who may lie where something lay that grows otherwise.
+enum class batch_mixing : std::uint8_t {
+    proved, ///< whoever is proved to have room, for every batch
+    apart   ///< what grows with the batch shares only with what does, what is fixed with what is fixed
+};
+
+struct symbolic_options {
+    per_value<affine_bytes> bytes;                   ///< no default; `unknown_bytes` where it is not known
+    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
+    per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
+    per_value<value_role> role = value_role::intermediate;
+    per_value<value_id> alias_of = no_value;
+    per_value<pool_id> pool = pool_id{0};
+    per_value<bool> eligible = true;
+    std::vector<pool_limits> pools = {}; ///< capacities are those of the largest batch
+    std::vector<node_id> order = {};
+    batch_mixing mixing = batch_mixing::proved;
+    bool in_place = true; ///< take in-place pairs whose sizes are equal for every batch
+    bool check = true;
+};
+
+/// What is asked for one batch.
+/// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
+[[nodiscard]] plan_options options_at(symbolic_options const& options, byte_count batch);
+
+// --- symbolic plan ---------------------------------------------------------------------------------------
+
 /// Where every value lies, for every batch: one formula a buffer.
 ///
 ///     buffer   size       start             N = 1      N = 3        each begins at a multiple of 64:
@@ -12,17 +157,6 @@
 /// multiples already nothing is rounded, and code that runs for any batch computes an offset by one
 /// multiplication and one addition. at(N) is the ordinary plan for one batch.
 
-#include <sublet/affine_bytes.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/live_range.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <vector>
-
-namespace sublet {
 
 struct symbolic_buffer {
     value_id root = no_value;
@@ -89,5 +223,9 @@ struct symbolic_plan {
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/symbolic_plan.ipp>
+#endif
 
 #endif

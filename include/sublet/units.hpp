@@ -2,6 +2,54 @@
 #ifndef SUBLET_UNITS_HPP
 #define SUBLET_UNITS_HPP
 
+/// The quantities that everything is counted in, the positions at which a value is alive, and what happens
+/// when a promise is broken.
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+// --- contract --------------------------------------------------------------------------------------------
+
+/// What happens when a caller breaks a promise that no compiler can check: one sentence that says which.
+///
+///     SUBLET_EXPECTS(alignment >= 1, "sublet: an alignment is at least 1");
+///
+/// This is the second of the library's three doors for failure. The first is a concept error (a wrong
+/// type), the third is a returned value (a fact about the data, with a witness): neither throws.
+
+namespace sublet {
+
+/// The one exception of the library's own. It carries a literal, so that throwing it allocates nothing
+/// beyond the exception itself and including it does not pull in `std::string`.
+class precondition_error : public std::exception {
+public:
+    explicit precondition_error(char const* sentence) noexcept : sentence_(sentence) {}
+    char const* what() const noexcept override { return sentence_; }
+
+private:
+    char const* sentence_;
+};
+
+namespace detail {
+
+/// Throw the sentence; without exceptions print it and abort.
+///
+/// Which of the two is decided where the library is compiled: in every file that includes it, or once for
+/// sublet::compiled. Files of one program that differ in exceptions, sanitizers or the like have to use the
+/// latter: inline functions compiled in two ways are one function to the linker, which keeps either.
+[[noreturn]] void broken_precondition(char const* sentence);
+
+} // namespace detail
+} // namespace sublet
+
+#define SUBLET_EXPECTS(condition, sentence)                                                                  \
+    ((condition) ? void(0) : ::sublet::detail::broken_precondition(sentence))
+
+// --- units -----------------------------------------------------------------------------------------------
+
 /// The quantities that everything here is counted in: ids of 32 bits, bytes of 64 bits.
 ///
 ///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
@@ -10,13 +58,6 @@
 /// The largest number of each type is not a quantity: it says "none" (`no_value`, `no_offset`) or
 /// "not known" (`no_size`). Sizes come from users and from files, so every sum and every product of
 /// them goes through the checked functions below.
-
-#include <sublet/contract.hpp>
-
-#include <concepts>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
 
 namespace sublet {
 
@@ -157,6 +198,58 @@ template <integer I>
     return checked_multiply(a / x, b);
 }
 
+// --- live range ------------------------------------------------------------------------------------------
+
+/// The positions at which a value occupies its storage, half-open: [first, last).
+///
+///     position   0   1   2   3   4
+///     x = ...    [===========)            x: [0, 3)    last touched at 2
+///     y = ...                [===)        y: [3, 4)    never touched again; may lie where x was
+///
+/// Half-open, because then a range that ends where another begins does not meet it, lengths are
+/// differences, and "empty" needs no special number.
+
+
+struct live_range {
+    step_id first = 0;
+    step_id last = 0;
+
+    friend constexpr bool operator==(live_range, live_range) = default;
+};
+
+[[nodiscard]] constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
+[[nodiscard]] constexpr step_id length(live_range r) noexcept { return is_empty(r) ? 0 : r.last - r.first; }
+[[nodiscard]] constexpr bool contains(live_range r, step_id position) noexcept
+{
+    return r.first <= position && position < r.last;
+}
+
+/// Two ranges share a position. An empty range shares none.
+[[nodiscard]] constexpr bool overlaps(live_range a, live_range b) noexcept
+{
+    return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
+}
+
+/// The shortest range that covers both; an empty one adds nothing.
+[[nodiscard]] constexpr live_range hull(live_range a, live_range b) noexcept
+{
+    if (is_empty(a)) return b;
+    if (is_empty(b)) return a;
+    return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
+}
+
+/// From a dense index to the live range of that value or buffer.
+///
+/// Semantics:     the same index always yields the same range, with first <= last.
+/// Poorest model: archetype::lives.   Ordinary model: [&](auto v) { return ranges[v]; }
+template <class F>
+concept live_range_function = std::invocable<F&, std::uint32_t> &&
+                              std::convertible_to<std::invoke_result_t<F&, std::uint32_t>, live_range>;
+
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/units.ipp>
+#endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/absences.hpp>
+#include <sublet/detail/absences.hpp>
 
 #include <sublet/sharing/in_place.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 
 #include "../dice.hpp"
 

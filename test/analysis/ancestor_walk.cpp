@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/ancestor_walk.hpp>
+#include <sublet/rewriting/detail/happens_before.hpp>
 
 #include "../position_closure.hpp"
 #include "../task_families.hpp"
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/bit_rows.hpp>
+#include <sublet/detail/bit_rows.hpp>
 
 #include "dice.hpp"
 

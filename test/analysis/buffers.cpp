@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/buffers.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>

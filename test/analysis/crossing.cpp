@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/crossing.hpp>
+#include <sublet/analysis/detail/liveness_methods.hpp>
 
 #include "../dice.hpp"
 #include "flow_text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/def_use.hpp>
+#include <sublet/analysis/live_query.hpp>
 
 #include "../dice.hpp"
 #include "archetype.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/flat_tree.hpp>
+#include <sublet/analysis/flatten.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/flow_lives.hpp>
+#include <sublet/analysis/liveness.hpp>
 
 #include "dice.hpp"
 #include "flow_oracle.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/happens_before.hpp>
+#include <sublet/rewriting/detail/happens_before.hpp>
 
 #include "../dice.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include <doctest/doctest.h>
 

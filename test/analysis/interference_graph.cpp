@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/interference_graph.hpp>
+#include <sublet/analysis/interference.hpp>
 
 #include "dice.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/live_intervals.hpp>
+#include <sublet/analysis/liveness.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/liveness.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "../dice.hpp"

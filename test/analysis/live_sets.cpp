@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/live_sets.hpp>
+#include <sublet/analysis/liveness.hpp>
 
 #include "dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/liveness_loop_forest.hpp>
+#include <sublet/analysis/detail/liveness_methods.hpp>
 
 #include "../dice.hpp"
 #include "dense_lists.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/overwrite_matching.hpp>
+#include <sublet/detail/overwrite_matching.hpp>
 
 #include "dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/range_sets.hpp>
+#include <sublet/detail/range_sets.hpp>
 
 #include "../dice.hpp"
 

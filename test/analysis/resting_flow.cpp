@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/resting_flow.hpp>
+#include <sublet/analysis/detail/giving_network.hpp>
 
 #include "../dice.hpp"
 

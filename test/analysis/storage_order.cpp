@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/storage_order.hpp>
+#include <sublet/analysis/versions.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"

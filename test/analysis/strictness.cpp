@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/strictness.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include "../dice.hpp"
 #include "archetype.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/tree_values.hpp>
+#include <sublet/analysis/flatten.hpp>
 
 #include "../dice.hpp"
 #include "random_tree.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/unreached.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include "../dice.hpp"
 #include "../position_closure.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/with_captures.hpp>
+#include <sublet/analysis/flatten.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_places.hpp>
+#include <sublet/checking/detail/places.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_proof.hpp>
+#include <sublet/checking/check_placement.hpp>
 
 #include "../dice.hpp"
 #include "../placement_oracle.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
 
 #include "op_list.hpp"
 #include "random_batches.hpp"
 
-#include <sublet/checking/check_plan.hpp>
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_symbolic.hpp>
 
 #include <doctest/doctest.h>
 #include <sstream>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_waits.hpp>
+#include <sublet/checking/check_streams.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 #include "../touched_cells.hpp"
 
-#include <sublet/contract.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

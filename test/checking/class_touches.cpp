@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/class_touches.hpp>
+#include <sublet/checking/detail/step_order.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/concurrent_witness.hpp>
+#include <sublet/checking/witness.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/demands.hpp>
+#include <sublet/detail/demands.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/intact_values.hpp>
+#include <sublet/checking/detail/intact_values.hpp>
 
 #include "dice.hpp"
 

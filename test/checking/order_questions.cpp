@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/order_questions.hpp>
+#include <sublet/checking/detail/step_order.hpp>
 
 #include "../dice.hpp"
 

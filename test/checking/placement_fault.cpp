@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/placement_fault.hpp>
+#include <sublet/checking/check_placement.hpp>
 
 #include <doctest/doctest.h>
 

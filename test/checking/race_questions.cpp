@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/race_questions.hpp>
+#include <sublet/checking/check_streams.hpp>
 
 #include "../dice.hpp"
 
-#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/solid_parts.hpp>
+#include <sublet/checking/detail/stackings.hpp>
 
 #include "../dice.hpp"
 #include "../placement_oracle.hpp"

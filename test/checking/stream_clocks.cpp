@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/stream_clocks.hpp>
+#include <sublet/checking/check_streams.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_commands.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/stream_commands.hpp>
+#include <sublet/checking/check_streams.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/unwritten_reads.hpp>
+#include <sublet/checking/check_plan.hpp>
 
 #include "dice.hpp"
 #include "random_flow.hpp"

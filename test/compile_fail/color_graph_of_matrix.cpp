@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Colouring walks lists of neighbours: ask `interference` for a graph, not for a matrix.
-#include <sublet/analysis/interference_graph.hpp>
+#include <sublet/analysis/interference.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 int main() { return sublet::color_graph(sublet::interference_matrix()).is_optimal(); }

@@ -1,7 +1,7 @@
 // expect: sublet: a nested list is no graph by itself; wrap it: as_graph\(g
 // SPDX-License-Identifier: BSL-1.0
 
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // expect: sublet: a graph needs vertices\(g\)
 // SPDX-License-Identifier: BSL-1.0
 
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 int main()
 {

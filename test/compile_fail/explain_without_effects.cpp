@@ -1,7 +1,7 @@
 // expect: sublet: a program needs effects\(node_id, effect_sink&\)
 // SPDX-License-Identifier: BSL-1.0
 
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
 // expect: sublet: the vertices of a graph need to be copyable and ordered by <
 // SPDX-License-Identifier: BSL-1.0
 
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <utility>
 

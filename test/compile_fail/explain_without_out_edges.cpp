@@ -1,7 +1,7 @@
 // expect: sublet: a graph needs out_edges\(v, g\)
 // SPDX-License-Identifier: BSL-1.0
 
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A program that does not say what follows a node.
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <cstddef>
 

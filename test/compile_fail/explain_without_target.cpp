@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Everything but the end of an edge.
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/sharing/color_chordal.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // The right way round of what its neighbours get wrong: this one compiles.
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <vector>
 

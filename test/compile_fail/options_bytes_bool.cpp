@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A truth value is no size.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 int main()
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // There is no half byte.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 int main()
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A map has no [] that leaves it as it is.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <map>
 

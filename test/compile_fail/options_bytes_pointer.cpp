@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Nobody knows how long the table behind a pointer is.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 int main()
 {

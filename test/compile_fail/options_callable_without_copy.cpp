@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Options are copied, and so is what is in them.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A slip of the pen.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 int main()
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // There is no size that would suit every value.
-#include <sublet/plan_options.hpp>
+#include <sublet/plan.hpp>
 
 int main()
 {

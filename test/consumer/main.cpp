@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #ifdef RUNS_ITS_PLAN
 #include <sublet/execution.hpp>
 #endif

@@ -2,8 +2,8 @@
 #include "cuda/drawn_run.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Programs on the streams of a CUDA device come to the same as on this machine: compiled for a device, and
 // for the fake of CUDA's runtime.
-#include <sublet/execution/cuda/device.hpp>
+#include <sublet/execution/cuda.hpp>
 
 #include "cuda/drawn_run.hpp"
 #include "cuda/on_a_device.hpp"

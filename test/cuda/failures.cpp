@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Every call of CUDA fails, one after the other: a run of an executor on the fake of CUDA's runtime.
-#include <sublet/execution/cuda/device.hpp>
+#include <sublet/execution/cuda.hpp>
 
 #include "cuda/drawn_run.hpp"
 #include "cuda/fake_runtime.hpp"

@@ -3,7 +3,7 @@
 #define SUBLET_TEST_CUDA_KERNEL_PARTS_HPP
 
 /// What one thread of a kernel does, of `stride` threads: the same text for a device and for this machine,
-/// where a test holds it against sublet/execution/digest.hpp. C++17, because nvcc compiles it as well.
+/// where a test holds it against sublet/execution/storage.hpp. C++17, because nvcc compiles it as well.
 
 #include <cstddef>
 

@@ -3,7 +3,7 @@
 
 #include "cuda/on_a_device.hpp"
 
-#include <sublet/execution/digest.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,7 @@
 /// What a test has to do before and after, if it is compiled twice: for a device, and for the fake of CUDA's
 /// runtime, where it is seen besides that nothing is misused and all goes back.
 
-#include <sublet/execution/cuda/device.hpp>
-#include <sublet/execution/cuda/probe.hpp>
+#include <sublet/execution/cuda.hpp>
 
 #ifdef SUBLET_FAKE_CUDA
 #include "fake_runtime.hpp"

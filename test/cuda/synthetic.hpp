@@ -6,8 +6,8 @@
 
 #include "kernels.hpp"
 
-#include <sublet/execution/cuda/device.hpp>
-#include <sublet/execution/digest.hpp>
+#include <sublet/execution/cuda.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include <array>
 #include <cstddef>

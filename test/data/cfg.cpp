@@ -8,9 +8,9 @@
 
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_slots.hpp>
-#include <sublet/graph/loops.hpp>
-#include <sublet/sharing/color_chordal.hpp>
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -5,9 +5,9 @@
 #include "cfg_file.hpp"
 #include "dice.hpp"
 
-#include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/flow_planner.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/placement/pack.hpp>
+#include <sublet/plan_flow.hpp>
 
 #include <cstdlib>
 #include <ctime>

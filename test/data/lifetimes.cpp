@@ -3,9 +3,8 @@
 // program with those lifetimes, and both are proved. The folder comes in the environment variable
 // SUBLET_DATA.
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include "../../examples/pack/read_lifetimes.hpp"
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/adversarial_order.hpp>
+#include <sublet/testing/adversarial_order.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/check_waits.hpp>
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/execution/cpu_call.hpp>
-#include <sublet/execution/run_desk.hpp>
-#include <sublet/execution/synthetic.hpp>
+#include <sublet/checking/check_streams.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/execution/watch.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

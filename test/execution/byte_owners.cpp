@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/byte_owners.hpp>
+#include <sublet/execution/step_waits.hpp>
 
 #include "dice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/caller_duties.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
 
-#include <sublet/execution/errors.hpp>
+#include <sublet/execution/run_options.hpp>
 
 #include "../op_list.hpp"
 

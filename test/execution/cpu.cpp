@@ -7,8 +7,8 @@
 #include "lender.hpp"
 #include "op_list.hpp"
 
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/cpu_call.hpp>
+#include <sublet/execution/cpu.hpp>
 
 #include <sublet/graph/snapshot.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/digest.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/listed_order.hpp>
+#include <sublet/execution/step_waits.hpp>
 
 #include "../dice.hpp"
 #include "../random_names.hpp"

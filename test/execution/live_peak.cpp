@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/live_peak.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

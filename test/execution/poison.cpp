@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/poison.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include "dead_bytes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/ready_queue.hpp>
+#include <sublet/execution/detail/step_dispatcher.hpp>
 
 #include "../dice.hpp"
 

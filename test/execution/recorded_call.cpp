@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/recorded_call.hpp>
+#include <sublet/execution/recorder.hpp>
 
-#include <sublet/contract.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

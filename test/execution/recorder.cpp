@@ -5,9 +5,9 @@
 #include "../random_recording.hpp"
 
 #include <sublet/analysis/versions.hpp>
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

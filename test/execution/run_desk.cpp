@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/run_desk.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
 
 #include <doctest/doctest.h>
 
-#include <sublet/execution/errors.hpp>
+#include <sublet/execution/run_options.hpp>
 #include <sublet/graph/program.hpp>
 
 #include <vector>

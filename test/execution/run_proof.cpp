@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/run_proof.hpp>
+#include <sublet/execution/detail/run_proof.hpp>
 
 #include "../op_list.hpp"
 
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

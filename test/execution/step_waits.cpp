@@ -6,14 +6,13 @@
 #include "../touched_cells.hpp"
 
 #include <sublet/analysis/versions.hpp>
-#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/check_waits.hpp>
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/contract.hpp>
+#include <sublet/checking/check_streams.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 #include "lender.hpp"
 #include "op_list.hpp"
 
-#include <sublet/execution/errors.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

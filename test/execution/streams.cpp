@@ -5,9 +5,9 @@
 #include "../simple_device.hpp"
 #include "../stream_diamond.hpp"
 
-#include <sublet/execution/stream/simulated_device.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

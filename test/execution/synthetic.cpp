@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/synthetic.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <sublet/execution/cpu.hpp>
 

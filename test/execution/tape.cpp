@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/tape.hpp>
+#include <sublet/execution/storage.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/execution/errors.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/tenants.hpp>
+#include <sublet/execution/step_waits.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

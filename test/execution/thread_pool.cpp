@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/thread_pool.hpp>
+#include <sublet/execution/detail/step_dispatcher.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,9 +7,9 @@
 #include "../op_list.hpp"
 #include "../surroundings.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

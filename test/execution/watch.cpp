@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/watch.hpp>
+#include <sublet/execution/cpu.hpp>
 
 #include "dead_bytes.hpp"
 #include "dice.hpp"
 #include "op_list.hpp"
 
-#include <sublet/execution/cpu.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/concepts.hpp>
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/detail/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/graph/traversal.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
 
 #include "archetype.hpp"
 

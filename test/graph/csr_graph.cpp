@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 
 #include "archetype.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/dominators.hpp>
+#include <sublet/detail/control_flow.hpp>
 
 #include "../dice.hpp"
 #include "archetype.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/explain.hpp>
+#include <sublet/graph/program.hpp>
 
 #include <sublet/graph/snapshot.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/program_draft.hpp>
+#include <sublet/analysis/detail/copy_order.hpp>
 
 #include "../dice.hpp"
 #include "random_flow.hpp"

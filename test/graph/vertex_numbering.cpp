@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/vertex_numbering.hpp>
+#include <sublet/graph/concepts.hpp>
 
 #include "archetype.hpp"
 

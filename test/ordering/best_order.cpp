@@ -5,7 +5,7 @@
 #include "../drawn_orders.hpp"
 #include "../network.hpp"
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/clock_conflicts.hpp>
+#include <sublet/detail/schedule.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/analysis/later_conflicts.hpp>
-#include <sublet/ordering/clock_lives.hpp>
-#include <sublet/ordering/clock_order.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include <doctest/doctest.h>
 

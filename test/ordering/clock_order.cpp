@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/clock_order.hpp>
+#include <sublet/detail/schedule.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"

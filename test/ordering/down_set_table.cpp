@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/down_set_table.hpp>
+#include <sublet/ordering/detail/down_set_search.hpp>
 
 #include "dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/free_moves.hpp>
+#include <sublet/ordering/detail/down_set_search.hpp>
 
 #include "../dice.hpp"
 #include "drawn_orders.hpp"

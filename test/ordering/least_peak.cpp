@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/least_peak.hpp>
+#include <sublet/ordering/best_order.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"
 
-#include <sublet/ordering/topological.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/mirrored_graph.hpp>
+#include <sublet/ordering/detail/list_schedule.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/nodes_on_demand.hpp>
+#include <sublet/ordering/detail/order_window.hpp>
 
 #include "../dice.hpp"
 #include "drawn_orders.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/order_contest.hpp>
+#include <sublet/ordering/order_graph.hpp>
 
 #include "../drawn_orders.hpp"
 

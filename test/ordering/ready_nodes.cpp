@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/ready_nodes.hpp>
+#include <sublet/ordering/detail/list_schedule.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/advise.hpp>
+#include <sublet/detail/advise.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/bound.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 
 #include <doctest/doctest.h>
 #include <numeric>

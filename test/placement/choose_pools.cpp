@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/choose_pools.hpp>
+#include <sublet/placement/detail/choose_pools.hpp>
 
 #include "dice.hpp"
 #include "random_placements.hpp"

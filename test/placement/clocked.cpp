@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/clocked.hpp>
+#include <sublet/placement/detail/clocked.hpp>
 
 #include <doctest/doctest.h>
 

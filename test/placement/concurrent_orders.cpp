@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/concurrent_orders.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
 
 #include "../dice.hpp"
 #include "../random_conflicts.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/conflicts.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>

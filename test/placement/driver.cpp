@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/driver.hpp>
+#include <sublet/placement/detail/driver.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/fit.hpp>
+#include <sublet/placement/detail/fit.hpp>
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/fit_concurrently.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
 
 #include "../dice.hpp"
 #include "../random_conflicts.hpp"

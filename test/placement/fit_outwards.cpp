@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/fit_outwards.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
 
-#include <sublet/placement/orders.hpp>
+#include <sublet/placement/detail/fit.hpp>
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"

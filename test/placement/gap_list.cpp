@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/gap_list.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
 
 #include "../dice.hpp"
 

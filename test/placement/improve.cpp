@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/improve.hpp>
+#include <sublet/placement/detail/improve.hpp>
 
-#include <sublet/placement/best_packing.hpp>
-#include <sublet/placement/clashing_pins.hpp>
-#include <sublet/placement/orders.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/fit.hpp>
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/load_tree.hpp>
+#include <sublet/detail/load_tree.hpp>
 
 #include "dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/minimize.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
 
 #include "../stacking_oracle.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/orders.hpp>
+#include <sublet/placement/detail/fit.hpp>
 
 #include "../dice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/pack_symbolic.hpp>
+#include <sublet/placement/pack.hpp>
 
-#include <sublet/placement/stack_two_ended.hpp>
+#include <sublet/placement/detail/two_ended.hpp>
 
 #include "../dice.hpp"
 #include "random_batches.hpp"

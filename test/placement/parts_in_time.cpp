@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/parts_in_time.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/pieces.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 
 #include "../dice.hpp"
 

@@ -4,7 +4,7 @@
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/analysis/later_conflicts.hpp>
+#include <sublet/analysis/dependences.hpp>
 
 #include <algorithm>
 #include <doctest/doctest.h>

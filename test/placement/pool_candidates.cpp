@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/pool_candidates.hpp>
+#include <sublet/placement/detail/choose_pools.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/result.hpp>
+#include <sublet/placement/problem.hpp>
 
 #include <doctest/doctest.h>
 

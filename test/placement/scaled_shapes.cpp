@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/scaled_shapes.hpp>
+#include <sublet/placement/detail/sections.hpp>
 
 #include "../stacking_oracle.hpp"
 

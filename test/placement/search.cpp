@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/search.hpp>
+#include <sublet/placement/detail/search.hpp>
 
 #include "../stacking_oracle.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/search_conflict.hpp>
+#include <sublet/placement/detail/search_state.hpp>
 
-#include <sublet/placement/search.hpp>
+#include <sublet/placement/detail/search.hpp>
 
 #include "../stacking_oracle.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/shapes.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 
 #include "../dice.hpp"
 #include "../placement_oracle.hpp"

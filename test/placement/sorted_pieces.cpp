@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/sorted_pieces.hpp>
+#include <sublet/placement/detail/improve.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/stack_slots.hpp>
+#include <sublet/placement/place_concurrently.hpp>
 
 #include <doctest/doctest.h>
 

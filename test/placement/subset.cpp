@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/subset.hpp>
+#include <sublet/placement/detail/fewest_that_fail.hpp>
 
 #include <doctest/doctest.h>
 

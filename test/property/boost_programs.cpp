@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Programs that are Boost graphs: through from_graph every way to order, share, place and rewrite says what
 // it says of the same program as a list, or as a flow of its own.
-#include <sublet/flow_planner.hpp>
-#include <sublet/memory_advisor.hpp>
-#include <sublet/ordering/exact_order.hpp>
-#include <sublet/ordering/least_peak.hpp>
-#include <sublet/ordering/longest_path.hpp>
+#include <sublet/advise_memory.hpp>
+#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/order_graph.hpp>
-#include <sublet/ordering/topological.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_symbolic.hpp>
 #include <sublet/rewriting/release.hpp>
-#include <sublet/sharing/program_tokens.hpp>
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include "../dice.hpp"
 

@@ -2,19 +2,14 @@
 // Random tasks that run in any order: whatever plans them is right whatever order they run in, and where
 // something is planted that it does not know of, the checker finds it. With SUBLET_ROUNDS=50 in the
 // environment there are fifty times as many programs, with SUBLET_SEED=7 the seeds begin there.
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/later_conflicts.hpp>
-#include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/ordering/clock_lives.hpp>
-#include <sublet/ordering/parallel_clock.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/detail/schedule.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/placement/place_concurrently.hpp>
-#include <sublet/rewriting/handoffs.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/fewest_slots.hpp>
 #include <sublet/sharing/tokens.hpp>
 
 #include "../concurrent_oracle.hpp"

@@ -2,12 +2,12 @@
 // Random programs in every memory mode, at every level of watching: they compute what each value alone in its
 // own storage would. And unsound plans: the plan check finds each, and a watched run each that it exercises.
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/synthetic.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

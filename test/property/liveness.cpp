@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random control flow: whatever the library says of it is what the definitions say. With SUBLET_ROUNDS=20 in
 // the environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin there.
-#include <sublet/analysis/def_use.hpp>
 #include <sublet/analysis/interference.hpp>
-#include <sublet/analysis/live_intervals.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_slots.hpp>
-#include <sublet/graph/dominators.hpp>
-#include <sublet/graph/loops.hpp>
-#include <sublet/graph/traversal.hpp>
-#include <sublet/sharing/color_chordal.hpp>
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/detail/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../dice.hpp"

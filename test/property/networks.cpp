@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the systems before this one reached on a network that they all report: as good, or as good as can be.
-#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_slots.hpp>
-#include <sublet/graph/loops.hpp>
-#include <sublet/planner.hpp>
-#include <sublet/sharing/color_chordal.hpp>
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>
-#include <sublet/sharing/linear.hpp>
 
 #include "../network.hpp"
 

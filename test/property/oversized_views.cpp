@@ -2,20 +2,17 @@
 
 // A view of more bytes than its root would be read or written beyond it: nothing plans, proves or runs it.
 
-#include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/checking/check_flow_plan.hpp>
+#include <sublet/advise_memory.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/check_symbolic_plan.hpp>
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/flow_planner.hpp>
 #include <sublet/graph/program_tree.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/memory_advisor.hpp>
-#include <sublet/nested_planner.hpp>
-#include <sublet/planner.hpp>
-#include <sublet/sharing/program_tokens.hpp>
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_nested.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,18 +3,14 @@
 // all offsets: whoever places them is right about what fits, what does not, and why. With SUBLET_ROUNDS=50 in
 // the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds begin there.
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/checking/check_proof.hpp>
-#include <sublet/placement/best_packing.hpp>
-#include <sublet/placement/bound.hpp>
-#include <sublet/placement/clashing_pins.hpp>
-#include <sublet/placement/driver.hpp>
-#include <sublet/placement/fit.hpp>
-#include <sublet/placement/minimize.hpp>
-#include <sublet/placement/orders.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
+#include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/placement/portfolio.hpp>
-#include <sublet/placement/shapes.hpp>
 
 #include "../dice.hpp"
 #include "../placement_oracle.hpp"

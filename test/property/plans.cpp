@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random programs with everything at once: what the planner makes the checker proves, and no plan is worse
 // than none.
-#include <sublet/analysis/buffers.hpp>
-#include <sublet/analysis/pressure.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_intervals.hpp>
-#include <sublet/sharing/linear.hpp>
 
 #include "../dice.hpp"
 #include "../view_sizes.hpp"

@@ -3,15 +3,14 @@
 // written as operations, `reads -> writes`, of names; `h`, `k` and `z` are given. Whatever shares its memory
 // here, every way of planning it is proved for every schedule, and each test says besides what was lost then.
 #include <sublet/analysis/versions.hpp>
-#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/placement/stack_slots.hpp>
-#include <sublet/planned_buffers.hpp>
-#include <sublet/planner.hpp>
-#include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/tokens.hpp>
 
 #include "../concurrent_oracle.hpp"

@@ -5,12 +5,12 @@
 
 #include "../op_list.hpp"
 
-#include <sublet/checking/check_waits.hpp>
-#include <sublet/concurrent_planner.hpp>
+#include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/recorder.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

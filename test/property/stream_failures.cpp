@@ -8,10 +8,10 @@
 #include "../random_tasks.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/stream/recording_device.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/recording_device.hpp>
+#include <sublet/testing/simulated_device.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // Schedules for streams that lack one thing: a wait, a hand-off, a reference. The check finds each, before
 // anything runs; of sound ones it finds none, and they leave the same whatever order a device chooses.
 // With SUBLET_ROUNDS=5 in the environment five times as many: a thousand of each.
-#include <sublet/execution/stream/check_schedule.hpp>
-#include <sublet/execution/stream/recording_device.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/testing/recording_device.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
@@ -12,8 +12,8 @@
 #include "../schedule_runner.hpp"
 #include "../touched_cells.hpp"
 
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

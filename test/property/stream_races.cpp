@@ -7,10 +7,10 @@
 #include "../op_list.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/stream/check_schedule.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

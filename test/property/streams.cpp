@@ -8,12 +8,12 @@
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/stream/simulated_device.hpp>
-#include <sublet/execution/synthetic.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/testing/simulated_device.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

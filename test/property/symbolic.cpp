@@ -2,7 +2,7 @@
 // Random programs with random sizes that grow: one plan, and for every batch the ordinary checker accepts it.
 // With SUBLET_ROUNDS=50 in the environment there are fifty times as many; SUBLET_SEED is the first.
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/symbolic_planner.hpp>
+#include <sublet/plan_symbolic.hpp>
 
 #include "../dice.hpp"
 #include "random_batches.hpp"

@@ -6,10 +6,10 @@
 #include "../dice.hpp"
 #include "../surroundings.hpp"
 
-#include <sublet/concurrent_planner.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/handoff_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include "../../bench/training_network.hpp"
 
 #include <sublet/execution.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/names.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/reporting/svg_canvas.hpp>
+#include <sublet/reporting/detail/svg_canvas.hpp>
 
 #include "../dice.hpp"
 #include "svg_reading.hpp"

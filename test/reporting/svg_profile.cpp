@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/reporting/svg_profile.hpp>
+#include <sublet/reporting/detail/svg_map.hpp>
 
 #include "../dice.hpp"
 #include "svg_reading.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/reporting/text.hpp>
+#include <sublet/detail/text.hpp>
 
 #include "../dice.hpp"
 

@@ -7,7 +7,7 @@
 #include "archetype.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/apply_absences.hpp>
+#include <sublet/detail/absences.hpp>
 
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include "../dice.hpp"

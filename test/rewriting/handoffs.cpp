@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/handoffs.hpp>
+#include <sublet/detail/schedule.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
-#include <sublet/ordering/clock_lives.hpp>
-#include <sublet/ordering/parallel_clock.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/release.hpp>
-#include <sublet/rewriting/release_concurrent.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
-#include <sublet/analysis/aliases.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/release_flow.hpp>
+#include <sublet/rewriting/release.hpp>
 
 #include "../dice.hpp"
 #include "../random_flow.hpp"

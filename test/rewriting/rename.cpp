@@ -5,12 +5,11 @@
 #include "../random_names.hpp"
 #include "../view_sizes.hpp"
 
-#include <sublet/analysis/buffers.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/sharing/linear.hpp>
-#include <sublet/sharing/program_tokens.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include <doctest/doctest.h>
 

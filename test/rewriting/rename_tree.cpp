@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/rename_tree.hpp>
+#include <sublet/rewriting/rename.hpp>
 
 #include "../dice.hpp"
 #include "../random_tree.hpp"
 
-#include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 
 #include <doctest/doctest.h>
 

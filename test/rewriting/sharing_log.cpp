@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/sharing_log.hpp>
+#include <sublet/rewriting/rename.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/sharing/program_tokens.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include <doctest/doctest.h>
 

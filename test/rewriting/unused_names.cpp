@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/rewriting/unused_names.hpp>
+#include <sublet/rewriting/rename.hpp>
 
 #include "../dice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/assign_exact.hpp>
+#include <sublet/sharing/chains.hpp>
 
-#include <sublet/analysis/interference_graph.hpp>
+#include <sublet/analysis/interference.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include "archetype.hpp"

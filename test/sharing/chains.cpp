@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/chains.hpp>
 
-#include <sublet/sharing/fewest_slots.hpp>
-
 #include "../archetype.hpp"
 #include "../dice.hpp"
 #include "../drawn_sharing.hpp"

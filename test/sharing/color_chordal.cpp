@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/color_chordal.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_slots.hpp>
+#include <sublet/checking/check_placement.hpp>
 
 #include "../dice.hpp"
 #include "archetype.hpp"

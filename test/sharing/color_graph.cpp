@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/color_graph.hpp>
 
-#include <sublet/live_range.hpp>
 #include <sublet/sharing/color_intervals.hpp>
-#include <sublet/sharing/coloring_orders.hpp>
+#include <sublet/sharing/detail/coloring.hpp>
+#include <sublet/units.hpp>
 
 #include "archetype.hpp"
 #include "dice.hpp"

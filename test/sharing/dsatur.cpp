@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/dsatur.hpp>
+#include <sublet/sharing/detail/coloring.hpp>
 
 #include "dice.hpp"
 #include "interference_graphs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/fewest_slots.hpp>
+#include <sublet/sharing/chains.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_sharing.hpp"

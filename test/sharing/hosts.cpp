@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/hosts.hpp>
+#include <sublet/sharing/detail/staircases.hpp>
 
 #include "dice.hpp"
 #include "interference_graphs.hpp"

@@ -3,7 +3,7 @@
 
 #include "../dice.hpp"
 
-#include <sublet/analysis/pressure.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 
 #include <algorithm>
 #include <doctest/doctest.h>

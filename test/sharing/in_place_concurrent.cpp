@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/in_place_concurrent.hpp>
+#include <sublet/sharing/in_place.hpp>
 
 #include "../dice.hpp"
 #include "../random_names.hpp"

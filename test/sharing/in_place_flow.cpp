@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/in_place_flow.hpp>
+#include <sublet/sharing/in_place.hpp>
 
-#include <sublet/analysis/flow_lives.hpp>
+#include <sublet/analysis/liveness.hpp>
 
 #include "dice.hpp"
 #include "flow_oracle.hpp"

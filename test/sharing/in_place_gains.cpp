@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/in_place_gains.hpp>
+#include <sublet/detail/planned_buffers.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/pressure.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/in_place_pairs.hpp>
+#include <sublet/sharing/in_place.hpp>
 
 #include <doctest/doctest.h>
 #include <utility>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/linear.hpp>
-
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "../dice.hpp"

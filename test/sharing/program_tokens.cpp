@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/program_tokens.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include "archetype.hpp"
 #include "dice.hpp"

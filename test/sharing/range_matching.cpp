@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/range_matching.hpp>
+#include <sublet/sharing/detail/range_matching.hpp>
 
 #include "../dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/relink_chains.hpp>
+#include <sublet/sharing/detail/largest_first.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_sharing.hpp"

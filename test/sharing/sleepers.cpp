@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/sleepers.hpp>
+#include <sublet/sharing/detail/token_sets.hpp>
 
 #include "dice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/slot_choice.hpp>
+#include <sublet/sharing/tokens.hpp>
 
 #include "dice.hpp"
 #include "slow_chooser.hpp"

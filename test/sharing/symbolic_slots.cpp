@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/symbolic_slots.hpp>
+#include <sublet/sharing/color_intervals.hpp>
 
 #include "../dice.hpp"
 #include "random_batches.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/takers.hpp>
+#include <sublet/sharing/detail/range_matching.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_sharing.hpp"

@@ -19,13 +19,12 @@
 /// An edge is the pair of its ends, so parallel edges are equal: what a property map says of one, it says of
 /// all of them. The library itself never includes this header; link `sublet::boost` to use it.
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 #include <boost/property_map/property_map.hpp>
-
 #include <cstddef>
 #include <iterator>
 #include <span>

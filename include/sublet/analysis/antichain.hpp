@@ -10,20 +10,18 @@
 /// Buffers of which neither gives to the other under every schedule need bytes of their own, all of them at
 /// once. The most such buffers can weigh is by Dilworth's theorem the weight of all, less the most that can
 /// be given on; and what is given on is a flow down the graph of dependences itself
-/// (analysis/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
+/// (analysis/detail/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
 /// unlimited width, and at every position as much as begins there may leave it.
 ///
 /// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
-/// others are fetched that rest elsewhere (analysis/resting_flow.hpp). Positions where none were to be had,
+/// others are fetched that rest elsewhere (analysis/detail/giving_network.hpp). Positions where none were to be had,
 /// and those that were searched in vain, are the cut: who begins in it and is not free in it is a member of
 /// the antichain. So the flow only proposes; the members are proved without it.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Ford and Fulkerson, "Flows in networks", Princeton 1962. Ours is that the network is the program's own.
 
-#include <sublet/analysis/concurrent_lifetimes.hpp>
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/later_conflicts.hpp>
 #include <sublet/units.hpp>
 
 #include <cstdint>

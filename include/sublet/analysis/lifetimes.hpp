@@ -2,6 +2,81 @@
 #ifndef SUBLET_ANALYSIS_LIFETIMES_HPP
 #define SUBLET_ANALYSIS_LIFETIMES_HPP
 
+/// Which values are the same bytes, when each is alive if the steps run one after the other, and how many
+/// bytes are alive at once.
+
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+// --- aliases ---------------------------------------------------------------------------------------------
+
+/// Views: values that are the same bytes as another value.
+///
+///     a        b = reshape(a)     c = slice(b)     d          alias_of   -  a  b  -
+///     [==============================]             [====]     buffer     0  0  0  1
+///
+/// A view says of which value it is one; that may be a view too. What has no further to point is the root,
+/// and a root with all its views is one buffer: it lives while any of them does, and is as large as the root.
+
+namespace sublet {
+
+struct buffer_classes {
+    std::vector<buffer_id> buffer_of; ///< by value
+    std::vector<value_id> root;       ///< by buffer, ascending
+    friend bool operator==(buffer_classes const&, buffer_classes const&) = default;
+};
+
+/// The classes of `values` values under "is a view of".
+///
+/// Ensures:    buffers are numbered by ascending root.
+/// Complexity: O(values) time and memory; `alias_of` is called once a value.
+/// Throws:     precondition_error if `alias_of` names no value or runs in a circle.
+template <class AliasOf>
+    requires std::invocable<AliasOf&, value_id> &&
+             id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
+[[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
+{
+    // root[v] while chains are followed: v's own alias at first, at last the root of v.
+    std::vector<value_id> root(values);
+    for (std::size_t v = 0; v != values; ++v) {
+        value_id const to = detail::as_id(detail::ask(alias_of, static_cast<value_id>(v)));
+        SUBLET_EXPECTS(to == no_value || to < values, "sublet: alias_of names a value that does not exist");
+        root[v] = to == no_value ? static_cast<value_id>(v) : to;
+        SUBLET_EXPECTS(to != v, "sublet: a value is a view of itself");
+    }
+    std::vector<value_id> chain;
+    for (std::size_t start = 0; start != values; ++start) {
+        auto v = static_cast<value_id>(start);
+        for (; root[v] != v; v = root[v]) {
+            SUBLET_EXPECTS(chain.size() < values, "sublet: views run in a circle");
+            chain.push_back(v);
+        }
+        for (value_id view : chain) root[view] = v;
+        chain.clear();
+    }
+
+    buffer_classes classes;
+    classes.buffer_of.assign(values, no_buffer);
+    for (std::size_t v = 0; v != values; ++v) {
+        if (root[v] != v) continue;
+        classes.buffer_of[v] = static_cast<buffer_id>(classes.root.size());
+        classes.root.push_back(static_cast<value_id>(v));
+    }
+    for (std::size_t v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
+    return classes;
+}
+
+// --- lifetimes -------------------------------------------------------------------------------------------
+
 /// When each value is alive, if the steps run one after the other.
 ///
 ///     position        0        1        2        3
@@ -15,17 +90,6 @@
 /// a value that is used before it is defined, or whose second write now comes before a read of the first, is
 /// a fact about that order, returned as a witness.
 
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/live_range.hpp>
-#include <sublet/per_value.hpp>
-#include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
-
-#include <cstdint>
-#include <optional>
-#include <vector>
-
-namespace sublet {
 
 /// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), those of a node together.
 ///
@@ -84,6 +148,113 @@ struct lifetimes_options {
 ///             O(touches log touches) for its check.
 /// Throws:     precondition_error if the order does not name every node once.
 [[nodiscard]] live_ranges lifetimes(snapshot const& p, lifetimes_options const& options = {});
+
+// --- buffers ---------------------------------------------------------------------------------------------
+
+/// Buffers with all that a planner has to know of them: the properties of values, gathered by class.
+///
+///     values                                     buffer
+///       a   64 bytes  [0, 3)   align 4             root a, 64 bytes, [0, 5), align 12, output
+///       b = view(a)   [2, 5)   align 6, output
+///
+/// Size, pool and pin are the root's (a pin on a view pins the buffer as well); alignments combine by lcm,
+/// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
+/// where the root begins, and holds all of its storage. There is no plan with a view of more bytes than that.
+
+
+struct buffer {
+    value_id root = no_value;
+    live_range life;
+    byte_count size = 0; ///< `no_size` where it is not known
+    byte_count alignment = 1;
+    value_role role = value_role::intermediate;
+    pool_id pool = 0;
+    byte_count pinned = no_offset;
+    byte_count pinned_too = no_offset; ///< where another of its values is pinned, if that is elsewhere
+    buffer_id over = no_buffer;        ///< the larger one whose bytes it takes over, as placed_buffer has it
+    bool eligible = true;
+
+    /// Whether storage is to be planned for it.
+    [[nodiscard]] bool is_planned() const { return is_wanted() && size != 0 && size != no_size; }
+    /// The positions at which somebody writes or needs it: those at which it may share no slot.
+    [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
+    /// Whether storage should be planned for it, but its size is not known.
+    [[nodiscard]] bool is_unsized() const { return is_wanted() && size == no_size; }
+
+private:
+    [[nodiscard]] bool is_wanted() const
+    {
+        return eligible && !has_role(role, value_role::external) && !is_empty(life);
+    }
+};
+
+struct buffer_table {
+    std::vector<buffer> buffers;              ///< by ascending root
+    std::vector<buffer_id> buffer_of;         ///< by value
+    std::vector<in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
+    value_id oversized_view = no_value;       ///< the first view that has more bytes than its root, if any
+    byte_count oversized_bytes = 0;           ///< and how many
+};
+
+/// Requires:   `lives` are the live ranges of the values that `options` speaks of.
+/// Complexity: O(values) time and memory.
+/// Throws:     precondition_error where a property has not one entry a value, an alignment is 0, or views
+///             run in a circle.
+[[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
+
+// --- pressure --------------------------------------------------------------------------------------------
+
+/// How many bytes are alive at each position, and where they are most.
+///
+///     position      0    1    2    3
+///     a: 64       [=========)
+///     b: 32            [=========)
+///     c: 16                 [=========)
+///     live          64   96   48   16        peak 96, at position 1
+///
+/// The peak is what no plan in this order goes below, wherever it puts things; the position proves it.
+
+
+struct memory_pressure {
+    std::vector<byte_count> live_bytes; ///< by position
+    byte_count peak = 0;
+    step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
+};
+
+/// The live bytes of buffers with these lives and sizes.
+///
+/// Requires:   no live range goes beyond `positions`.
+/// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called once a buffer at
+///             most.
+/// Throws:     precondition_error if the requirement is broken, a size is negative, or 2^64 - 1 bytes or more
+///             are alive at once.
+template <live_range_function Lives, size_function Sizes>
+[[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
+{
+    // What is born at p is alive at p, what dies at p was alive before it: no sum exceeds a live total.
+    std::vector<byte_count> born(positions, 0), dies(std::size_t{positions} + 1, 0);
+    for (std::size_t i = 0; i != buffers; ++i) {
+        auto const b = static_cast<buffer_id>(i);
+        live_range const life = detail::ask(lives, b);
+        if (is_empty(life)) continue;
+        SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
+        byte_count const size = to_byte_count(detail::ask(sizes, b));
+        born[life.first] = checked_add(born[life.first], size);
+        dies[life.last] = checked_add(dies[life.last], size);
+    }
+    memory_pressure result;
+    result.live_bytes.reserve(positions);
+    byte_count live = 0;
+    for (step_id p = 0; p != positions; ++p) {
+        live = checked_add(live - dies[p], born[p]);
+        result.live_bytes.push_back(live);
+        if (live > result.peak) {
+            result.peak = live;
+            result.peak_position = p;
+        }
+    }
+    return result;
+}
 
 } // namespace sublet
 

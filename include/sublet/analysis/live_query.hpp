@@ -2,6 +2,44 @@
 #ifndef SUBLET_ANALYSIS_LIVE_QUERY_HPP
 #define SUBLET_ANALYSIS_LIVE_QUERY_HPP
 
+/// Where each value is defined and used, and whether it is alive at one place, without the sets of all.
+
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// --- def use ---------------------------------------------------------------------------------------------
+
+/// Where each value is defined and where it is used: the touches of a program by value instead of by step.
+///
+///     step 0   def a               a    def 0    uses 1, 3
+///     step 1   use a, def b        b    def 1    uses 2, 2
+///     step 2   use b, use b
+///     step 3   use a
+
+namespace sublet {
+
+struct def_use_chains {
+    csr_rows defs;                ///< by value: the steps that write it, ascending
+    csr_rows uses;                ///< by value: the steps that read it, early or not, ascending
+    csr_rows uses_at_end;         ///< by value: the nodes at whose ends it is read
+    std::vector<node_id> node_of; ///< by step
+};
+
+/// Ensures:    a step that touches a value twice in the same way is listed twice.
+/// Complexity: O(nodes + values + touches) time and memory.
+[[nodiscard]] def_use_chains def_use(snapshot const& p);
+
+// --- live query ------------------------------------------------------------------------------------------
+
 /// Is this value alive here? Answered for one value at one place, without the live sets of all.
 ///
 ///     0: def a --> 1 <-----.        a, used in 2 only, is alive at 3: going round once more leads to 2.
@@ -20,24 +58,6 @@
 /// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
 /// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are ours.
 
-#include <sublet/analysis/bit_rows.hpp>
-#include <sublet/analysis/def_use.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/concepts.hpp>
-#include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/dominators.hpp>
-#include <sublet/graph/loops.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/graph/traversal.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-namespace sublet {
 
 /// Over the numbers of the nodes. `uses` are the nodes whose steps read the value, `uses_at_end` those at
 /// whose ends phis of successors read it; a node may be named twice.

@@ -2,6 +2,201 @@
 #ifndef SUBLET_ANALYSIS_LIVENESS_HPP
 #define SUBLET_ANALYSIS_LIVENESS_HPP
 
+/// Which values are alive where, if successors are alternatives: per node as sets, and as ranges over an
+/// order of nodes, for values and for buffers.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/live_range_lists.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+// --- live sets -------------------------------------------------------------------------------------------
+
+/// Which values are alive where each node begins and where it ends: what a liveness analysis finds.
+///
+///     node      live in      live out           A value is stored in one of two ways: as a bit in the row
+///       0         { }         {a, c}            of each node (many nodes), or listed in the rows of the
+///       1       {a, c}         {c}              nodes where it lives (few). Who asks does not notice.
+
+namespace sublet {
+
+/// How liveness is found. The sets are the same.
+enum class liveness_policy : std::uint8_t {
+    automatic,   ///< worklist; in large programs per_value for the values that live in few nodes
+    worklist,    ///< iterate over rows of bits until nothing changes: any program
+    loop_forest, ///< two passes over rows of bits, without iteration: strict SSA only
+    per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
+};
+
+/// The values of one set, ascending. Refers to the sets that it came from.
+class live_list {
+public:
+    class cursor {
+    public:
+        using value_type = value_id;
+        using difference_type = std::ptrdiff_t;
+
+        cursor() = default;
+        cursor(std::span<value_id const> listed, bit_rows::word const* row, std::size_t words,
+               value_id const* value_of)
+            : listed_(listed.data()), listed_end_(listed.data() + listed.size()), row_(row), words_(words),
+              value_of_(value_of)
+        {
+            find_bit();
+            ++*this;
+        }
+        value_id operator*() const { return at_; }
+        cursor& operator++()
+        {
+            value_id const listed = listed_ == listed_end_ ? no_value : *listed_;
+            at_ = listed < by_bit_ ? listed : by_bit_;
+            if (by_bit_ < listed) find_bit();
+            else if (listed != no_value) ++listed_;
+            return *this;
+        }
+        cursor operator++(int)
+        {
+            cursor const here = *this;
+            ++*this;
+            return here;
+        }
+        friend bool operator==(cursor const& a, cursor const& b) { return a.at_ == b.at_; }
+
+    private:
+        void find_bit()
+        {
+            while (bits_ == 0) {
+                if (word_ == words_) {
+                    by_bit_ = no_value;
+                    return;
+                }
+                bits_ = row_[word_++];
+            }
+            auto const bit = static_cast<std::size_t>(std::countr_zero(bits_));
+            by_bit_ = value_of_[(word_ - 1) * bit_rows::word_bits + bit];
+            bits_ &= bits_ - 1;
+        }
+
+        value_id const* listed_ = nullptr;
+        value_id const* listed_end_ = nullptr;
+        bit_rows::word const* row_ = nullptr;
+        std::size_t words_ = 0;
+        value_id const* value_of_ = nullptr;
+        std::size_t word_ = 0;
+        bit_rows::word bits_ = 0;
+        value_id by_bit_ = no_value;
+        value_id at_ = no_value; // the end
+    };
+
+    explicit live_list(cursor first) : first_(first) {}
+    [[nodiscard]] cursor begin() const { return first_; }
+    [[nodiscard]] cursor end() const { return {}; }
+    [[nodiscard]] bool empty() const { return *first_ == no_value; }
+
+private:
+    cursor first_;
+};
+
+namespace detail {
+
+/// Half of the answer: a set for each node.
+struct node_sets {
+    bit_rows bits;   // by node and column
+    csr_rows listed; // by node: the other values, ascending; no rows at all if every value has a column
+
+    [[nodiscard]] std::span<value_id const> list(node_id n) const;
+};
+
+} // namespace detail
+
+/// Node and value ids are those of the program, all below its counts.
+class live_sets {
+public:
+    live_sets() = default;
+    /// Made by the solvers. `column` (by value; `no_value`: listed) and `value` (by column) tell what a bit
+    /// means.
+    live_sets(liveness_policy policy, std::size_t nodes, std::vector<std::uint32_t> column,
+              std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
+    /// How they were found; `automatic` if some values by worklist and the others one by one.
+    [[nodiscard]] liveness_policy policy() const { return policy_; }
+
+    [[nodiscard]] std::size_t nodes() const { return nodes_; }
+    [[nodiscard]] std::size_t values() const { return column_.size(); }
+
+    /// v is alive where node n begins; where it ends: needed by a successor, or at the end of n by a phi.
+    /// O(1) for a value stored as bits, O(log of the size of the list) otherwise.
+    [[nodiscard]] bool is_live_in(value_id v, node_id n) const;
+    [[nodiscard]] bool is_live_out(value_id v, node_id n) const;
+
+    /// To iterate over, ascending.  O(values stored as bits / 64 + size of the set)
+    [[nodiscard]] live_list live_in(node_id n) const { return list(in_, n); }
+    [[nodiscard]] live_list live_out(node_id n) const { return list(out_, n); }
+
+    /// Calls `visit` with each value of the set, in no particular order: cheaper than to iterate.
+    template <class Visit>
+    void for_each_live_in(node_id n, Visit visit) const
+    {
+        for_each(in_, n, visit);
+    }
+    template <class Visit>
+    void for_each_live_out(node_id n, Visit visit) const
+    {
+        for_each(out_, n, visit);
+    }
+
+    [[nodiscard]] std::size_t live_in_count(node_id n) const { return count(in_, n); }
+    [[nodiscard]] std::size_t live_out_count(node_id n) const { return count(out_, n); }
+
+    /// How many values are stored as bits, 1/64 of a word for each node and set. The others are listed.
+    [[nodiscard]] std::size_t values_as_bits() const { return value_.size(); }
+
+    /// The same sets, however stored.
+    friend bool operator==(live_sets const& a, live_sets const& b) { return same(a, b); }
+
+private:
+    bool contains(detail::node_sets const& sets, value_id v, node_id n) const;
+    template <class Visit>
+    void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
+    {
+        bit_rows::word const* const row = sets.bits[n];
+        for (std::size_t w = 0; w != sets.bits.words(); ++w)
+            for (bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
+                visit(value_[w * bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
+        for (value_id v : sets.list(n)) visit(v);
+    }
+    live_list list(detail::node_sets const& sets, node_id n) const
+    {
+        return live_list({sets.list(n), sets.bits[n], sets.bits.words(), value_.data()});
+    }
+    std::size_t count(detail::node_sets const& sets, node_id n) const
+    {
+        return sets.bits.count(n) + sets.list(n).size();
+    }
+    static bool same(live_sets const& a, live_sets const& b);
+
+    liveness_policy policy_ = liveness_policy::automatic;
+    std::size_t nodes_ = 0;
+    std::vector<std::uint32_t> column_;
+    std::vector<value_id> value_;
+    detail::node_sets in_;
+    detail::node_sets out_;
+};
+
+// --- liveness --------------------------------------------------------------------------------------------
+
 /// Which values are alive where each node begins and ends, if successors are alternatives: the control-flow
 /// reading of a program.
 ///
@@ -21,17 +216,6 @@
 /// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
 /// many nodes are taken back and solved together as rows of bits.
 
-#include <sublet/analysis/live_sets.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/concepts.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <utility>
-
-namespace sublet {
 
 struct liveness_options {
     liveness_policy policy = liveness_policy::automatic;
@@ -112,6 +296,149 @@ template <graph G, class Uses, class Defs>
 {
     return liveness(g, values, detail::uses_then_defs(uses, defs), options);
 }
+
+// --- live intervals --------------------------------------------------------------------------------------
+
+/// The live ranges of every value over a linear order of the nodes of a control-flow graph.
+///
+///     node          0      1             2            0 leads to 1 and to 2
+///     position      0      1      2      3
+///                 def a  def b  use b  use a
+///     a             [======)             [======)     with a hole: on the way through 1 nobody needs it
+///     b                    [=============)            fits into that
+///
+/// A position is in a range of a value if its step defines the value, uses it (unless early), or has it alive
+/// behind it; or if it is that of the program's first step, and the value is alive where that begins. Walking
+/// the order backwards, what is alive where a node ends opens a range, a definition closes it, and what is
+/// still open where the node begins ends there, or goes on if the node before needs it too.
+///
+/// What is alive where a node ends, `liveness` says. But where all successors have been walked before, the
+/// ranges that were open at their beginnings say it too; and what a loop needs at its header is alive
+/// throughout the loop. So in strict SSA form the walk does without liveness, if the order keeps loops
+/// together and none has several entries.
+///
+/// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here what the method
+/// requires is checked, and from one node to the next ranges stay open.
+
+
+/// A linear order of the nodes in which every loop is a stretch that begins with its header. If no loop has
+/// several entries and the entry reaches all nodes, edges but those back to headers lead onwards.  As `loops`
+template <graph G>
+[[nodiscard]] std::vector<node_id> loop_contiguous_order(G const& g)
+{
+    return loops(g).preorder;
+}
+
+struct interval_options {
+    std::vector<node_id> order = {}; ///< of the nodes; empty: 0, 1, 2 ...
+    interval_method method = interval_method::automatic;
+};
+
+namespace detail {
+
+/// Where the nodes lie in a linear order.
+struct node_layout {
+    std::vector<node_id> order;
+    std::vector<node_id> place; // by node: its index in order
+    std::vector<step_id> end;   // by node: the position behind its last step
+};
+
+/// Throws: precondition_error if `order`, unless empty, does not name every node once.
+node_layout lay_out(snapshot const& p, std::vector<node_id> order);
+
+} // namespace detail
+
+/// From the live sets of the program, whatever it is and whatever the order.
+///
+/// Ensures:    position i is in a range of v if and only if v occupies the i-th step.
+/// Complexity: O(nodes + values + touches) time and memory, and the time to list all live sets.
+/// Throws:     precondition_error if the order does not name every node once, or the sets are of another
+///             program.
+[[nodiscard]] live_range_lists live_intervals(snapshot const& p, live_sets const& live,
+                                              std::vector<node_id> order = {});
+
+/// From the program itself.
+///
+/// Ensures:    the same ranges; `method()` says how they were found.
+/// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
+///             alive at each edge that does not lead to the next node.
+/// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
+///             that is not enough.
+[[nodiscard]] live_range_lists live_intervals(snapshot const& p, interval_options const& options = {});
+
+// --- flow lives ------------------------------------------------------------------------------------------
+
+/// When values occupy storage in a control-flow graph that is entered with inputs and left with outputs.
+///
+///     entered         positions are counted from one step before the program, at which inputs are put there;
+///        0: def a     outputs are read by one step behind it, to which all nodes lead that have no successor
+///       /        \    .
+///     1: use a   2: def out
+///       \        /    So what liveness says of the program in this frame says it of roles as well.
+///       left: out     Over 1, `out` is left without having been written: that is found here.
+///
+/// A loop that cannot be left may be stopped where any of its nodes ends, and what is there of the outputs
+/// has to be right. So its nodes lead to the step behind the program, too.
+///
+/// An operand that a step may overwrite is read throughout the step by anybody's measure but its result's.
+/// Whoever asks whether the two may be joined wants the ranges without those positions.
+
+
+/// What becomes of an operand at a step that may overwrite it.
+enum class operand_end : std::uint8_t {
+    held,       ///< as any other it is held to the end of the step
+    handed_over ///< it is read before the step writes
+};
+
+namespace detail {
+
+/// Ranges by whom they belong to, in any order and overlapping as they like.
+class range_heap {
+public:
+    void add(std::uint32_t who, live_range r)
+    {
+        if (!is_empty(r)) ranges_.push_back({who, falling(r.first), r.last});
+    }
+    /// Complexity: O(n log n).
+    [[nodiscard]] live_range_lists lists(std::size_t count, interval_method method, step_id positions);
+
+private:
+    std::vector<keyed> ranges_; // {who, the last begin first, end}
+};
+
+/// Whether the step says that a result of it may be written over v.
+bool hands_over(snapshot const& p, step_id s, value_id v);
+
+/// The program in its frame: node n is n + 1 there, and step s is s + 1.
+snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
+
+} // namespace detail
+
+/// The ranges of values over the positions of the frame: 0 is the entry, i + 1 the i-th step of the order.
+///
+/// Requires:   `role` has an entry a value, `order` names every node once.
+/// Ensures:    position 0 is in the range of a value if and only if that is an input, or something may read
+///             it before it is written.
+/// Complexity: as live_intervals, and O(r log r), r = ranges.
+[[nodiscard]] live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
+                                            std::vector<node_id> const& order, operand_end operands);
+
+/// The same over the positions of the order: what is there when the program begins occupies its first step.
+///
+/// Requires:   `framed` are the ranges of the program in this order, held to the ends of steps.
+/// Complexity: O(n + r log r), r = ranges.
+[[nodiscard]] live_range_lists without_frame(snapshot const& p, live_range_lists const& framed,
+                                             std::vector<node_id> const& order);
+
+/// A read that some path from the entry reaches without a write, of a value that is not given: the first by
+/// value; of one value, any. The position is a step, or for an output the number of steps: where the program
+/// ends. If such reads are allowed, only of values that nothing writes at all.
+///
+/// Requires:   `framed` are the ranges of the program.
+/// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
+[[nodiscard]] std::optional<order_violation> undefined_read(snapshot const& p, live_range_lists const& framed,
+                                                            std::vector<value_role> const& role,
+                                                            bool is_allowed);
 
 } // namespace sublet
 

@@ -19,9 +19,8 @@
 
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/per_value.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -2,6 +2,271 @@
 #ifndef SUBLET_EXECUTION_CPU_HPP
 #define SUBLET_EXECUTION_CPU_HPP
 
+/// Runs a program on this machine, one step after the other, watched if you like.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// --- watch -----------------------------------------------------------------------------------------------
+
+/// Catches a run in the act: dead bytes are painted, living ones compared with what their producer left.
+///
+///     address   0               64              128
+///     bytes     [a a a a a a a a|FF FF FF FF FF |c c c c c ...     painted: read them and you get NaN
+///     owner      a               (dead)          c                 who was the last to be put there?
+///     digest     7c4e...                         91b0...           taken when written, compared when touched
+///
+/// The plan check says that a plan is wrong; this says that a run went wrong, whatever the reason: a plan
+/// that nobody checked, a kernel that writes beyond its results, an effect that was not declared. Where
+/// address sanitizing is on, dead bytes of an arena are poisoned instead, so that the very access is
+/// reported; what a kernel does outside of all storage of values, only the sanitizer sees.
+
+namespace sublet {
+
+namespace detail {
+
+/// Steps may come in another order and at once, if it is told so: what it knows is then looked up and changed
+/// by one at a time, and bytes are painted so, as neighbours may share what a sanitizer keeps about them.
+/// Digests are taken beside each other: who touches a buffer keeps others from writing it, if the plan is
+/// sound.
+class run_watch {
+public:
+    using storage = value_storage;
+
+    run_watch(run_tape const& tape, storage const& values, bool takes_digests, bool is_shared = false);
+
+    /// Before the kernel, when the storage of its results is there.
+    void before(step_id at);
+
+    /// After the kernel, before any storage is given back.
+    void after(step_id at);
+
+    /// After the last step: what is the caller's now, and what has been all the time.
+    void finish();
+
+private:
+    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    bool is_ours(buffer_id b) const { return its(b).is_planned(); }
+    byte_count offset(buffer_id b) const
+    {
+        return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
+    }
+
+    /// b was handed over, or its bytes were; or the caller bound the same for both.
+    bool is_in_place(buffer_id b, step_id at) const;
+
+    void claim(buffer_id b, step_id step);
+
+    /// From now on b is what it is now.
+    void know(buffer_id b, step_id producer);
+
+    /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
+    template <class Counts>
+    buffer_id over(buffer_id b, Counts counts) const
+    {
+        buffer_id found = no_buffer;
+        if (!values_.has_arena() || !is_ours(b)) return found;
+        byte_count const begin = offset(b);
+        owners_[its(b).pool].each(begin, begin + its(b).size, [&](byte_count, byte_count, buffer_id owner) {
+            if (found == no_buffer && owner != b && counts(owner)) found = owner;
+        });
+        return found;
+    }
+
+    /// When the step is done, what it has read and not written, unless it was allowed to write over it.
+    void compare_read(buffer_id b, step_id at) const;
+    /// Only the step that is being looked at still touches b.
+    bool is_last(buffer_id b) const
+    {
+        holding const only(lock());
+        return left_[b] == 1;
+    }
+    /// By heirs and nobody else.
+    template <class YieldsTo>
+    bool is_lain_over(buffer_id b, YieldsTo yields_to) const
+    {
+        holding const only(lock());
+        return over(b, [](buffer_id) { return true; }) != no_buffer &&
+               over(b, [&](buffer_id heir) { return !yields_to(heir); }) == no_buffer;
+    }
+
+    /// Nobody who counts has moved in over b, and its bytes are what its producer left.
+    template <class Counts>
+    void compare(buffer_id b, step_id reader, Counts counts) const
+    {
+        if (!takes_digests_) return;
+        clobbering what{.value = its(b).root, .reader = reader};
+        std::uint64_t left_there = 0;
+        {
+            holding const only(lock());
+            if (!is_known_[b]) return;
+            what.producer = producer_[b];
+            left_there = digest_[b];
+            if (buffer_id const culprit = over(b, counts); culprit != no_buffer) {
+                what.culprit = its(culprit).root;
+                what.culprit_step = is_known_[culprit] ? producer_[culprit] : claimed_by_[culprit];
+            }
+        }
+        if (what.culprit != no_value || digest(values_.bytes_of(b)) != left_there)
+            throw clobbered_value(what);
+    }
+
+    /// Nobody needs b any more.
+    void discard(buffer_id b, step_id at);
+
+    /// The stretches of an arena that still are `owner`'s.
+    void discard_unowned(std::size_t pool, byte_count begin, byte_count end, buffer_id owner) const;
+
+    /// By position: the buffers that its step writes, ascending, each once, however many views of it there
+    /// are.
+    void list_written();
+
+    short_lock* lock() const { return is_shared_ ? &lock_ : nullptr; }
+
+    run_tape const& tape_;
+    storage const& values_;
+    bool takes_digests_;
+    bool is_shared_;
+    mutable short_lock lock_;
+    std::vector<byte_owners> owners_;   // by pool
+    std::vector<std::uint32_t> left_;   // by buffer: touches to come
+    std::vector<std::uint64_t> digest_; // by buffer
+    std::vector<step_id> producer_;     // by buffer: the last step to write it
+    std::vector<step_id> claimed_by_;   // by buffer: the last step to move it in
+    std::vector<unsigned char> is_known_;
+    csr_rows written_;
+};
+
+} // namespace detail
+
+// --- cpu call --------------------------------------------------------------------------------------------
+
+/// What a kernel sees of a program: one step, the bytes of its operands, and room for its results.
+///
+///     c = add(a, b)        call.step     which operation it is, in your IR
+///                          call.in(0)    the bytes of a          call.in(1)   of b
+///                          call.out(0)   where c is to go        as<float>(call.out(0))
+///
+/// One functor is the kernel of a whole program. It has no part in where values live, in no memory mode.
+
+
+/// Bytes as objects of a type that needs no constructor.
+/// Throws: precondition_error if they do not begin at a multiple of its alignment or are no whole number of
+///         objects.
+template <class T, class B>
+    requires std::is_trivially_copyable_v<T> && std::same_as<std::remove_const_t<B>, std::byte>
+[[nodiscard]] auto as(std::span<B> bytes)
+{
+    using object = std::conditional_t<std::is_const_v<B>, T const, T>;
+    SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0,
+                   "sublet: a value is not aligned as its type needs it; plan it with that alignment");
+    SUBLET_EXPECTS(bytes.size() % sizeof(T) == 0, "sublet: a value is no whole number of such objects");
+    return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
+}
+
+/// One step, as its kernel sees it. Spans are valid until the kernel returns.
+///
+/// Operands are counted in the order in which the program names them; one that is not there (`no_value`) does
+/// not count. A result may lie over an operand only where the program allows it: read before you write,
+/// there.
+///
+/// Throws: precondition_error for an operand that the step does not have.
+class cpu_call {
+public:
+    using storage = detail::value_storage;
+    /// `is_stopping`: a null pointer where no other step can end the run.
+    cpu_call(run_tape const& tape, storage const& values, std::atomic<bool> const* is_stopping = nullptr)
+        : tape_(&tape), values_(&values), is_stopping_(is_stopping)
+    {
+    }
+
+    step_id step = 0;     ///< of the program
+    step_id position = 0; ///< in the order of this run
+
+    [[nodiscard]] std::span<value_id const> uses() const { return tape_->uses[position]; }
+    [[nodiscard]] std::span<value_id const> defs() const { return tape_->defs[position]; }
+    [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
+    [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs(), j); }
+
+    /// Result j is a view of what was there before: the step need not write it.
+    [[nodiscard]] bool is_view(std::size_t j) const
+    {
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
+        return tape_->is_view(defs()[j], position);
+    }
+
+    /// Room to work in, as `executor_options::scratch` names it.
+    [[nodiscard]] std::size_t scratch_count() const { return tape_->scratch[position].size(); }
+    [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
+    {
+        return nth(tape_->scratch[position], k);
+    }
+
+    /// Another step has failed: results are of no use any more, so a long kernel may return early.
+    [[nodiscard]] bool stop_requested() const noexcept;
+
+private:
+    std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
+    {
+        SUBLET_EXPECTS(i < values.size(), "sublet: a kernel asks for an operand that its step does not have");
+        return values_->shown_by(*tape_, values[i]);
+    }
+
+    run_tape const* tape_;
+    storage const* values_;
+    std::atomic<bool> const* is_stopping_;
+};
+
+/// Semantics:     writes all of each result that is no view, and nothing else; keeps no span.
+/// Ordinary models: [&](sublet::cpu_call const& call) { ... };   synthetic_kernel.
+template <class K>
+concept cpu_kernel = std::invocable<K&, cpu_call const&>;
+
+namespace detail {
+
+/// One step: storage for its results, the kernel, and what is over with it given back.
+///
+/// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
+template <class Kernel, class Before, class After>
+void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& kernel, cpu_call& call,
+              Before& before, After& after)
+{
+    call.position = at;
+    call.step = tape.step_at[at];
+    values.before(tape, at);
+    before(at);
+    try {
+        kernel(std::as_const(call));
+    } catch (...) {
+        throw run_error(call.step, std::current_exception());
+    }
+    after(at);
+    values.after(tape, at);
+}
+
+} // namespace detail
+
+// --- cpu -------------------------------------------------------------------------------------------------
+
 /// Run a program on this machine, one step after the other, in one of three memory modes.
 ///
 ///     auto kernel = [&](sublet::cpu_call const& call) {
@@ -17,23 +282,6 @@
 /// One functor is the kernel of the whole program: it knows your operations, the executor knows where their
 /// operands lie. This is the reference executor: it proves a plan before it runs it, and can watch it.
 
-#include <sublet/checking/check_plan.hpp>
-#include <sublet/execution/cpu_call.hpp>
-#include <sublet/execution/errors.hpp>
-#include <sublet/execution/run_desk.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/storage.hpp>
-#include <sublet/execution/tape.hpp>
-#include <sublet/execution/watch.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <utility>
-
-namespace sublet {
 
 /// Runs a program, again and again.
 ///
@@ -112,5 +360,9 @@ private:
 };
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/cpu.ipp>
+#endif
 
 #endif

@@ -2,24 +2,322 @@
 #ifndef SUBLET_EXECUTION_CUDA_HPP
 #define SUBLET_EXECUTION_CUDA_HPP
 
-/// Running on a CUDA device, in reading order. Not in sublet/execution.hpp: it needs CUDA's runtime, of 11.4
-/// or newer; with CMake it comes with the target sublet::cuda.
+/// A CUDA device for the stream executor, and why there is none. Not in sublet/execution.hpp: it needs CUDA's
+/// runtime, of 11.4 or newer; with CMake it comes with the target sublet::cuda.
 ///
 ///     probe ──► cuda_device ──► stream_executor ──► run, or capture ──► cuda_graph
 
-// clang-format off: in the order of reading, not of the alphabet
+#include <sublet/execution/detail/cuda_calls.hpp>
+#include <sublet/execution/detail/cuda_memory.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/units.hpp>
 
-// Is there one? And what if a call fails?
-#include <sublet/execution/cuda/errors.hpp>
-#include <sublet/execution/cuda/probe.hpp>
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cuda_runtime_api.h>
+#include <span>
+#include <vector>
 
-// Calls, and what they give out.
-#include <sublet/execution/cuda/calls.hpp>
-#include <sublet/execution/cuda/graph.hpp>
-#include <sublet/execution/cuda/handles.hpp>
-#include <sublet/execution/cuda/pool.hpp>
+// --- device ----------------------------------------------------------------------------------------------
 
-// The model of a stream_device.
-#include <sublet/execution/cuda/device.hpp>
+/// A CUDA device that takes commands on streams.
+///
+///     sublet::cuda_device device(0);
+///     sublet::stream_executor executor{device, program, options, sublet::arena{plan}, kernel};
+///
+/// A kernel here is host code that issues its work in `call.stream()`, and returns before it is done: the
+/// bytes that it is given are the device's, for whoever is issued there. Kernels of your own, of a library,
+/// copies: all the same.
+///
+/// This header needs CUDA's runtime and no compiler of its own: what is compiled by nvcc are your kernels.
+
+namespace sublet {
+
+/// One thread at a time uses it; a process may have several, of one device or of many.
+///
+/// Every call that fails throws cuda_error. If the device is lost by it, nothing is called any more: what was
+/// allocated stays allocated, and every further use throws.
+class cuda_device {
+public:
+    using stream_type = cudaStream_t;
+    using event_type = cudaEvent_t;
+    using graph_type = cuda_graph;
+
+    /// Throws: cuda_error if there is no such device, or it cannot be used: see cuda::probe().
+    explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
+    /// Nothing of it runs any more when its memory goes.
+    ~cuda_device() { synchronize_quietly(); }
+    cuda_device(cuda_device const&) = delete; // graphs, and whoever runs on it, refer to it
+    cuda_device& operator=(cuda_device const&) = delete;
+
+    /// Waits for no stream but by events.
+    [[nodiscard]] stream_type make_stream()
+    {
+        streams_.reserve(streams_.size() + 1);
+        auto made = cuda_stream::made(calls_, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
+            return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+        });
+        streams_.push_back(made.handle());
+        return made.release();
+    }
+    void destroy_stream(stream_type stream) noexcept
+    {
+        streams_.erase(std::remove(streams_.begin(), streams_.end(), stream), streams_.end());
+        calls_.quietly([&] { return cudaStreamDestroy(stream); });
+    }
+    /// For order only: it takes no time.
+    [[nodiscard]] event_type make_event()
+    {
+        return cuda_event::made(
+                   calls_, "cudaEventCreateWithFlags",
+                   [](cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDisableTiming); })
+            .release();
+    }
+    void destroy_event(event_type event) noexcept
+    {
+        calls_.quietly([&] { return cudaEventDestroy(event); });
+    }
+
+    void record(event_type event, stream_type stream)
+    {
+        calls_("cudaEventRecord", [&] { return cudaEventRecord(event, stream); });
+    }
+    void wait(stream_type stream, event_type event)
+    {
+        calls_("cudaStreamWaitEvent", [&] { return cudaStreamWaitEvent(stream, event, 0); });
+    }
+
+    [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type stream)
+    {
+        return pool_.allocate(bytes, alignment, stream);
+    }
+    void deallocate(std::byte* first, byte_count, byte_count alignment, stream_type stream)
+    {
+        pool_.deallocate(first, alignment, stream);
+    }
+
+    void fill(std::byte* first, std::byte with, byte_count bytes, stream_type stream)
+    {
+        if (bytes == 0) return;
+        calls_("cudaMemsetAsync",
+               [&] { return cudaMemsetAsync(first, std::to_integer<int>(with), bytes, stream); });
+    }
+    /// Returns when it is done: the runtime would read page-locked memory of the caller's much later.
+    void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type stream)
+    {
+        if (from.empty()) return;
+        copy(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream);
+        synchronize(stream);
+    }
+    void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type stream)
+    {
+        if (!to.empty()) copy(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream);
+    }
+
+    /// Calls the kernel now, which issues what it has to do in the stream.
+    ///
+    /// Throws: what the kernel throws; cuda_error with the step if a launch of it was refused.
+    template <class Kernel, class Call>
+    void launch(stream_type, Kernel& kernel, Call const& call)
+    {
+        calls_(
+            "a kernel's launch",
+            [&] {
+                (void)cudaGetLastError(); // what others left there is not the kernel's
+                kernel(call);
+                return cudaPeekAtLastError();
+            },
+            call.step);
+    }
+
+    void synchronize(stream_type stream)
+    {
+        calls_("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream); });
+    }
+    /// All streams that were made here, and no others.
+    void synchronize()
+    {
+        for (stream_type stream : streams_) synchronize(stream);
+    }
+    void synchronize_quietly() noexcept
+    {
+        for (stream_type stream : streams_) calls_.quietly([&] { return cudaStreamSynchronize(stream); });
+    }
+    [[nodiscard]] bool is_lost() const noexcept { return calls_.is_lost(); }
+    [[nodiscard]] int id() const noexcept { return calls_.device(); }
+
+    /// What is issued in the stream from now on is noted instead of run; and what is issued in others after
+    /// they have waited for it. Until the end nothing is synchronized, copied from or to the host, or
+    /// destroyed.
+    void begin_capture(stream_type stream) { detail::begin_capture(calls_, stream); }
+    /// Throws: cuda_error if something could not be captured, or a stream was not waited for. All streams are
+    ///         as usual then.
+    [[nodiscard]] cuda_graph end_capture(stream_type stream) { return detail::end_capture(calls_, stream); }
+    /// Ends it for nothing.
+    void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
+
+    /// Of what was allocated here outside of captures.
+    [[nodiscard]] cuda_memory_use memory() { return pool_.use(); }
+    /// Of all graphs of this device, also those of others in this process.
+    [[nodiscard]] cuda_memory_use graph_memory()
+    {
+        return {.used = ask(cudaGraphMemAttrUsedMemCurrent),
+                .used_high = ask(cudaGraphMemAttrUsedMemHigh),
+                .reserved = ask(cudaGraphMemAttrReservedMemCurrent),
+                .reserved_high = ask(cudaGraphMemAttrReservedMemHigh)};
+    }
+    /// From now on the highest of both are those since now.
+    void reset_high()
+    {
+        pool_.reset_high();
+        for (auto const what : {cudaGraphMemAttrUsedMemHigh, cudaGraphMemAttrReservedMemHigh})
+            calls_("cudaDeviceSetGraphMemAttribute", [&] {
+                std::uint64_t none = 0;
+                return cudaDeviceSetGraphMemAttribute(id(), what, &none);
+            });
+    }
+    /// Gives what nobody uses back to the device, of the pool and of graphs.
+    void trim()
+    {
+        synchronize();
+        pool_.trim();
+        calls_("cudaDeviceGraphMemTrim", [&] { return cudaDeviceGraphMemTrim(id()); });
+    }
+
+    /// For calls of the user's own that are to be checked in the same way.
+    [[nodiscard]] cuda_calls& calls() noexcept { return calls_; }
+
+private:
+    void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, stream_type stream)
+    {
+        calls_("cudaMemcpyAsync", [&] { return cudaMemcpyAsync(to, from, bytes, kind, stream); });
+    }
+    byte_count ask(cudaGraphMemAttributeType what)
+    {
+        std::uint64_t bytes = 0;
+        calls_("cudaDeviceGetGraphMemAttribute",
+               [&] { return cudaDeviceGetGraphMemAttribute(id(), what, &bytes); });
+        return bytes;
+    }
+
+    cuda_calls calls_;
+    cuda_pool pool_;
+    std::vector<stream_type> streams_;
+};
+static_assert(stream_device<cuda_device>);
+
+} // namespace sublet
+
+// --- probe -----------------------------------------------------------------------------------------------
+
+/// Is there a device that can be used, and if not, why not?
+///
+///     auto const found = sublet::cuda::probe();
+///     if (!found.is_usable()) std::cout << found.why() << '\n';
+///
+///     no CUDA driver is installed: libcuda.so.1 is not found [runtime 13.0]
+///
+/// A program that is linked with CUDA starts on every machine, with a driver or without; this is the question
+/// to ask before anything else. Every answer but "yes" is a sentence: nothing is thrown for want of a device.
+
+namespace sublet::cuda {
+
+struct device_facts {
+    int id = 0;
+    int major = 0, minor = 0; ///< compute capability
+    byte_count bytes = 0;     ///< of memory, whoever uses them
+    bool is_usable = false;   ///< it can keep a pool of its own, and this process may use it
+    char name[256] = {};
+};
+
+struct probe_result {
+    int runtime = 0; ///< version: 1000 * major + 10 * minor
+    int driver = 0;  ///< the newest runtime that the driver can serve; 0: there is none
+    std::vector<device_facts> devices;
+    device_facts const* first() const noexcept ///< that is usable
+    {
+        for (device_facts const& each : devices)
+            if (each.is_usable) return &each;
+        return nullptr;
+    }
+    [[nodiscard]] bool is_usable() const noexcept { return first() != nullptr; }
+    /// Why no device is usable; otherwise which one is the first.
+    [[nodiscard]] char const* why() const noexcept { return text.text(); }
+
+    detail::sentence text;
+};
+
+namespace detail {
+
+inline void write_version(sublet::detail::sentence& out, int version) noexcept
+{
+    out << static_cast<unsigned>(version / 1000) << '.' << static_cast<unsigned>(version % 1000 / 10);
+}
+
+/// Throws nothing but std::bad_alloc: what cannot be asked is not usable.
+inline cudaError_t list_devices(probe_result& found)
+{
+    int count = 0; // where there is none, the runtime leaves it as it is
+    if (cudaError_t const code = cudaGetDeviceCount(&count)) return code;
+    for (int id = 0; id < count; ++id) {
+        device_facts& its = found.devices.emplace_back();
+        its.id = id;
+        cudaDeviceProp all{};
+        int has_pools = 0, mode = 0;
+        if (cudaGetDeviceProperties(&all, id) != cudaSuccess ||
+            cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, id) != cudaSuccess ||
+            cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, id) != cudaSuccess)
+            continue;
+        its.major = all.major;
+        its.minor = all.minor;
+        its.bytes = all.totalGlobalMem;
+        for (std::size_t i = 0; i + 1 < sizeof its.name && i < sizeof all.name; ++i)
+            its.name[i] = all.name[i];
+        its.is_usable = has_pools != 0 && mode != cudaComputeModeProhibited;
+    }
+    return cudaSuccess;
+}
+
+} // namespace detail
+
+/// Complexity: loads the driver, and makes no device busy.
+/// Throws:     std::bad_alloc.
+[[nodiscard]] inline probe_result probe()
+{
+    probe_result found;
+    if (cudaRuntimeGetVersion(&found.runtime) != cudaSuccess) found.runtime = CUDART_VERSION;
+    if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
+    cudaError_t const code = detail::list_devices(found);
+    (void)cudaGetLastError(); // nobody is to find it later and take it for theirs
+
+    auto& out = found.text;
+    if (device_facts const* const one = found.first()) {
+        out << "CUDA device " << static_cast<unsigned>(one->id) << ": " << one->name
+            << ", compute capability " << static_cast<unsigned>(one->major) << '.'
+            << static_cast<unsigned>(one->minor);
+    } else if (found.driver == 0) {
+        out << "no CUDA driver is installed: libcuda.so.1 is not found";
+    } else if (code == cudaErrorInsufficientDriver) {
+        out << "the CUDA driver is too old for the runtime of this program";
+    } else if (code != cudaSuccess && code != cudaErrorNoDevice) {
+        out << "CUDA does not start: " << cudaGetErrorName(code) << " (" << cudaGetErrorString(code) << ')';
+    } else if (found.devices.empty()) {
+        out << "there is a CUDA driver, but no device";
+    } else {
+        out << "no CUDA device can keep a pool of memory, or this process may use none that can";
+    }
+    out << " [runtime ";
+    detail::write_version(out, found.runtime);
+    if (found.driver != 0) {
+        out << ", driver ";
+        detail::write_version(out, found.driver);
+    }
+    out << ']';
+    return found;
+}
+
+} // namespace sublet::cuda
 
 #endif

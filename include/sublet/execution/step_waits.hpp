@@ -2,6 +2,147 @@
 #ifndef SUBLET_EXECUTION_STEP_WAITS_HPP
 #define SUBLET_EXECUTION_STEP_WAITS_HPP
 
+/// Who has to wait for whom if steps run at once, and what leaves the same bytes nevertheless.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+// --- byte owners -----------------------------------------------------------------------------------------
+
+/// Which buffer was the last to move in, for each byte of an arena.
+///
+///     borders    0       64      96          160        where any buffer begins or ends
+///     owner      │   a   │   c   │     c     │          c moved in over the end of b
+///
+/// Between two neighbouring borders all bytes have one owner. To claim a buffer costs a step for each stretch
+/// in it, so less than to paint its bytes: no search tree is needed.
+
+namespace sublet::detail {
+
+class byte_owners {
+public:
+    /// Requires: all that will be claimed begins and ends at a border.
+    byte_owners(std::vector<keyed> borders, byte_count end);
+
+    void claim(byte_count begin, byte_count end, buffer_id who);
+    /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
+    template <class See>
+    void each(byte_count begin, byte_count end, See see) const
+    {
+        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i)
+            see(borders_[i].key, borders_[i + 1].key, owner_[i]);
+    }
+
+private:
+    std::size_t stretch_at(byte_count begin) const;
+
+    std::vector<keyed> borders_;   // ascending, each once: many buffers begin where one ends
+    std::vector<buffer_id> owner_; // of the stretch that begins at a border
+};
+
+// --- tenants ---------------------------------------------------------------------------------------------
+
+/// Whose bytes they were before, when a buffer moves in.
+///
+///     before     |=== a ===|= b =|====== (nobody) ==|
+///     c          ......[== c ==============).........      c follows a, and b
+///
+/// A plan says where buffers lie, a tape when each is first written. One walk along the tape knows for every
+/// newcomer whom it follows: those who must be done with their bytes when steps run at once.
+
+
+class tenants {
+public:
+    /// Inputs are there. Both must outlive this.
+    ///
+    /// Throws: unsound_plan if the plan has no place for a buffer, or one outside of the arena of its pool.
+    tenants(run_tape const& tape, memory_plan const& plan);
+
+    /// Let b move in, and call `follows(before)` for everybody whose bytes it takes, by ascending offset; for
+    /// some more than once. Inputs, and what lies in no arena, have nobody before them.
+    ///
+    /// Complexity: a step for each stretch between places where buffers begin or end.
+    template <class Follows>
+    void move_in(buffer_id b, Follows follows)
+    {
+        if (!its(b).is_planned() || is_given(its(b).role)) return;
+        byte_owners& arena = arenas_[its(b).pool];
+        buffer_id last = no_buffer;
+        arena.each(begin(b), end(b), [&](byte_count, byte_count, buffer_id before) {
+            if (before != no_buffer && before != b && before != last) follows(last = before);
+        });
+        arena.claim(begin(b), end(b), b);
+    }
+
+private:
+    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    byte_count begin(buffer_id b) const { return plan_.offset_of(its(b).root); }
+    byte_count end(buffer_id b) const { return begin(b) + its(b).size; }
+
+    run_tape const& tape_;
+    memory_plan const& plan_;
+    std::vector<byte_owners> arenas_; // by pool
+};
+
+// --- listed order ----------------------------------------------------------------------------------------
+
+/// Whether steps that need not come as they are listed leave the same nevertheless.
+///
+///     listed as           run as             part is a view of a, and 1 does not read a: it writes there
+///     0: def a            0: def a
+///     1: def part         2: use a           finds what 0 has written, not 1
+///     2: use a            1: def part
+///
+/// Data and edges let 2 come first. Where each value has bytes of its own, whatever they let come first may.
+/// Where several are written to the same bytes, any two touches of which one writes have to stay in the order
+/// of the list, if that is an order in which the program can be run; if it is not, no run says what they
+/// mean.
+
+
+/// Requires:   each value of the program is written once at most, and not at all if it is given; the program
+///             and the options live as long as this.
+/// Complexity: to make it O(V + E + values + steps + touches), as lifetimes(), which is asked only where
+///             several values are written to the same bytes.
+class listed_order {
+public:
+    listed_order(snapshot const& program, plan_options const& options);
+
+    /// The first write that stands on the other side of another touch of its bytes than in the list.
+    ///
+    /// Complexity: O(steps + touches) time, O(steps + values) memory.
+    std::optional<witness> moved_write(std::vector<step_id> const& steps) const;
+
+    /// What keeps all writes where they are, besides data and edges.  O(V + E + values + touches)
+    std::vector<handoff> handoffs() const;
+
+private:
+    snapshot const& program_;
+    plan_options const& options_;
+    std::vector<unsigned char> is_written_; // by value: its def writes
+    std::vector<buffer_id> storage_of_;     // by value; `no_buffer`: it is written once, or only given
+    std::size_t storages_ = 0;
+    bool has_order_ = false; // the program can be run as it is listed, and something depends on it
+};
+
+} // namespace sublet::detail
+
+// --- step waits ------------------------------------------------------------------------------------------
+
 /// Who has to wait for whom, if steps run at once and are to leave what they leave one after the other.
 ///
 ///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
@@ -21,27 +162,6 @@
 ///
 /// Source: flow, anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs
 /// and compiler optimizations", POPL 1981.
-
-#include <sublet/checking/witness.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/execution/errors.hpp>
-#include <sublet/execution/storage.hpp>
-#include <sublet/execution/tape.hpp>
-#include <sublet/execution/tenants.hpp>
-#include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/per_value.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <algorithm>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 namespace sublet {
 

@@ -2,6 +2,163 @@
 #ifndef SUBLET_EXECUTION_STORAGE_HPP
 #define SUBLET_EXECUTION_STORAGE_HPP
 
+/// A program as a run sees it, and the bytes of its values.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// --- tape ------------------------------------------------------------------------------------------------
+
+/// A program as a run sees it: at each position who is read, who is written, whose storage is needed.
+///
+///     position   step   uses   defs   scratch   touched         buffer   values        holds
+///        0         2     -      a        -       0                0      a, b = view(a)  3
+///        1         0     a      b, c     w       0, 1, 2          1      c               2
+///        2         1     b, c   -        -       0, 1             2      w               1
+///
+/// A buffer here is a value with all its views: the same bytes in every mode. `holds` counts the steps that
+/// touch it, and one more if it has to stay to the end: its reference count when a run begins.
+
+namespace sublet {
+
+/// Within a step, the bytes of `from` may be written over if nothing touches it later: by the buffer `to` of
+/// a declared in-place pair, or by any result (`no_buffer`) if the step reads it early.
+struct yielded {
+    buffer_id from;
+    buffer_id to;
+};
+
+struct run_tape {
+    std::vector<step_id> step_at; ///< by position
+    csr_rows uses, defs, scratch; ///< by position: values, in the order in which the program names them
+    csr_rows touched;             ///< by position: buffers, each once
+    std::vector<yielded> yields;
+    std::vector<std::uint32_t> yields_begin{0}; ///< by position, and one more: into `yields`
+    buffer_table table;                         ///< values with their views
+    std::vector<std::uint32_t> holds;           ///< by buffer
+    std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
+    std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
+    std::vector<buffer_id> given_up;            ///< inputs that nobody needs: they leave with the first step
+    bool is_any_schedule = false;               ///< the order is one of many: they leave before any step
+    std::size_t pools = 0;
+
+    [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
+    [[nodiscard]] std::span<yielded const> yields_at(step_id position) const
+    {
+        return {yields.data() + yields_begin[position], yields.data() + yields_begin[position + 1]};
+    }
+    /// The buffers of an in-place pair are alike: one block will do for both.
+    [[nodiscard]] bool is_even(yielded y) const
+    {
+        if (y.to == no_buffer) return false;
+        buffer const &from = table.buffers[y.from], &to = table.buffers[y.to];
+        return from.is_planned() && to.is_planned() && from.pool == to.pool && from.size == to.size;
+    }
+    /// The result is a view of what was there before: its step has nothing to write.
+    [[nodiscard]] bool is_view(value_id defined, step_id position) const
+    {
+        buffer_id const b = table.buffer_of[defined];
+        buffer const& its = table.buffers[b];
+        return its.root != defined && (is_given(its.role) || first_write[b] < position);
+    }
+};
+
+/// The program in the order of `options.order`, with the buffers that its views make.
+///
+/// Requires:   `scratch` is defined by one step and used by none.
+/// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, without the
+///             logarithm in memory; k uses at the ends of predecessors and inputs that nobody needs.
+/// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
+///             more bytes than its root;
+///             precondition_error where a requirement is broken.
+[[nodiscard]] run_tape tape_of(snapshot const& program, plan_options const& options,
+                               per_value<bool> const& scratch);
+
+/// The same in an order of single steps, which nodes cannot say if they overlap: one of those in which a plan
+/// for any schedule is run. The first of them is a step as others are: what it reads early yields, and be it
+/// an input.
+///
+/// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
+/// Complexity: as above, without lifetimes().
+[[nodiscard]] run_tape tape_of(snapshot const& program, plan_options const& options,
+                               per_value<bool> const& scratch, std::vector<step_id> steps);
+
+// --- digest ----------------------------------------------------------------------------------------------
+
+/// 64 bits that stand for many bytes.
+///
+///     digest(bytes) = length + Σ mix(word[k] ^ mix(k + 1))    mod 2^64, over words of 8 bytes, zero padded
+///
+/// A sum, so words may be taken in any order, in parts, by many threads at once, and the result is the same
+/// on every machine of one byte order. `mix` is a bijection: a change within one word always changes the
+/// digest, any other change goes unseen with a chance of about 2^-64.
+///
+/// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
+/// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
+
+
+namespace detail {
+
+/// A bijection of 64 bits in which every bit of the argument counts for every bit of the result.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+} // namespace detail
+
+/// What a sequence of numbers comes to; the order counts.
+[[nodiscard]] constexpr std::uint64_t fold_digest(std::uint64_t sum, std::uint64_t next) noexcept
+{
+    return detail::mix(sum * 0x9e3779b97f4a7c15u + next);
+}
+
+/// Complexity: O(bytes), no allocation.
+[[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept;
+
+/// Bytes that look like noise and are the same for the same seed and length.
+void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
+
+} // namespace sublet
+
+// --- poison ----------------------------------------------------------------------------------------------
+
+/// What becomes of bytes that nobody may read.
+///
+///     in an ordinary program              painted with ones: a float read there is a NaN
+///     under the address sanitizer         poisoned: the read itself is reported, with its stack
+///
+/// The sanitizer keeps account of 8 bytes at a time and rounds what it poisons inwards, so a living neighbour
+/// is never poisoned; a few dead bytes at a border may stay readable.
+
+namespace sublet::detail {
+
+void paint(std::span<std::byte> bytes);
+
+/// Bytes of a block that outlives their use.
+void make_dead(std::span<std::byte> bytes);
+
+/// Before dead bytes are used again, or given back to where they came from.
+void make_usable(std::span<std::byte> bytes);
+
+} // namespace sublet::detail
+
+// --- storage ---------------------------------------------------------------------------------------------
+
 /// Three ways to give values their bytes while a program runs.
 ///
 ///     position         0       1       2       3
@@ -15,21 +172,6 @@
 /// frameworks do that count references, the third is what this library is for.
 ///
 /// Source: the first two are the modes of Apache SINGA's graph scheduler (pull request 626, 2020).
-
-#include <sublet/analysis/buffers.hpp>
-#include <sublet/checking/witness.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/execution/memory.hpp>
-#include <sublet/execution/tape.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace sublet {
 

@@ -15,28 +15,17 @@
 /// where the one before has ended, so two of them never overlap. Where a device can capture what is issued, a
 /// run is a graph that is launched by one command.
 
-#include <sublet/contract.hpp>
-#include <sublet/execution/errors.hpp>
-#include <sublet/execution/live_peak.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/run_proof.hpp>
+#include <sublet/execution/detail/stream_desk.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/run_proof.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/execution/stream/call.hpp>
-#include <sublet/execution/stream/capture.hpp>
-#include <sublet/execution/stream/check_schedule.hpp>
-#include <sublet/execution/stream/commands.hpp>
-#include <sublet/execution/stream/desk.hpp>
-#include <sublet/execution/stream/device.hpp>
-#include <sublet/execution/stream/digests.hpp>
-#include <sublet/execution/stream/schedule.hpp>
-#include <sublet/execution/tape.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -14,24 +14,16 @@
 /// Whatever the plan and whoever is first, a run leaves what cpu_executor leaves: before the first run it is
 /// proved that the waits order any two steps that touch the same bytes, if one of them writes.
 
-#include <sublet/contract.hpp>
-#include <sublet/execution/cpu_call.hpp>
-#include <sublet/execution/errors.hpp>
-#include <sublet/execution/ready_queue.hpp>
-#include <sublet/execution/run_desk.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/run_proof.hpp>
+#include <sublet/execution/detail/step_dispatcher.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/run_proof.hpp>
-#include <sublet/execution/short_lock.hpp>
-#include <sublet/execution/step_dispatcher.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/execution/tape.hpp>
-#include <sublet/execution/thread_pool.hpp>
-#include <sublet/execution/watch.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -93,7 +85,7 @@ public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
     /// Requires:   as of cpu_executor; a worker at least.
-    /// Complexity: that of run_order_of(), and from check_level::plan on that of execution/run_proof.hpp.
+    /// Complexity: that of run_order_of(), and from check_level::plan on that of execution/detail/run_proof.hpp.
     /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.

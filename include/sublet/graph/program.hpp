@@ -2,6 +2,20 @@
 #ifndef SUBLET_GRAPH_PROGRAM_HPP
 #define SUBLET_GRAPH_PROGRAM_HPP
 
+/// What we ask of a program, and why a type is none.
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// --- program ---------------------------------------------------------------------------------------------
+
 /// A program: nodes with successors, each node a list of steps, each step touching values.
 ///
 ///     node 0            node 1                 a node is an operation (one step)
@@ -21,17 +35,6 @@
 ///
 /// What the edges mean is not part of the program but of the question asked: alternatives for liveness,
 /// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
-
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
-#include <sublet/sorting.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace sublet {
 
@@ -184,6 +187,55 @@ concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effect
 /// Poorest model: archetype::program.   Ordinary models: snapshot; your IR.
 template <class P>
 concept program = has_nodes<P> && has_values<P> && has_successors<P> && has_effects<P>;
+
+// --- explain ---------------------------------------------------------------------------------------------
+
+/// Why is my type not a graph, not a program? In English, one sentence a missing piece.
+///
+///     sublet::explain_graph<my_graph>();
+///     error: static assertion failed: sublet: a graph needs target(e, g): ...
+///
+/// Include it only where you are stuck, or keep `static_assert(sublet::graph<my_graph>)` next to your type:
+/// then the error appears there and not in the first call.
+
+
+/// Compiles if and only if G is a graph; otherwise the first sentence says what to write.
+template <class G>
+constexpr bool explain_graph()
+{
+    if constexpr (!has_vertices<G>) {
+        static_assert(!needs_as_graph<G>, "sublet: a nested list is no graph by itself; wrap it: "
+                                          "as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
+        static_assert(has_vertices<G> || needs_as_graph<G>,
+                      "sublet: a graph needs vertices(g), found by argument-dependent lookup, that returns a "
+                      "pair of iterators");
+    } else if constexpr (!has_order<vertex_of<G>>) {
+        static_assert(has_order<vertex_of<G>>,
+                      "sublet: the vertices of a graph need to be copyable and ordered by <");
+    } else if constexpr (!has_out_edges<G>) {
+        static_assert(has_out_edges<G>,
+                      "sublet: a graph needs out_edges(v, g), found by argument-dependent lookup, that "
+                      "returns a pair of iterators");
+    } else {
+        static_assert(has_target<G>,
+                      "sublet: a graph needs target(e, g), found by argument-dependent lookup, that returns "
+                      "the vertex which the edge e leads to");
+    }
+    return graph<G>;
+}
+
+/// Compiles if and only if P is a program; otherwise there is a sentence for each member that is missing.
+template <class P>
+constexpr bool explain_program()
+{
+    static_assert(has_nodes<P>, "sublet: a program needs nodes() const: how many nodes there are");
+    static_assert(has_values<P>, "sublet: a program needs values() const: how many values there are");
+    static_assert(has_successors<P>,
+                  "sublet: a program needs successors(node_id) const, which returns a list of node ids");
+    static_assert(has_effects<P>, "sublet: a program needs effects(node_id, effect_sink&) const, which says "
+                                  "what a node reads and writes");
+    return program<P>;
+}
 
 } // namespace sublet
 

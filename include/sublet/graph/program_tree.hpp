@@ -13,8 +13,7 @@
 /// else: numbers of values mean nothing across programs. A tree is made body by body, or by as_tree from a
 /// program that has a fifth member, p.bodies(n).
 
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>

@@ -11,12 +11,9 @@
 /// is itself a program; functions that take a program copy any other, once, in O(V + E + touches). All of
 /// them throw precondition_error for an id out of range, and whatever the lambdas throw.
 
-#include <sublet/contract.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/csr_graph.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/graph/vertex_numbering.hpp>
-#include <sublet/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>

@@ -2,12 +2,20 @@
 #ifndef SUBLET_IMPL_PLANNED_BUFFERS_IPP
 #define SUBLET_IMPL_PLANNED_BUFFERS_IPP
 
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/planned_buffers.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/sharing/in_place.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
+
+// --- planned buffers -------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -89,5 +97,236 @@ SUBLET_DECL void put(placement const& placed, memory_plan& plan)
 }
 
 } // namespace sublet::detail
+
+// --- in place gains --------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL std::vector<in_place_gain> in_place_gains(buffer_table const& table,
+                                                      std::vector<step_id> const& steps)
+{
+    std::vector<in_place_gain> gains;
+    if (table.in_place.empty()) return gains;
+    std::vector<step_id> position_of(steps.size());
+    for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
+
+    std::vector<keyed> by_pool; // {pool, position, pair}
+    for (std::uint32_t i = 0; i != table.in_place.size(); ++i) {
+        in_place_pair const& pair = table.in_place[i];
+        buffer const& in = table.buffers[table.buffer_of[pair.in]];
+        by_pool.push_back({in.pool, position_of[pair.step], i});
+        gains.push_back({pair});
+    }
+    sort_keyed(by_pool);
+    auto const positions = static_cast<step_id>(steps.size());
+    memory_pressure levels;
+    for (std::size_t i = 0; i != by_pool.size();) {
+        auto const pool = static_cast<pool_id>(by_pool[i].key);
+        if (i == 0 || by_pool[i - 1].key != pool)
+            levels = pressure(
+                table.buffers.size(),
+                [&](buffer_id b) {
+                    buffer const& its = table.buffers[b];
+                    return its.is_planned() && its.pool == pool ? its.life : live_range{};
+                },
+                [&](buffer_id b) { return table.buffers[b].size; }, positions);
+        byte_count const here = levels.live_bytes[by_pool[i].tie];
+        auto above = [&](byte_count more) {
+            byte_count const height = checked_add(here, more);
+            return height > levels.peak ? height - levels.peak : 0;
+        };
+        std::size_t const first = i;
+        byte_count all = 0;
+        for (; i != by_pool.size() && by_pool[i].key == pool && by_pool[i].tie == by_pool[first].tie; ++i) {
+            in_place_gain& gain = gains[by_pool[i].who];
+            gain.peak_bytes = above(gain.bytes);
+            all = checked_add(all, gain.bytes);
+        }
+        for (std::size_t of_step = first; of_step != i; ++of_step)
+            gains[by_pool[of_step].who].step_peak_bytes = above(all);
+    }
+    return gains;
+}
+
+} // namespace sublet
+
+// --- placed in place -------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Which pairs of a pool are taken.
+enum class pairs_taken : std::uint8_t { all, at_peak, none };
+
+class in_place_placer {
+public:
+    in_place_placer(buffer_table const& table, std::vector<step_id> const& steps,
+                    std::vector<pool_limits> const& pools)
+        : table_(table), steps_(steps), pools_(pools)
+    {
+    }
+
+    placed_in_place place(std::vector<in_place_pair> const& pairs)
+    {
+        placed_in_place best = packed(pairs);
+        if (pairs.empty()) return best;
+        matched_ = best.gains;
+        find_bounds(best);
+        taken_.assign(bounds_.size(), pairs_taken::all);
+        for (pairs_taken next : {pairs_taken::at_peak, pairs_taken::none}) try_with(next, best);
+        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+            best.placed.pools[pool].lower_bound = bounds_[pool].bytes;
+            best.placed.pools[pool].peak_position = bounds_[pool].peak_position;
+        }
+        return best;
+    }
+
+private:
+    pool_id pool_of(in_place_pair const& pair) const
+    {
+        return table_.buffers[table_.buffer_of[pair.in]].pool;
+    }
+
+    placed_in_place packed(std::vector<in_place_pair> pairs) const
+    {
+        placed_in_place result;
+        result.problem.pools = pools_;
+        buffer_table const joined = join_in_place(table_, std::move(pairs));
+        result.gains = in_place_gains(joined, steps_);
+        result.refuted = list_planned(joined, result.plan, result.problem);
+        result.placed = pack(result.problem);
+        return result;
+    }
+
+    /// Of pools with pairs, what no plan goes below, whichever pairs it makes use of: with all that were
+    /// matched the fewest bytes are alive. A search has looked at placements of these only, so its bound is
+    /// no such.
+    void find_bounds(placed_in_place const& first)
+    {
+        bounds_.resize(first.placed.pools.size());
+        for (in_place_gain const& gain : matched_) {
+            pool_bound& its = bounds_[pool_of(gain)];
+            its.has_pairs = true;
+            its.without = larger(its.without, gain.step_peak_bytes);
+        }
+        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+            placed_pool const& found = first.placed.pools[pool];
+            pool_bound& its = bounds_[pool];
+            its.bytes = found.lower_bound;
+            its.peak_position = found.peak_position;
+            if (!its.has_pairs) continue;
+            auto life = [&](buffer_id b) {
+                placement_buffer const& buffer = first.problem.buffers[b];
+                return buffer.pool == pool ? buffer.life : live_range{};
+            };
+            byte_count unit = 1;
+            auto size = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
+            std::size_t const buffers = first.problem.buffers.size();
+            auto const positions = static_cast<step_id>(steps_.size());
+            byte_count const peak = pressure(buffers, life, size, positions).peak;
+            its.without = checked_add(its.without, peak);
+            if (found.height <= peak) continue;
+            if (found.proof.kind == proof_kind::exhausted) {
+                its.bytes = peak;
+                for (placement_buffer const& b : first.problem.buffers)
+                    if (b.pool == pool && b.pinned != no_offset)
+                        its.bytes = larger(its.bytes, b.pinned + b.size);
+            }
+            // Where all begin at multiples of one number, all but the highest take up whole ones.
+            unit = common_alignment(static_cast<pool_id>(pool));
+            if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
+            memory_pressure const whole = pressure(buffers, life, size, positions);
+            byte_count spared = 0;
+            for (buffer const& b : table_.buffers)
+                if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
+                    spared = larger(spared, align_up(b.size, unit) - b.size);
+            its.bytes = larger(its.bytes, whole.peak - spared);
+        }
+    }
+
+    /// 1 if they differ.
+    byte_count common_alignment(pool_id pool) const
+    {
+        byte_count common = 0;
+        for (buffer const& b : table_.buffers) {
+            if (!b.is_planned() || b.pool != pool) continue;
+            byte_count const its =
+                pool < pools_.size() ? combine_alignment(b.alignment, pools_[pool].alignment) : b.alignment;
+            if (common != 0 && its != common) return 1;
+            common = its;
+        }
+        return common;
+    }
+
+    bool is_worth_trying(pairs_taken next, std::size_t pool, byte_count height) const
+    {
+        pool_bound const& its = bounds_[pool];
+        if (!its.has_pairs || height <= its.bytes) return false;
+        if (next == pairs_taken::none) return its.without < height;
+        if (height - its.bytes <= its.bytes / 128) return false; // little to gain for as much time again
+        bool lowers = false, does_not = false;
+        for (in_place_gain const& gain : matched_)
+            if (pool_of(gain) == pool) (gain.step_peak_bytes != 0 ? lowers : does_not) = true;
+        return lowers && does_not;
+    }
+
+    std::vector<in_place_pair> pairs_of(std::vector<pairs_taken> const& taken) const
+    {
+        std::vector<in_place_pair> pairs;
+        for (in_place_gain const& gain : matched_) {
+            pairs_taken const which = taken[pool_of(gain)];
+            if (which == pairs_taken::all || (which == pairs_taken::at_peak && gain.step_peak_bytes != 0))
+                pairs.push_back(gain);
+        }
+        return pairs;
+    }
+
+    /// Pools do not know of each other, and what is packed again comes out the same.
+    void try_with(pairs_taken next, placed_in_place& best)
+    {
+        std::vector<pairs_taken> wanted = taken_;
+        bool is_tried = false, is_best = true, is_better = false;
+        for (std::size_t pool = 0; pool != bounds_.size(); ++pool)
+            if (is_worth_trying(next, pool, best.placed.pools[pool].height)) {
+                wanted[pool] = next;
+                is_tried = true;
+            }
+        if (!is_tried) return;
+        placed_in_place found = packed(pairs_of(wanted));
+        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+            if (wanted[pool] == taken_[pool]) continue;
+            bool const is_lower = found.placed.pools[pool].height < best.placed.pools[pool].height;
+            if (is_lower) taken_[pool] = next;
+            (is_lower ? is_better : is_best) = is_lower;
+        }
+        if (is_better) best = is_best ? std::move(found) : packed(pairs_of(taken_));
+    }
+
+    struct pool_bound {
+        bool has_pairs = false;
+        byte_count bytes = 0;
+        byte_count without = 0; // most bytes alive without any pair
+        step_id peak_position = 0;
+    };
+
+    buffer_table const& table_;
+    std::vector<step_id> const& steps_;
+    std::vector<pool_limits> const& pools_;
+    std::vector<in_place_gain> matched_;
+    std::vector<pool_bound> bounds_; // by pool
+    std::vector<pairs_taken> taken_; // by pool
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL placed_in_place place_in_place(buffer_table const& table, std::vector<in_place_pair> const& pairs,
+                                           std::vector<step_id> const& steps,
+                                           std::vector<pool_limits> const& pools)
+{
+    return detail::in_place_placer(table, steps, pools).place(pairs);
+}
+
+} // namespace sublet
 
 #endif

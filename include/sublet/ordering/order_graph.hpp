@@ -2,6 +2,56 @@
 #ifndef SUBLET_ORDERING_ORDER_GRAPH_HPP
 #define SUBLET_ORDERING_ORDER_GRAPH_HPP
 
+/// An order problem as a graph of nodes with bytes, the peak of an order, and what all orders are compared
+/// by.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/detail/overwrite_matching.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+// --- node order ------------------------------------------------------------------------------------------
+
+/// An order for the nodes of a program, what it needs, and how far that is from what any order needs.
+///
+///     lower_bound <= peak <= given_peak         optimal, and proved to be, where the first two are equal
+
+namespace sublet {
+
+/// How an order was found.
+enum class order_method : std::uint8_t {
+    listed,        ///< as the program lists its nodes, wherever that is possible
+    longest_path,  ///< whoever has the longest path to an end first
+    breadth_first, ///< what has been ready longest
+    depth_first,   ///< what has become ready last
+    on_demand,     ///< backwards from the ends: what a node needs right before it
+    least_peak,    ///< of what is ready that which needs least
+    reversed,      ///< likewise, from the ends to the beginning
+    exact,         ///< by search among all orders
+    improved       ///< from one of these, stretch by stretch
+};
+
+struct node_order {
+    std::vector<node_id> order;                         ///< every node once, each behind those it waits for
+    byte_count peak = 0;                                ///< of `order`: most bytes alive at any time
+    byte_count given_peak = 0;                          ///< of the order that the program is listed in
+    byte_count lower_bound = 0;                         ///< what no order goes below
+    order_method found_by = order_method::listed;       ///< `order`
+    std::optional<dependence_violation> violation = {}; ///< there is no order; then all else is of no use
+
+    [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
+};
+
+// --- order graph -----------------------------------------------------------------------------------------
+
 /// What every search for a good order looks at: which nodes wait for which, and what each of them does to
 /// memory.
 ///
@@ -17,20 +67,6 @@
 /// their views. A buffer takes its bytes when the first step of an order touches it and gives them back after
 /// the last that does; which step that is, only the order says.
 
-#include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/overwrite_matching.hpp>
-#include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
-
-namespace sublet {
 
 struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
@@ -73,6 +109,140 @@ struct order_graph {
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
 [[nodiscard]] order_graph order_graph_of(snapshot const& p, plan_options const& options);
+
+// --- topological -----------------------------------------------------------------------------------------
+
+/// The listed order, or where a program cannot run so, the nearest to it that it can run in.
+///
+///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: whoever is listed first of those
+///                             └───► 2              that need not wait
+///
+/// Of all nodes that may run next always that with the lowest rank: every order that a program can run in
+/// comes of some rank, the listed one of the place in the list.
+///
+/// Source: Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962.
+
+
+/// By node: its place in the listed order.
+[[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
+
+/// Of the nodes that wait for none the lowest rank runs first; of equal ranks, what is listed first.
+///
+/// Requires:   `rank` has an entry for each node; the graph has no violation.
+/// Complexity: O(E + V log V).
+[[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
+                                                 std::vector<std::uint64_t> const& rank);
+
+/// Ensures:    the listed order itself, if the program can run in it.
+/// Complexity: O(V + E) then, else O(E + V log V).
+[[nodiscard]] std::vector<node_id> topological(order_graph const& g);
+
+// --- peak walk -------------------------------------------------------------------------------------------
+
+/// Run the nodes of a program one after the other, and see how many bytes that needs.
+///
+///     run     live before   while it runs       live behind
+///      0           0          64  a                 64
+///      1          64          96  a b               96         b is 32 bytes, and a is needed once more
+///      2          96         128  a b c             64         a dies
+///      3          64          64  b c                0         peak 128
+///
+/// What is alive behind a set of nodes does not depend on the order in which they ran, so a step back is as
+/// easy as a step forward, and a search may go both ways.
+
+
+/// The live bytes are those of lifetimes(), gather_buffers() and take_in_place(), for the order in which the
+/// nodes are run.
+///
+/// Requires:   nodes run once each, behind all those that they wait for; the graph has no violation and
+///             outlives the walk.
+/// Complexity: a run, and a step back, is linear in the node's touches, and match_overwrites() for each step
+///             that has pairs. O(steps + buffers) memory.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+class peak_walk {
+public:
+    explicit peak_walk(order_graph const& g);
+
+    /// Bytes alive behind all nodes that have run.
+    [[nodiscard]] byte_count live() const { return live_; }
+    /// The most bytes alive at any time so far.
+    [[nodiscard]] byte_count peak() const { return peak_; }
+    [[nodiscard]] std::size_t ran() const { return log_.size(); }
+    /// How many steps that touch a buffer have not run.
+    [[nodiscard]] std::uint32_t remaining(buffer_id b) const { return remaining_[b]; }
+
+    /// Run a node. Returns the most bytes alive while it runs.
+    byte_count run(node_id n);
+
+    /// As if the last node had not run.
+    void step_back();
+
+    /// What run(n) would return.
+    [[nodiscard]] byte_count peak_of(node_id n)
+    {
+        byte_count const most = run(n);
+        step_back();
+        return most;
+    }
+
+private:
+    struct record {
+        node_id node;
+        byte_count live, peak; // before
+    };
+
+    [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !g_.is_kept[b]; }
+
+    byte_count run_step(step_id s);
+
+    /// Bytes of results that are written over operands which die, and would else be there besides.
+    byte_count saved(step_id s, bool is_first);
+
+    order_graph const& g_;
+    std::vector<std::uint32_t> remaining_; // by buffer: steps
+    std::vector<record> log_;
+    std::vector<overwrite_pair> candidates_;
+    byte_count live_ = 0, peak_ = 0, only_at_first_ = 0;
+    std::size_t steps_ = 0;
+};
+
+/// The most bytes alive at any time if the nodes run in this order.
+///
+/// Requires:   `order` names every node once, each behind all those that it waits for.
+/// Complexity: O(touches), and match_overwrites() for each step that has pairs.
+[[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);
+
+// --- order contest ---------------------------------------------------------------------------------------
+
+/// Several orders enter, the one with the least peak stays.
+///
+///     listed 128    depth first 112    longest path 144    reversed 96        reversed wins, listed was 128
+
+
+class order_contest {
+public:
+    /// The listed order is in it from the beginning, or the nearest to it that can run; `floor`: no order has
+    /// a lower peak. A graph without any order has the same violation in the result.
+    ///
+    /// Requires: the graph outlives the contest.
+    explicit order_contest(order_graph const& g, byte_count floor = 0);
+
+    /// Returns whether it is better than all before; of equal ones the first stays.
+    bool enter(std::vector<node_id> order, order_method how);
+    /// The same order backwards.
+    bool enter_reversed(std::vector<node_id> const& mirrored, order_method how)
+    {
+        return enter({mirrored.rbegin(), mirrored.rend()}, how);
+    }
+
+    [[nodiscard]] node_order const& best() const { return best_; }
+    /// Nobody can win any more.
+    [[nodiscard]] bool is_over() const { return best_.violation || best_.peak <= best_.lower_bound; }
+
+private:
+    order_graph const& g_;
+    node_order best_;
+};
 
 } // namespace sublet
 

@@ -14,10 +14,9 @@
 /// Without a time limit the same problem and options have the same answer on every machine, and on however
 /// many threads. This is the only call that looks at a clock.
 
-#include <sublet/per_value.hpp>
+#include <sublet/placement/detail/clocked.hpp>
 #include <sublet/placement/problem.hpp>
-#include <sublet/placement/result.hpp>
-#include <sublet/placement/search_listener.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -2,6 +2,49 @@
 #ifndef SUBLET_PLACEMENT_PLACE_CONCURRENTLY_HPP
 #define SUBLET_PLACEMENT_PLACE_CONCURRENTLY_HPP
 
+/// Offsets if only a partial order of the steps is known, and offsets for slots one after the other.
+
+#include <sublet/detail/live_range_lists.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
+#include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+// --- stack slots -----------------------------------------------------------------------------------------
+
+/// Slots as a placement: in each pool one above the other, so that whoever shares a slot shares its address.
+///
+///     slot  bytes  alignment            pool 0   [ slot 1: 96 bytes ][ slot 0: 40 bytes ]
+///       0     40           8            pool 1   [ slot 2: 64 bytes ]
+///       1     96          64
+///       2     64           8
+///
+/// The coarsest alignments come first: where they are powers of two and sizes are multiples of them, no
+/// byte is lost between slots.
+
+namespace sublet {
+
+/// The offset of each buffer's slot; `bounds`, by pool, is what is known to be the least.
+///
+/// Requires:   `slots` has an entry for each buffer of the problem, `no_slot` only for 0 bytes; buffers of a
+///             slot are of one pool and no larger than it.
+/// Ensures:    a slot begins at a multiple of the alignments of its pool and of all its tenants; slots of
+///             equal alignment keep their order. Pins and lives are not looked at.
+/// Complexity: O(buffers + slots log slots).
+/// Throws:     precondition_error if the slots of a pool end beyond 64 bits, or a common alignment does.
+[[nodiscard]] placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
+                                    std::vector<byte_count> const& bounds = {});
+
+// --- place concurrently ----------------------------------------------------------------------------------
+
 /// An offset for every buffer, for steps that run as soon as they may: buffers of which neither gives its
 /// bytes to the other lie apart, in as low an arena a pool as is quickly found.
 ///
@@ -16,27 +59,6 @@
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
-#include <sublet/analysis/live_range_lists.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/live_range.hpp>
-#include <sublet/placement/concurrent_orders.hpp>
-#include <sublet/placement/conflicts.hpp>
-#include <sublet/placement/fit.hpp>
-#include <sublet/placement/fit_concurrently.hpp>
-#include <sublet/placement/placed_by_range.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/placement/result.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-namespace sublet {
 
 struct place_concurrently_options {
     std::vector<byte_count> bounds = {};   ///< by pool: the height that is low enough; none: not known
@@ -131,7 +153,7 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
 
 } // namespace detail
 
-/// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/later_conflicts.hpp);
+/// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
 ///             where `fallback` is given, it is valid. The lives in the problem are not looked at.
 /// Ensures:    buffers of one pool of which neither gives to the other do not overlap in bytes, offsets are
 ///             aligned and pins kept. No pool is higher than by the fallback. Same problem and options, same
@@ -222,5 +244,9 @@ template <class Lives>
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/place_concurrently.ipp>
+#endif
 
 #endif

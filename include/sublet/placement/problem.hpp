@@ -2,6 +2,17 @@
 #ifndef SUBLET_PLACEMENT_PROBLEM_HPP
 #define SUBLET_PLACEMENT_PROBLEM_HPP
 
+/// Buffers with sizes and lives to be given offsets, and the offsets.
+
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// --- problem ---------------------------------------------------------------------------------------------
+
 /// Dynamic storage allocation: rectangles that may slide up and down, but not in time.
 ///
 ///     offset
@@ -24,13 +35,6 @@
 ///
 /// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
 /// position are a lower bound, and often reached.
-
-#include <sublet/live_range.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <vector>
 
 namespace sublet {
 
@@ -80,6 +84,87 @@ struct placement_problem {
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
 [[nodiscard]] std::size_t pool_count(placement_problem const& problem);
+
+// --- result ----------------------------------------------------------------------------------------------
+
+/// What a placement is returned as: offsets, heights, and for each pool a proof of how low it cannot be.
+///
+///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
+///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
+///     limit        does not fit, and that nothing fits is not proved: a limit struck, or windows let buffers
+///                  be threaded through each other (problem.hpp)
+///     infeasible   the proof needs more than the pool has: nothing fits
+///
+/// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
+/// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
+/// with what places.
+
+
+enum class placement_objective : std::uint8_t {
+    minimize, ///< as low as can be
+    fit       ///< within the capacities: whatever fits is optimal
+};
+
+/// From good to bad.
+enum class placement_status : std::uint8_t { optimal, feasible, limit, infeasible };
+
+/// Why no placement of a pool is lower than `bytes`.
+enum class proof_kind : std::uint8_t {
+    nothing,        ///< 0 bytes need no reason
+    live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
+    top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
+    exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded (problem.hpp)
+    given,          ///< who asked for a placement knew
+    pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
+    pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
+    parts_clash     ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
+};
+
+struct placement_proof {
+    proof_kind kind = proof_kind::nothing;
+    byte_count bytes = 0; ///< `no_limit`: at no height
+    step_id position = 0;
+    std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
+};
+
+struct placed_pool {
+    byte_count height = 0;
+    byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
+    step_id peak_position = 0;  ///< the first with the most bytes alive
+    std::uint32_t packings = 0; ///< orders tried
+    std::uint64_t nodes = 0;    ///< of the search
+    placement_proof proof = {};
+    placement_status status = placement_status::optimal;
+};
+
+struct placement {
+    std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
+    std::vector<placed_pool> pools = {}; ///< by pool
+    std::vector<pool_id> pool_of = {};   ///< by buffer, if there were choices; else it is in its own
+    placement_status status = placement_status::optimal; ///< of all pools the worst
+    pool_id pool = 0;                                    ///< the first with that status
+    byte_count cost = 0;                                 ///< of the pools chosen
+    byte_count cost_bound = 0;                           ///< if all were in their cheapest pools
+    byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
+    bool is_cut_short = false; ///< place_concurrently(): its visits were spent before its orders were tried
+    bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
+};
+
+namespace detail {
+
+/// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
+[[nodiscard]] constexpr placement_status status_of(byte_count height, byte_count bound,
+                                                   byte_count capacity) noexcept
+{
+    if (bound > capacity || bound == no_limit) return placement_status::infeasible;
+    if (height > capacity) return placement_status::limit;
+    return height == bound ? placement_status::optimal : placement_status::feasible;
+}
+
+/// The worst of all pools, and the first that has it.
+void sum_up(placement& all);
+
+} // namespace detail
 
 } // namespace sublet
 

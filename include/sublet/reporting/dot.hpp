@@ -18,12 +18,12 @@
 /// slots.slot_of[plan.buffer_of[v]], where the value has a buffer. Colours follow from the slot's number
 /// alone, by integers: hues a golden section apart, so that the next slot is never like the last one.
 
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/detail/text.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>

@@ -17,13 +17,11 @@
 /// it is; large ones carry their name. Colours tell neighbours apart, or what kind of operation has made the
 /// contents: svg_kinds.hpp.
 
-#include <sublet/contract.hpp>
+#include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/detail/svg_canvas.hpp>
+#include <sublet/reporting/detail/svg_map.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/reporting/svg_canvas.hpp>
-#include <sublet/reporting/svg_kinds.hpp>
-#include <sublet/reporting/svg_map.hpp>
-#include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

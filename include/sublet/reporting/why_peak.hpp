@@ -15,11 +15,10 @@
 /// without it none is above what is left of that one. Outside its life nothing changes, and the highest
 /// levels up to and from each position answer for all buffers at once: nothing is planned or swept again.
 
+#include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/reporting/text.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>

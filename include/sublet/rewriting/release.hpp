@@ -2,6 +2,24 @@
 #ifndef SUBLET_REWRITING_RELEASE_HPP
 #define SUBLET_REWRITING_RELEASE_HPP
 
+/// When storage can be given back, for executors that allocate as they go: in order, along control flow,
+/// concurrently.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// --- release ---------------------------------------------------------------------------------------------
+
 /// When storage can be given back, for executors that allocate as they go.
 ///
 ///     0: def a                     a is released after 2, its last touch,
@@ -15,19 +33,6 @@
 /// release_flow.hpp where successors are alternatives.
 ///
 /// Source: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete.
-
-#include <sublet/analysis/lifetimes.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace sublet {
 
@@ -92,6 +97,81 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
 /// By position, where a step stands after insert_releases() has put in one operation for each of its calls.
 [[nodiscard]] std::vector<step_id> shifted_positions(release_points const& points,
                                                      std::vector<step_id> const& order = {});
+
+// --- release flow ----------------------------------------------------------------------------------------
+
+/// When storage can be given back where successors are alternatives: on every path once, and as early as that
+/// path allows.
+///
+///        0: def a, def b       b is released after its use in 1; and on the edge from 0 to 2, where nobody
+///        /      \              needs it any more, and 0 could not know
+///     1: use b   2: use a      a is released after 2, and on the edge from 0 to 1
+///        \      /
+///        3                     what all edges to a node release, it releases where it begins
+///
+/// What is dead behind a touch is released after that step. What is alive where a node ends, and not where a
+/// successor begins, dies on the edge: as in a loop, which keeps what it needs until it is left.
+///
+/// Source: liveness as in Appel, "Modern compiler implementation", 1998; releases on edges are the drops of
+/// reference counting compilers, Reinking, Xie, de Moura and Leijen, "Perceus", PLDI 2021.
+
+
+/// On the way from one node to another, after what is used at the end of the first.
+struct edge_release {
+    node_id from = no_node;
+    node_id to = no_node;
+    buffer_id what = no_buffer;
+    friend bool operator==(edge_release, edge_release) = default;
+};
+
+struct flow_release_points {
+    csr_rows after;                    ///< by step: what it releases when it has ended, ascending
+    csr_rows at_entry;                 ///< by node: what is released before its first step, ascending
+    std::vector<edge_release> on_edge; ///< ascending by `to`, `from`, `what`; parallel edges are one
+    std::vector<buffer_id> at_start;   ///< given, and not needed where the program begins
+};
+
+/// The release points of a control-flow graph. `buffer_of`, by value, is `no_buffer` for what is not
+/// released; `role` has an entry a value.
+///
+/// Requires:   a value that is read on some path before it is written is given.
+/// Ensures:    on every path from node 0 a buffer is there when it is touched, if it was allocated where it
+///             was first written since it was last released, or given; it is released once for each
+///             allocation, where the last touch of any of its values that the path can still lead to has
+///             been. Buffers with an output or an external value are not released.
+/// Complexity: that of liveness, and O(sum over edges of what is alive at their ends + touches).
+/// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
+[[nodiscard]] flow_release_points flow_releases(snapshot const& p, std::size_t buffers,
+                                                std::vector<buffer_id> const& buffer_of,
+                                                std::vector<value_role> const& role);
+
+// --- release concurrent ----------------------------------------------------------------------------------
+
+/// When storage can be given back if steps run whenever they may: counters, as few and as short as can be.
+///
+///         ┌──► 1: use a, def b ──┐         a has a counter of 2, which 1 and 2 lower: whoever is later
+///     0 ──┤                      ├──► 3    brings it to zero, and releases
+///         └──► 2: use a, def c ──┘         b and c have one of 1; if 3 used a as well, so would a
+///
+/// No step knows whether it is the last to touch a buffer. But those that another touch of it follows, in
+/// every execution, need not be asked. The others each lower a counter, set before the program runs.
+///
+/// Source: the reference counts of Apache SINGA's scheduler, which were only right for its one order; here
+/// who counts follows from happens-before.
+
+
+/// The release points of a program whose steps run whenever they may.
+///
+/// Requires:   `g` is the graph of `p`, without violation; `role` has an entry a value.
+/// Ensures:    a buffer's counter is lowered by the steps that touch it and that no other step which touches
+///             it follows in every execution; so it comes to zero when the last touch has ended, and whatever
+///             is left out would release it too early in some. What is kept is not released.
+/// Complexity: O(values + steps + touches) time and what happens_before() takes, and for a buffer of k
+///             touches over w positions another min(k^2 log, those w and their edges).
+/// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
+[[nodiscard]] release_points concurrent_releases(snapshot const& p, dependence_graph const& g,
+                                                 std::size_t buffers, std::vector<buffer_id> const& buffer_of,
+                                                 std::vector<value_role> const& role);
 
 } // namespace sublet
 

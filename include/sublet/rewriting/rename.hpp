@@ -2,6 +2,29 @@
 #ifndef SUBLET_REWRITING_RENAME_HPP
 #define SUBLET_REWRITING_RENAME_HPP
 
+/// Writes a slot plan back into a program, or a tree of programs, and says what shares what.
+
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/detail/text.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// --- rename ----------------------------------------------------------------------------------------------
+
 /// Write a slot plan back into a program: what shares a slot is called by one name.
 ///
 ///     before               slots           after
@@ -20,20 +43,6 @@
 ///
 /// Sources: Caffe2's memonger (`apply_assignments`, "Net was already memongered"), and PaddlePaddle's memory
 /// transpiler, which renames from one operation on: a version by another name.
-
-#include <sublet/analysis/versions.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/per_value.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/plan_options.hpp>
-#include <sublet/units.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
 namespace sublet {
 
@@ -133,6 +142,281 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 ///
 /// Complexity: O(V + E + touches) time and memory.
 [[nodiscard]] snapshot renamed_program(versioned_program const& made, slot_renaming const& names);
+
+// --- rename tree -----------------------------------------------------------------------------------------
+
+/// Rename what shares a slot in a program and in the programs that its steps hold, to any depth.
+///
+///     0: def x                         0: def s
+///     1: loop ───────────┐ captures    1: loop ───────────┐ is told: x is s now
+///     2: use y           │ x           2: use y           │
+///                        └ use x                          └ use s
+///
+/// A captured value is the outer one, so its new name goes down into the bodies with it, and whoever holds
+/// the body has to know: a list of captures, or the bindings of a loop, name it again. What a body has for
+/// itself may share a slot with what is outside, if both are never there at once.
+///
+/// Plans for a tree are made of the flat program (flatten.hpp), where a value written in several places is
+/// one value and paths are alternatives. So here names are given to values and not to versions.
+///
+/// Source: Caffe2's memonger, which renames in the step nets of recurrent operators, forward and backward,
+/// and tells the operator by an argument `<name>.rename`.
+
+
+/// Which of the names in a binding of a body.
+enum class binding_part : std::uint8_t { inner, initial, next, result };
+
+/// What is told of a tree's new names.
+///
+/// Semantics:      new name k takes the place of: operand i of a use, or of a def, of a step, counted as
+///                 rename() counts; both names of capture i of a body; a name in binding i of a body.
+/// Ordinary model: a struct that holds a reference to the user's IR.
+template <class R>
+concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::size_t i, std::size_t k) {
+                           r.set_input(p, s, i, k);
+                           r.set_output(p, s, i, k);
+                           r.set_at_end(p, n, i, k);
+                           r.set_capture(p, i, k);
+                           r.set_binding(p, i, binding_part::inner, k);
+                       };
+
+/// The versions of a program in which every value is one: what name_slots() takes of a flat tree, and of any
+/// other program that has been planned for control flow.
+///
+/// Complexity: O(values), and a copy of the program.
+[[nodiscard]] versioned_program values_as_versions(snapshot const& p, plan_options const& options);
+
+/// Tell a tree its new names; `names` are of the values of `flat`, which is this tree.
+///
+/// Ensures:    programs come parents first, steps ascend, and of a step inputs come before outputs; then the
+///             uses at the ends of nodes; before all that, captures and bindings of the program itself. What
+///             keeps its name is not mentioned.
+/// Complexity: O(touches, captures and bindings of all programs).
+/// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
+template <tree_renamer Renamer>
+void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
+                 Renamer& renamer)
+{
+    SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
+                   "sublet: these are names of others");
+    for (program_id i = 0; i != tree.size(); ++i) {
+        auto tell = [&names](value_id flat_value, auto set) {
+            value_id const name = names.name_of[flat_value];
+            if (name >= names.values) set(std::size_t{name} - names.values);
+        };
+        std::vector<value_id> const& inner = flat.flat_of[i];
+        SUBLET_EXPECTS(inner.size() == tree.program_of(i).values(), "sublet: these are names of others");
+        if (i != 0) {
+            program_body const& body = tree.body(i);
+            std::vector<value_id> const& outer = flat.flat_of[body.parent];
+            for (std::size_t c = 0; c != body.captures.size(); ++c)
+                tell(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
+            for (std::size_t b = 0; b != body.bindings.size(); ++b) {
+                auto part = [&](std::vector<value_id> const& of, value_id v, binding_part which) {
+                    if (v != no_value)
+                        tell(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
+                };
+                body_binding const binding = body.bindings[b];
+                part(inner, binding.inner, binding_part::inner);
+                part(outer, binding.initial, binding_part::initial);
+                part(inner, binding.next, binding_part::next);
+                part(outer, binding.result, binding_part::result);
+            }
+        }
+        snapshot const& p = tree.program_of(i);
+        for (step_id s = 0; s != p.steps(); ++s) {
+            std::size_t inputs = 0, outputs = 0;
+            for (touch t : p.touches(s)) {
+                bool const is_def = t.kind == touch_kind::def;
+                std::size_t const operand = is_def ? outputs++ : inputs++;
+                tell(inner[t.value], [&](std::size_t k) {
+                    if (is_def) renamer.set_output(i, s, operand, k);
+                    else renamer.set_input(i, s, operand, k);
+                });
+            }
+        }
+        if (p.edge_uses().empty()) continue;
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            std::size_t operand = 0;
+            for (edge_use u : p.edge_uses(n)) {
+                tell(inner[u.value], [&](std::size_t k) { renamer.set_at_end(i, n, operand, k); });
+                ++operand;
+            }
+        }
+    }
+}
+
+// --- unused names ----------------------------------------------------------------------------------------
+
+/// Numbers that make names which nobody has.
+///
+///     prefix "slot"      in use: conv1, slot0, slot2, slot07        unused: slot1, slot3, slot4 ...
+///
+/// Names of slots stand beside all the names of a program, which come from files and from other planners. So
+/// they are looked at, and whatever reads like one of ours is left out: no prefix has to be believed in.
+///
+/// Source: what Caffe2's memonger left to chance (`__m<i>_shared`): planned twice in one scope, values that
+/// had nothing to do with each other became one.
+
+
+/// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
+/// leading zeros, and fits 64 bits. What an earlier renaming may have made.
+[[nodiscard]] constexpr std::optional<std::uint64_t> number_behind(std::string_view prefix,
+                                                                   std::string_view name)
+{
+    if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return std::nullopt;
+    name.remove_prefix(prefix.size());
+    if (name[0] == '0' && name.size() != 1) return std::nullopt;
+    std::uint64_t number = 0;
+    for (char c : name) {
+        if (c < '0' || c > '9') return std::nullopt;
+        auto const digit = static_cast<std::uint64_t>(c - '0');
+        if (number > (~std::uint64_t{0} - digit) / 10) return std::nullopt;
+        number = 10 * number + digit;
+    }
+    return number;
+}
+
+/// The lowest `count` numbers that make a name which is none of `names` names, `name_of(0)` and so on.
+///
+/// Ensures:    ascending. A name of more than one writer may be listed more than once.
+/// Complexity: O(characters + names log names + count) time, O(names + count) memory.
+/// Throws:     whatever `name_of` throws.
+template <name_function Names>
+[[nodiscard]] std::vector<std::uint64_t> unused_names(std::string_view prefix, std::size_t count,
+                                                      std::size_t names, Names name_of)
+{
+    std::vector<std::uint64_t> taken;
+    std::vector<char> text;
+    for (std::size_t i = 0; i != names; ++i) {
+        detail::read_name(text, name_of, static_cast<value_id>(i));
+        if (auto const number = number_behind(prefix, std::string_view(text.data(), text.size())))
+            taken.push_back(*number);
+    }
+    sort_ascending(taken);
+    std::vector<std::uint64_t> unused;
+    std::size_t next = 0;
+    for (std::uint64_t number = 0; unused.size() != count; ++number) {
+        while (next != taken.size() && taken[next] < number) ++next;
+        if (next == taken.size() || taken[next] != number) unused.push_back(number);
+    }
+    return unused;
+}
+
+// --- sharing log -----------------------------------------------------------------------------------------
+
+/// Who has moved in where whom left, and what that saves.
+///
+///     a: 64 B opens slot 0
+///     b: 32 B opens slot 1
+///     c: 48 B takes slot 0 from a, saves 48 B
+///     d: 40 B takes slot 1 from b, which grows by 8 B, saves 32 B
+///     4 values in 2 slots, 2 of them shared: 104 B instead of 184 B
+///
+/// What somebody saves is its own size, less what its slot has to grow for it: so the lines add up to what is
+/// saved in all.
+///
+/// Sources: the log lines of Caffe2's memonger (saved bytes, shared blobs) and of PaddlePaddle's memory
+/// transpiler (what replaced what, on request).
+
+
+struct sharing_entry {
+    value_id value = no_value;
+    value_id from = no_value; ///< who had the slot before; `no_value`: nobody
+    slot_id slot = no_slot;
+    byte_count bytes = 0;
+    byte_count growth = 0;    ///< of the slot, for this value; all of it for the first
+    bool is_in_place = false; ///< it is written by a step that uses `from`
+
+    [[nodiscard]] byte_count saved() const { return bytes - growth; }
+    friend bool operator==(sharing_entry const&, sharing_entry const&) = default;
+};
+
+struct sharing_log {
+    std::vector<sharing_entry> entries; ///< in the order in which values are defined; given ones first
+    slot_id slots = 0;                  ///< that have a tenant
+    slot_id shared = 0;                 ///< that have more than one
+    byte_count naive_bytes = 0;         ///< of all values together
+    byte_count slot_bytes = 0;          ///< of all slots together
+
+    [[nodiscard]] byte_count saved() const { return naive_bytes - slot_bytes; }
+};
+
+/// What a plan of slots does, told in the order in which the steps run (empty: as they are numbered).
+///
+/// `plan` and `options` are by value: share_by_tokens makes such a plan of a program; one of buffers has to
+/// be told to their values first.
+///
+/// Ensures:    there is an entry for every value that has a slot and is no view; the bytes that entries save
+///             add up to saved().
+/// Complexity: O(values log values + steps + touches).
+/// Throws:     precondition_error if a table has not one entry a value, a size is not known, or a sum exceeds
+///             64 bits.
+[[nodiscard]] sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
+                                      std::vector<node_id> const& order = {});
+
+/// Only what is about one value: where it moved in, and who came after it.
+[[nodiscard]] std::vector<sharing_entry> trace(sharing_log const& log, value_id v);
+
+/// Writes one line, with the names of values.
+template <text_stream Stream, name_function Names = detail::own_id>
+void write_entry(Stream& stream, sharing_entry const& e, Names name_of = {})
+{
+    detail::plain_text<Stream> out{stream};
+    std::vector<char> text;
+    auto write_name = [&](value_id v) {
+        detail::read_name(text, name_of, v);
+        detail::keep_printable(text);
+        for (char c : text) out << c;
+    };
+    write_name(e.value);
+    out << ": ";
+    detail::write_bytes(out, e.bytes);
+    out << (e.from == no_value ? " opens"
+            : e.is_in_place    ? " is written over"
+                               : " takes")
+        << " slot " << e.slot;
+    if (e.from != no_value) {
+        out << (e.is_in_place ? ", in place of " : " from ");
+        write_name(e.from);
+        if (e.growth != 0) {
+            out << ", which grows by ";
+            detail::write_bytes(out, e.growth);
+        }
+        out << ", saves ";
+        detail::write_bytes(out, e.saved());
+    }
+    out << '\n';
+}
+
+/// Writes the last line: how many values are in how many slots, and the bytes.
+template <text_stream Stream>
+void write_total(Stream& stream, sharing_log const& log)
+{
+    detail::plain_text<Stream> out{stream};
+    out << log.entries.size() << " values in " << log.slots << " slots, " << log.shared
+        << " of them shared: ";
+    detail::write_bytes(out, log.slot_bytes);
+    out << " instead of ";
+    detail::write_bytes(out, log.naive_bytes);
+    out << '\n';
+}
+
+/// Writes all of it, a line for each value and one for the total.
+template <text_stream Stream, name_function Names>
+void write_log(Stream& stream, sharing_log const& log, Names name_of)
+{
+    for (sharing_entry const& e : log.entries) write_entry(stream, e, name_of);
+    write_total(stream, log);
+}
+
+/// The same, values by their numbers.
+template <text_stream Stream>
+Stream& operator<<(Stream& stream, sharing_log const& log)
+{
+    write_log(stream, log, detail::own_id{});
+    return stream;
+}
 
 } // namespace sublet
 

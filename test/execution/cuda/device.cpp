@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/cuda/device.hpp>
+#include <sublet/execution/cuda.hpp>
 
 #include "cuda/fake_runtime.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/cuda/graph.hpp>
+#include <sublet/execution/detail/cuda_memory.hpp>
 
 #include "cuda/fake_runtime.hpp"
 
-#include <sublet/execution/cuda/device.hpp>
+#include <sublet/execution/cuda.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/cuda/pool.hpp>
+#include <sublet/execution/detail/cuda_memory.hpp>
 
 #include "cuda/fake_runtime.hpp"
 #include "dice.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/capture.hpp>
+#include <sublet/execution/run_options.hpp>
 
 #include "../../simple_device.hpp"
 #include "../../stream_diamond.hpp"
 
 #include <sublet/execution/streams.hpp>
-#include <sublet/execution/synthetic.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/check_schedule.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
 
 #include "../../op_list.hpp"
 
-#include <sublet/execution/stream/schedule.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/knowledge.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/pool.hpp>
-
-#include <sublet/execution/stream/simulated_device.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include "../../dice.hpp"
 #include "../../lender.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/queues.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include <doctest/doctest.h>
 

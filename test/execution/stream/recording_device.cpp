@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/recording_device.hpp>
+#include <sublet/testing/recording_device.hpp>
 
-#include <sublet/execution/stream/simulated_device.hpp>
+#include <sublet/testing/simulated_device.hpp>
 
 #include "../../stream_conformance.hpp"
 

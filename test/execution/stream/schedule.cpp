@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/schedule.hpp>
+#include <sublet/execution/detail/stream_schedule.hpp>
 
 #include "../../dice.hpp"
 #include "../../op_list.hpp"
 #include "../../random_program.hpp"
 
-#include <sublet/concurrent_planner.hpp>
-#include <sublet/planner.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/stream/storage.hpp>
+#include <sublet/execution/detail/stream_desk.hpp>
 
 #include "../../op_list.hpp"
 #include "../../simple_device.hpp"

@@ -3,12 +3,11 @@
 #define SUBLET_ANALYSIS_IMPL_ANTICHAIN_IPP
 
 #include <sublet/analysis/antichain.hpp>
-#include <sublet/analysis/giving_network.hpp>
-#include <sublet/analysis/resting_flow.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/analysis/detail/giving_network.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/sorting.hpp>
+#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -3,11 +3,18 @@
 #define SUBLET_ANALYSIS_IMPL_DEPENDENCES_IPP
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/contract.hpp>
+#include <sublet/detail/range_sets.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
+
+// --- dependences -----------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -215,6 +222,233 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     g.position_of.reserve(p.steps());
     for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(place[points.last(s)]);
     return g;
+}
+
+} // namespace sublet
+
+// --- concurrent lifetimes --------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
+SUBLET_DECL void append_extreme(csr_rows& to, std::vector<step_id> const& row,
+                                std::vector<unsigned char> const& is_touch, csr_rows const& edges)
+{
+    // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
+    // walk.
+    constexpr std::size_t looks = 16;
+    for (std::size_t i = 0; i != row.size(); ++i) {
+        if (i != 0 && row[i] == row[i - 1]) continue;
+        bool is_extreme = true;
+        std::size_t looked = 0;
+        for (step_id next : edges[row[i]]) {
+            if (looked++ == looks) break;
+            if (is_touch[next]) is_extreme = false;
+        }
+        if (is_extreme) to.append(row[i]);
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
+                                                  std::size_t buffers,
+                                                  std::vector<buffer_id> const& buffer_of,
+                                                  std::vector<value_role> const& role)
+{
+    SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
+                   "sublet: a table has not one entry for each value");
+    auto const positions = static_cast<step_id>(g.positions());
+    auto each = [&](bool defs, auto add) { // by ascending position
+        for (step_id at = 0; at != positions; ++at) {
+            step_id const s = g.step_at[at];
+            bool const is_late = g.position_of[s] == at;
+            for (touch t : p.touches(s)) {
+                if ((t.kind == touch_kind::use_early) == is_late) continue;
+                if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch_kind::def))
+                    add(buffer_of[t.value], at);
+            }
+        }
+    };
+    csr_rows const defs = csr_rows::gathered(buffers, [&](auto add) { each(true, add); });
+    csr_rows const touches = csr_rows::gathered(buffers, [&](auto add) {
+        each(false, add);
+        for (edge_use u : p.edge_uses())
+            if (buffer_of[u.value] != no_buffer)
+                add(buffer_of[u.value], g.position_of[p.steps_of(u.pred).last - 1]);
+    });
+    std::vector<unsigned char> is_given(buffers), is_kept(buffers);
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (buffer_of[v] == no_buffer) continue;
+        if (sublet::is_given(role[v])) is_given[buffer_of[v]] = 1;
+        if (has_role(role[v], value_role::output)) is_kept[buffer_of[v]] = 1;
+    }
+
+    concurrent_lives lives;
+    lives.positions = positions;
+    lives.begins.reserve(buffers, buffers);
+    lives.ends.reserve(buffers, buffers);
+    std::vector<unsigned char> is_touch(positions);
+    std::vector<step_id> row;
+    for (buffer_id b = 0; b != buffers; ++b) {
+        for (step_id at : touches[b]) is_touch[at] = 1;
+        if (!is_given[b]) {
+            row.assign(defs[b].begin(), defs[b].end());
+            detail::append_extreme(lives.begins, row, is_touch, g.before);
+        }
+        lives.begins.close_row();
+        if (is_kept[b]) {
+            lives.ends.append(positions);
+        } else {
+            row.assign(touches[b].begin(), touches[b].end());
+            if (!p.edge_uses().empty()) std::sort(row.begin(), row.end()); // those come after all others
+            detail::append_extreme(lives.ends, row, is_touch, g.after);
+        }
+        lives.ends.close_row();
+        for (step_id at : touches[b]) is_touch[at] = 0;
+    }
+    return lives;
+}
+
+} // namespace sublet
+
+// --- unreached -------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL void intersect_behind(std::vector<live_range>& ranges, step_id from,
+                                  std::span<live_range const> others, std::vector<live_range>& old)
+{
+    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
+    if (to == ranges.size()) return;
+    old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
+    ranges.resize(to + old.size() + others.size() + 1);
+    std::size_t i = 0, j = 0;
+    live_range a = old[0], b{0, from};
+    if (!others.empty() && others[0].first == from) b.last = others[j++].last;
+    while (true) {
+        ranges[to] = {larger(a.first, b.first), smaller(a.last, b.last)};
+        if (!is_empty(ranges[to])) ++to;
+        if (a.last <= b.last) {
+            if (++i == old.size()) break;
+            a = old[i];
+        } else {
+            if (j == others.size()) break;
+            b = others[j++];
+        }
+    }
+    ranges.resize(to);
+}
+
+// --- later conflicts -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const> b,
+                       std::vector<live_range>& to)
+{
+    to.clear();
+    for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();)
+        if (j == b.size() || (i != a.size() && a[i].first <= b[j].first)) push_range(to, a[i++]);
+        else push_range(to, b[j++]);
+}
+
+/// By position, and one more: the next at which a buffer begins, or the number of positions.
+SUBLET_DECL std::vector<step_id> next_begins(concurrent_lives const& lives)
+{
+    std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
+    for (std::size_t b = 0; b != lives.buffers(); ++b)
+        for (step_id p : lives.begins[b]) next[p] = p;
+    for (step_id p = lives.positions; p-- != 0;)
+        if (next[p] == lives.positions) next[p] = next[p + 1];
+    return next;
+}
+
+/// How many pairs are forbidden behind what is known.
+SUBLET_DECL std::uint64_t count_undecided(concurrent_lives const& lives, live_range_lists const& of,
+                                          range_sets const& sets, std::size_t first_owner)
+{
+    std::vector<std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
+    for (std::size_t b = 0; b != lives.buffers(); ++b)
+        for (step_id p : lives.begins[b]) ++begun[p + std::size_t{1}];
+    for (std::size_t p = 0; p != lives.positions; ++p) begun[p + 1] += begun[p];
+    std::uint64_t count = 0;
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        step_id const known = sets.known_until(first_owner + b);
+        for (live_range r : of[b])
+            if (known < r.last) count += begun[r.last] - begun[larger(r.first, known)];
+    }
+    return count;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
+                                            conflict_options const& options)
+{
+    auto const positions = lives.positions;
+    std::size_t const buffers = lives.buffers(), owners = positions + buffers;
+    SUBLET_EXPECTS(!g.violation && g.positions() == positions, "sublet: these are lives of another graph");
+    SUBLET_EXPECTS(owners < no_step, "sublet: more positions and buffers than 32-bit ids");
+
+    // Ranges begin and end where a buffer begins, so that those with nothing between them join.
+    std::vector<step_id> const next = detail::next_begins(lives);
+    csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
+    std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
+    detail::range_sets sets(owners, options.max_ranges == 0 ? most : options.max_ranges);
+    std::vector<live_range> scratch;
+    auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
+        for (buffer_id b : ends_at[t]) {
+            std::size_t const owner = positions + std::size_t{b};
+            step_id until = known;
+            if (t == lives.ends[b].back()) { // the first end to be met
+                scratch.clear();
+                detail::push_range(scratch, {lives.first(b), t == positions ? t : next[t + 1]});
+                detail::push_ranges(scratch, unreached);
+            } else {
+                detail::unite(sets[owner], unreached, scratch);
+                until = smaller(known, sets.known_until(owner));
+            }
+            sets.keep(owner, scratch, until);
+        }
+        return true;
+    };
+    end_at(positions, {}, no_step);
+    detail::find_unreached(g, next, sets, false, end_at);
+
+    std::vector<std::uint32_t> row{0};
+    std::vector<live_range> ranges;
+    std::size_t all = 0;
+    for (std::size_t b = 0; b != buffers; ++b) all += larger(sets[positions + b].size(), std::size_t{1});
+    SUBLET_EXPECTS(all < no_step, "sublet: more ranges than 32-bit ids");
+    row.reserve(buffers + 1);
+    ranges.reserve(all);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        auto const mine = sets[positions + std::size_t{b}];
+        if (mine.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
+        for (live_range r : mine) ranges.push_back(r);
+        row.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    conflict_ranges result;
+    result.of = {interval_method::from_liveness, positions, std::move(row), std::move(ranges)};
+    if (sets.has_forgotten()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
+    return result;
+}
+
+SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
+                          buffer_id v)
+{
+    if (lives.begins[v].empty()) return false;
+    if (lives.ends[u].empty()) return true;
+    auto const mine = conflicts.of[u];
+    for (step_id begin : lives.begins[v]) {
+        std::size_t const at = first_that(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
+        if (begin < mine.front().first || (at != mine.size() && mine[at].first <= begin)) return false;
+    }
+    return true;
 }
 
 } // namespace sublet

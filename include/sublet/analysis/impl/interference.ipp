@@ -5,7 +5,50 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/impl/config.hpp>
 
+// --- interference graph ----------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL interference_graph::interference_graph(csr_graph graph)
+    : graph_(std::move(graph)), values_(graph_.rows()), edges_(graph_.items() / 2)
+{
+}
+
+SUBLET_DECL byte_count interference_graph::bytes_of(std::size_t values, std::uint64_t edges)
+{
+    return edges < no_size / 16 ? 4 * (byte_count{values} + 1) + 8 * edges : no_size;
+}
+
+SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_count budget)
+    : values_(values), fits_(bytes_of(values) <= budget)
+{
+    SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
+    if (!fits_) return;
+    bits_ = bit_rows(values, values);
+    for (std::size_t v = 0; v != values; ++v) column_.push_back(static_cast<value_id>(v));
+}
+
+} // namespace sublet
+
 namespace sublet::detail {
+
+SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget)
+{
+    std::uint64_t degrees = 0;
+    for (value_id v = 0; v != matrix.values(); ++v) degrees += matrix.degree(v);
+    if (!interference_graph::would_fit(matrix.values(), degrees / 2, budget))
+        return {matrix.values(), degrees / 2};
+    csr_rows rows;
+    rows.reserve(matrix.values(), degrees);
+    for (value_id v = 0; v != matrix.values(); ++v) {
+        for (value_id u : matrix.neighbors(v)) rows.append(u);
+        rows.close_row();
+    }
+    return interference_graph(csr_graph(std::move(rows)));
+}
+
+// --- interference ----------------------------------------------------------------------------------------
+
 
 SUBLET_DECL void range_meetings::add(value_id v, live_range life)
 {

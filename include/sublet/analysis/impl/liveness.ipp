@@ -2,17 +2,73 @@
 #ifndef SUBLET_ANALYSIS_IMPL_LIVENESS_IPP
 #define SUBLET_ANALYSIS_IMPL_LIVENESS_IPP
 
-#include <sublet/analysis/bit_rows.hpp>
-#include <sublet/analysis/crossing.hpp>
+#include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/analysis/liveness_loop_forest.hpp>
-#include <sublet/analysis/liveness_per_value.hpp>
-#include <sublet/analysis/liveness_worklist.hpp>
-#include <sublet/graph/loops.hpp>
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
+
+// --- live sets -------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::span<value_id const> node_sets::list(node_id n) const
+{
+    return listed.rows() == 0 ? std::span<value_id const>{} : listed[n];
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL live_sets::live_sets(liveness_policy policy, std::size_t nodes, std::vector<std::uint32_t> column,
+                                 std::vector<value_id> value, detail::node_sets in, detail::node_sets out)
+    : policy_(policy), nodes_(nodes), column_(std::move(column)), value_(std::move(value)),
+      in_(std::move(in)), out_(std::move(out))
+{
+}
+
+SUBLET_DECL bool live_sets::is_live_in(value_id v, node_id n) const { return contains(in_, v, n); }
+
+SUBLET_DECL bool live_sets::is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
+
+SUBLET_DECL bool live_sets::contains(detail::node_sets const& sets, value_id v, node_id n) const
+{
+    if (column_[v] != no_value) return sets.bits.test(n, column_[v]);
+    std::span<value_id const> rest = sets.list(n);
+    while (!rest.empty()) {
+        std::size_t const middle = rest.size() / 2;
+        if (rest[middle] == v) return true;
+        rest = rest[middle] < v ? rest.subspan(middle + 1) : rest.first(middle);
+    }
+    return false;
+}
+
+SUBLET_DECL bool live_sets::same(live_sets const& a, live_sets const& b)
+{
+    if (a.nodes() != b.nodes() || a.values() != b.values()) return false;
+    auto equal = [](live_list const& x, live_list const& y) {
+        auto i = x.begin(), j = y.begin();
+        while (*i == *j && *i != no_value) ++i, ++j;
+        return *i == *j;
+    };
+    for (node_id n = 0; n != a.nodes(); ++n)
+        if (!equal(a.live_in(n), b.live_in(n)) || !equal(a.live_out(n), b.live_out(n))) return false;
+    return true;
+}
+
+} // namespace sublet
+
+// --- liveness --------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -78,6 +134,363 @@ SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& option
 }
 
 SUBLET_DECL live_sets liveness(snapshot const& p) { return detail::live_by_cost(p, {}); }
+
+} // namespace sublet
+
+// --- live intervals --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
+{
+    if (order.empty())
+        for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
+    SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
+    std::vector<node_id> place(p.nodes(), no_node);
+    std::vector<step_id> end(p.nodes());
+    step_id position = 0;
+    for (node_id i = 0; i != order.size(); ++i) {
+        node_id const n = order[i];
+        SUBLET_EXPECTS(n < p.nodes() && place[n] == no_node, "sublet: an order has to name every node once");
+        place[n] = i;
+        end[n] = position += p.steps_of(n).last - p.steps_of(n).first;
+    }
+    return {std::move(order), std::move(place), std::move(end)};
+}
+
+/// The ranges of what is alive where the walk is: known up to where they end, and not yet where they begin.
+class open_ranges {
+public:
+    explicit open_ranges(std::size_t values) : open_(values), until_(values), closed_(values) {}
+
+    [[nodiscard]] std::span<value_id const> values() const { return open_.list(); }
+    /// v is alive here, up to `until` at least.
+    void open(value_id v, step_id until)
+    {
+        open_.insert(v);
+        if (until_[v] < until) until_[v] = until;
+    }
+    /// v is not alive before `first`.
+    void close(value_id v, step_id first)
+    {
+        if (open_.erase(v)) closed_.add(v, {first, std::exchange(until_[v], 0)});
+    }
+    void close_all(step_id first)
+    {
+        while (!values().empty()) close(values().back(), first); // which takes it from the list
+    }
+    /// Up the steps of a node, the last of which lies before `position`.
+    void walk(snapshot const& p, node_id n, step_id position)
+    {
+        for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
+            --position;
+            for (touch t : p.touches(s)) {
+                if (t.kind != touch_kind::def) continue;
+                open(t.value, position + 1);
+                close(t.value, position);
+            }
+            for (touch t : p.touches(s))
+                if (t.kind != touch_kind::def)
+                    open(t.value, t.kind == touch_kind::use_early ? position : position + 1);
+        }
+        if (n == 0) // what is alive where the program begins has been put there
+            for (value_id v : values()) open(v, position + 1);
+    }
+    [[nodiscard]] range_collector const& closed() const { return closed_; }
+
+private:
+    value_set open_;
+    std::vector<step_id> until_; // by value: where its range ends; 0 if it is not open
+    range_collector closed_;
+};
+
+/// By value, whether a step writes it; empty if two do.
+SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
+{
+    std::vector<unsigned char> is_written(p.values());
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+        if (t.kind == touch_kind::def && std::exchange(is_written[t.value], 1) != 0) return {};
+    return is_written;
+}
+
+/// By node, the place of the last node of its loop, `no_node` if it is no header; empty if some loop has
+/// several entries or is torn apart, an edge leads backwards that does not go back to a header, or one leads
+/// from what nothing reaches to what is reached.
+///
+/// Complexity: O(V + E), as `loops`.
+SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const& at,
+                                           depth_first_forest const& search)
+{
+    loop_forest const forest = loops(p.graph(), p.predecessors(), search);
+    if (!forest.is_reducible()) return {};
+    node_id tree_begin = 0; // in preorder of the search
+    for (node_id n : search.preorder) {
+        if (search.parent[n] == no_node) tree_begin = search.entered[n];
+        for (node_id s : p.successors(n)) {
+            if (search.entered[s] < tree_begin) return {}; // maybe into the middle of a loop
+            if (at.place[s] <= at.place[n] && !search.is_back_edge(n, s)) return {};
+        }
+    }
+    std::vector<node_id> last = at.place;
+    for (std::size_t i = forest.preorder.size(); i-- != 0;) {
+        node_id const n = forest.preorder[i], around = forest.parent[n];
+        if (last[n] - at.place[n] + 1 != forest.end[n] - forest.entered[n]) return {};
+        if (around != no_node && last[around] < last[n]) last[around] = last[n];
+        if (!forest.is_header(n)) last[n] = no_node;
+    }
+    return last;
+}
+
+/// The walk without liveness. Whether it was allowed; otherwise `ranges` are of no use.
+///
+/// What is open where the next node of the order begins stays so if that is a successor; of other successors
+/// it was noted down what was open.
+///
+/// Complexity: O(V + E + values + touches) and the number of values alive at each edge that does not lead to
+///             the next node, and at the end of each node that has no such edge.
+SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& at, open_ranges& ranges)
+{
+    std::vector<unsigned char> const is_written = written_once(p);
+    if (is_written.size() != p.values()) return false;
+    depth_first_forest const search = depth_first(p.graph());
+    std::vector<node_id> const last = loop_ends(p, at, search);
+    if (last.size() != p.nodes()) return false;
+
+    csr_rows const end_reads = csr_rows::gathered(p.nodes(), [&p](auto add) {
+        for (edge_use u : p.edge_uses()) add(u.pred, u.value);
+    });
+    csr_rows noted; // by place, from the last: what is alive where a node begins to which others jump
+    for (std::size_t i = p.nodes(); i-- != 0;) {
+        node_id const n = at.order[i];
+        bool is_before_next = false;
+        for (node_id s : p.successors(n)) is_before_next = is_before_next || at.place[s] == i + 1;
+        if (!is_before_next) ranges.close_all(at.end[n]);
+        for (node_id s : p.successors(n))
+            if (at.place[s] > i + 1)
+                for (value_id v : noted[p.nodes() - 1 - at.place[s]]) ranges.open(v, at.end[n]);
+        for (value_id v : end_reads[n]) ranges.open(v, at.end[n]);
+        ranges.walk(p, n, at.end[n]);
+
+        if (last[n] != no_node) // needed where the loop begins, so it is alive throughout
+            for (value_id v : ranges.values()) ranges.open(v, at.end[at.order[last[n]]]);
+        if (search.parent[n] == no_node) // nothing is before n: what is needed may be read unwritten
+            for (value_id v : ranges.values())
+                if (is_written[v]) return false;
+        bool is_jumped_to = false;
+        for (node_id pred : p.predecessors(n)) is_jumped_to = is_jumped_to || at.place[pred] + 1 < i;
+        if (is_jumped_to)
+            for (value_id v : ranges.values()) noted.append(v);
+        noted.close_row();
+    }
+    ranges.close_all(0);
+    return true;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& live,
+                                            std::vector<node_id> order)
+{
+    detail::expect_sets_of(p, live);
+    detail::node_layout const at = detail::lay_out(p, std::move(order));
+    detail::open_ranges ranges(p.values());
+    for (std::size_t i = p.nodes(); i-- != 0;) {
+        node_id const n = at.order[i];
+        live_list::cursor opens = live.live_out(n).begin(), closes; // what is in both stays open
+        if (i + 1 != p.nodes()) closes = live.live_in(at.order[i + 1]).begin();
+        for (; *opens != *closes || *opens != no_value;) {
+            value_id const opened = *opens, closed = *closes;
+            if (opened < closed) ranges.open(opened, at.end[n]);
+            if (closed < opened) ranges.close(closed, at.end[n]);
+            if (opened <= closed) ++opens;
+            if (closed <= opened) ++closes;
+        }
+        ranges.walk(p, n, at.end[n]);
+    }
+    ranges.close_all(0);
+    return ranges.closed().lists(interval_method::from_liveness, static_cast<step_id>(p.steps()));
+}
+
+SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options const& options)
+{
+    if (options.method != interval_method::from_liveness) {
+        detail::open_ranges ranges(p.values());
+        if (detail::found_in_one_pass(p, detail::lay_out(p, options.order), ranges))
+            return ranges.closed().lists(interval_method::one_pass, static_cast<step_id>(p.steps()));
+        SUBLET_EXPECTS(
+            options.method == interval_method::automatic,
+            "sublet: live intervals in one pass need strict SSA form, loops with one entry, and an order "
+            "that keeps loops together and follows the other edges");
+    }
+    return live_intervals(p, liveness(p), options.order);
+}
+
+} // namespace sublet
+
+// --- flow lives ------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, interval_method method, step_id positions)
+{
+    sort_keyed(ranges_);
+    range_collector found(count);
+    for (keyed const& r : ranges_)
+        found.add(static_cast<std::uint32_t>(r.key), {static_cast<step_id>(falling(r.tie)), r.who});
+    return found.lists(method, positions);
+}
+
+SUBLET_DECL bool hands_over(snapshot const& p, step_id s, value_id v)
+{
+    for (overwrite o : p.overwrites(s)) {
+        if (o.in != v) continue;
+        for (touch t : p.touches(s))
+            if (t.kind == touch_kind::def && t.value == o.out) return true;
+    }
+    return false;
+}
+
+/// By node, whether no path leads from it to one without successors.  O(V + E)
+SUBLET_DECL std::vector<unsigned char> endless_nodes(snapshot const& p)
+{
+    std::vector<unsigned char> is_endless(p.nodes(), 1);
+    std::vector<node_id> open;
+    auto leave = [&](node_id n) {
+        if (is_endless[n]) open.push_back(n);
+        is_endless[n] = 0;
+    };
+    for (node_id n = 0; n != p.nodes(); ++n)
+        if (p.successors(n).empty()) leave(n);
+    while (!open.empty()) {
+        node_id const n = open.back();
+        open.pop_back();
+        for (node_id before : p.predecessors(n)) leave(before);
+    }
+    return is_endless;
+}
+
+SUBLET_DECL snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands)
+{
+    auto const behind = static_cast<node_id>(p.nodes() + 1);
+    std::vector<unsigned char> const is_endless = endless_nodes(p);
+    std::vector<node_id> next; // of the node asked for last
+    auto successors = [&](node_id n) -> std::vector<node_id> const& {
+        next.clear();
+        if (n == 0 && behind != 1) next.push_back(1);
+        if (n == 0 || n == behind) return next;
+        for (node_id s : p.successors(n - 1)) next.push_back(s + 1);
+        if (next.empty() || is_endless[n - 1]) next.push_back(behind);
+        return next;
+    };
+    auto effects = [&](node_id n, effect_sink& sink) {
+        for (value_id v = 0; n == behind && v != p.values(); ++v)
+            if (has_role(role[v], value_role::output)) sink.use(v);
+        if (n == 0 || n == behind) return;
+        step_range const mine = p.steps_of(n - 1);
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            if (s != mine.first) sink.next_step();
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def) sink.def(t.value);
+                else if (t.kind == touch_kind::use_early ||
+                         (operands == operand_end::handed_over && hands_over(p, s, t.value)))
+                    sink.use_early(t.value);
+                else sink.use(t.value);
+        }
+        for (edge_use u : p.edge_uses(n - 1)) sink.use_at_end_of(u.pred + 1, u.value);
+    };
+    return flow(p.nodes() + 2, p.values(), successors, effects);
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
+                                          std::vector<node_id> const& order, operand_end operands)
+{
+    interval_options options;
+    options.order.push_back(0);
+    for (node_id n : order) options.order.push_back(n + 1);
+    options.order.push_back(static_cast<node_id>(p.nodes() + 1));
+    live_range_lists const all = live_intervals(detail::framed(p, role, operands), options);
+
+    auto const end = static_cast<step_id>(p.steps() + 1);
+    detail::range_heap found;
+    for (value_id v = 0; v != p.values(); ++v) {
+        for (live_range r : all[v]) found.add(v, {r.first, smaller(r.last, end)});
+        if (has_role(role[v], value_role::input)) found.add(v, {0, 1});
+    }
+    return found.lists(p.values(), all.method(), end);
+}
+
+SUBLET_DECL live_range_lists without_frame(snapshot const& p, live_range_lists const& framed,
+                                           std::vector<node_id> const& order)
+{
+    step_id first = 0; // of the entry
+    for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)
+        first += p.steps_of(order[i]).last - p.steps_of(order[i]).first;
+    detail::range_heap found;
+    for (value_id v = 0; v != p.values(); ++v)
+        for (live_range r : framed[v]) {
+            if (r.first == 0) found.add(v, {first, first + 1});
+            found.add(v, {r.first == 0 ? 0 : r.first - 1, r.last - 1});
+        }
+    return found.lists(p.values(), framed.method(), larger(static_cast<step_id>(p.steps()), step_id{1}));
+}
+
+SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, live_range_lists const& framed,
+                                                          std::vector<value_role> const& role,
+                                                          bool is_allowed)
+{
+    std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+        if (t.kind == touch_kind::def) is_ever_written[t.value] = 1;
+    std::vector<node_id> open;
+    auto read_of = [&](value_id v) -> std::optional<order_violation> {
+        is_seen.assign(p.nodes(), 0);
+        open.clear();
+        auto enter = [&](node_id n) {
+            if (!is_seen[n]) open.push_back(n);
+            is_seen[n] = 1;
+        };
+        auto found = [&](step_id s) {
+            return order_violation{
+                v, s, is_ever_written[v] ? order_fault::defined_later : order_fault::never_defined};
+        };
+        bool const is_output = has_role(role[v], value_role::output);
+        if (p.nodes() != 0) enter(0);
+        else if (is_output) return found(0);
+        while (!open.empty()) {
+            node_id const n = open.back();
+            open.pop_back();
+            bool is_written = false;
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last && !is_written; ++s)
+                for (touch t : p.touches(s)) { // reads come first
+                    if (t.value != v) continue;
+                    if (t.kind != touch_kind::def) return found(s);
+                    is_written = true;
+                }
+            if (is_written) continue;
+            for (node_id next : p.successors(n)) {
+                for (edge_use u : p.edge_uses(next))
+                    if (u.pred == n && u.value == v) return found(p.steps_of(n).last - 1);
+                enter(next);
+            }
+            if (p.successors(n).empty() && is_output) return found(static_cast<step_id>(p.steps()));
+        }
+        return std::nullopt;
+    };
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (is_given(role[v]) || (is_allowed && is_ever_written[v])) continue;
+        bool const is_there = !framed[v].empty() && framed[v].front().first == 0;
+        bool const is_output_of_nothing = p.nodes() == 0 && has_role(role[v], value_role::output);
+        if (!is_there && !is_output_of_nothing) continue;
+        if (auto read = read_of(v)) return read;
+    }
+    return std::nullopt;
+}
 
 } // namespace sublet
 

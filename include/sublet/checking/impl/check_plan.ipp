@@ -2,20 +2,151 @@
 #ifndef SUBLET_CHECKING_IMPL_CHECK_PLAN_IPP
 #define SUBLET_CHECKING_IMPL_CHECK_PLAN_IPP
 
-#include <sublet/checking/check_places.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/demands.hpp>
-#include <sublet/checking/rank_set.hpp>
+#include <sublet/checking/detail/intact_values.hpp>
+#include <sublet/checking/detail/places.hpp>
+#include <sublet/checking/detail/step_order.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/demands.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/sorting.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
-#include <sublet/value_role.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+// --- node ends -------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked)
+{
+    node_ends ends;
+    std::vector<node_id> open;
+    ends.is_endless.assign(p.nodes(), 1);
+    for (node_id n = 0; n != p.nodes(); ++n)
+        if (p.successors(n).empty()) {
+            ends.is_endless[n] = 0;
+            open.push_back(n);
+        }
+    while (!open.empty()) {
+        node_id const n = open.back();
+        open.pop_back();
+        for (node_id before : p.predecessors(n))
+            if (std::exchange(ends.is_endless[before], 0)) open.push_back(before);
+    }
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(asked.role[v], value_role::output)) ends.outputs.push_back(v);
+    ends.read_by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
+        for (edge_use u : p.edge_uses()) add(u.pred, u.value);
+    });
+    return ends;
+}
+
+} // namespace sublet
+
+// --- unwritten reads -------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// The reads that find no write before them in their nodes, of values that have to be written.
+struct exposed_reads {
+    std::vector<node_id> node;     // by read
+    std::vector<step_id> position; // the number of steps: where the program ends
+    csr_rows of;                   // by value: reads, by position
+};
+
+SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& asked, node_ends const& ends,
+                                       flow_options const& options)
+{
+    exposed_reads reads;
+    std::vector<value_id> read_of; // by read
+    std::vector<node_id> written_in(p.values(), no_node);
+    auto note = [&](value_id v, node_id n, step_id position) {
+        if (written_in[v] == n || is_given(asked.role[v])) return;
+        if (options.allows_undefined && asked.first_def[v] != plan_demands::never) return;
+        reads.node.push_back(n);
+        reads.position.push_back(position);
+        read_of.push_back(v);
+    };
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        step_range const mine = p.steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s)
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def) written_in[t.value] = n;
+                else note(t.value, n, asked.position[s]);
+        for (value_id v : ends.read_by_edges[n]) note(v, n, asked.position[mine.last - 1]);
+        if (p.successors(n).empty())
+            for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
+    }
+    std::vector<keyed> by_position;
+    for (std::size_t i = 0; i != read_of.size(); ++i)
+        by_position.push_back({reads.position[i], 0, static_cast<std::uint32_t>(i)});
+    sort_keyed(by_position);
+    reads.of = csr_rows::gathered(p.values(), [&](auto add) {
+        for (keyed const& k : by_position) add(read_of[k.who], k.who);
+    });
+    return reads;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, plan_demands const& asked,
+                                                       node_ends const& ends, flow_options const& options)
+{
+    std::optional<witness> first;
+    auto found = [&](value_id v, step_id position) {
+        if (first && (first->position < position || (first->position == position && first->value <= v)))
+            return;
+        bool const is_ever_written = asked.first_def[v] != plan_demands::never;
+        first = witness{.what = fault::used_undefined,
+                        .value = v,
+                        .other = is_ever_written ? v : no_value,
+                        .position = position};
+    };
+    if (p.nodes() == 0) {
+        for (value_id v : ends.outputs)
+            if (!is_given(asked.role[v])) found(v, 0);
+        return first;
+    }
+    csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (touch t : p.touches(p.steps_of(n)))
+                if (t.kind == touch_kind::def) add(t.value, n);
+    });
+    detail::exposed_reads const reads = detail::find_exposed(p, asked, ends, options);
+    std::vector<value_id> passed_for(p.nodes(), no_value); // by node: for which value last
+    std::vector<node_id> open;
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (reads.of[v].empty()) continue;
+        for (node_id n : writers[v]) passed_for[n] = v; // what leaves it is written
+        bool is_found = false; // then the rest come later; before, no node that was passed leads to the entry
+        for (std::uint32_t r : reads.of[v]) {
+            if (is_found) break;
+            open.push_back(reads.node[r]);
+            while (!open.empty()) {
+                node_id const n = open.back();
+                open.pop_back();
+                is_found = is_found || n == 0;
+                for (node_id before : p.predecessors(n))
+                    if (std::exchange(passed_for[before], v) != v) open.push_back(before);
+            }
+            if (is_found) found(v, reads.position[r]);
+        }
+    }
+    return first;
+}
+
+} // namespace sublet
+
+// --- check plan ------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -244,6 +375,515 @@ SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan con
                                               plan_options const& options)
 {
     return detail::plan_opponent(p, plan, options).first_fault();
+}
+
+} // namespace sublet
+
+// --- check symbolic plan ---------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+class symbolic_opponent {
+public:
+    symbolic_opponent(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
+        : program_(program), plan_(plan), options_(options), most_(options.max_batch)
+    {
+    }
+
+    std::optional<symbolic_witness> first_fault() const
+    {
+        if (is_foreign()) return symbolic_witness{{.what = fault::foreign_plan}, 1};
+        for (byte_count batch : {byte_count{1}, most_})
+            if (auto fact = check_plan(program_, plan_.at(batch), options_at(options_, batch)))
+                return symbolic_witness{*fact, batch};
+        plan_demands const asked = demands(program_, options_at(options_, most_));
+        std::optional<symbolic_witness> fact = too_small(asked);
+        if (!fact) fact = misaligned(asked);
+        if (!fact) fact = clash(asked);
+        if (fact && fact->batch != 0) confirm(*fact);
+        return fact;
+    }
+
+private:
+    bool is_foreign() const
+    {
+        if (plan_.max_batch != most_ || plan_.buffer_of.size() != program_.values()) return true;
+        for (buffer_id b : plan_.buffer_of)
+            if (b != no_buffer && b >= plan_.buffers.size()) return true;
+        for (symbolic_buffer const& b : plan_.buffers)
+            if (b.pool >= plan_.arena.size() || b.alignment == 0 || !b.size.is_known() || !b.start.is_known())
+                return true;
+        return false;
+    }
+
+    /// What seems wrong for a batch may be right: two that meet may be a pair in place, for just that batch.
+    void confirm(symbolic_witness& fact) const
+    {
+        if (auto found = check_plan(program_, plan_.at(fact.batch), options_at(options_, fact.batch)))
+            fact.found = *found;
+        else fact.batch = 0;
+    }
+
+    /// What check_plan() does not believe either: it asks the program, and tops here are of the plan's sizes.
+    std::optional<symbolic_witness> too_small(plan_demands const& asked) const
+    {
+        auto const bytes = options_.bytes.tabulate(program_.values());
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
+            if (plan_.buffer_of[v] == no_buffer) continue;
+            symbolic_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+            affine_bytes const needed = bytes[asked.root[v]];
+            for (byte_count batch : {byte_count{1}, most_})
+                if (b.size.at(batch) < needed.at(batch)) {
+                    byte_count const at = b.offset_at(batch);
+                    return symbolic_witness{{.what = fault::outside_arena,
+                                             .value = v,
+                                             .begin = at,
+                                             .end = checked_add(at, needed.at(batch)),
+                                             .needed = checked_add(at, b.size.at(batch)),
+                                             .pool = b.pool},
+                                            batch};
+                }
+        }
+        for (symbolic_buffer const& b : plan_.buffers)
+            if (!never_above(b.top(), plan_.arena[b.pool], most_))
+                return symbolic_witness{{.what = fault::outside_arena,
+                                         .value = b.root,
+                                         .begin = b.offset_at(most_),
+                                         .end = b.top().at(most_),
+                                         .needed = plan_.arena[b.pool].at(most_),
+                                         .pool = b.pool},
+                                        0};
+        return std::nullopt;
+    }
+
+    /// Offsets are multiples for every batch if what they are rounded to is one; or if nothing is rounded and
+    /// both parts are.
+    std::optional<symbolic_witness> misaligned(plan_demands const& asked) const
+    {
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
+            if (plan_.buffer_of[v] == no_buffer) continue;
+            symbolic_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+            byte_count const of_pool = b.pool < options_.pools.size() ? options_.pools[b.pool].alignment : 1;
+            for (byte_count needed : {asked.alignment[v], of_pool}) {
+                auto is_multiple = [needed](byte_count n) { return n % needed == 0; };
+                if (is_multiple(b.alignment)) continue;
+                if (most_rounding(b.start, b.alignment) == 0 && is_multiple(b.start.fixed) &&
+                    is_multiple(b.start.per_batch))
+                    continue;
+                byte_count batch = smaller(most_, byte_count{2}), at = b.offset_at(batch);
+                if (is_multiple(at)) batch = 0;
+                return symbolic_witness{
+                    {.what = fault::misaligned, .value = v, .begin = at, .needed = needed, .pool = b.pool},
+                    batch};
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// As plan_opponent::clash(), but with two ends for each address, and without in-place pairs: they are in
+    /// one buffer.
+    std::optional<symbolic_witness> clash(plan_demands const& asked) const
+    {
+        auto const bytes = options_.bytes.tabulate(program_.values());
+        std::vector<live_range> life(plan_.buffers.size());
+        std::vector<symbolic_buffer> needed = plan_.buffers; // as large as its values
+        for (symbolic_buffer& b : needed) b.size = {};
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
+            buffer_id const b = plan_.buffer_of[v];
+            if (b == no_buffer) continue;
+            life[b] = hull(life[b], asked.life[asked.root[v]]);
+            needed[b].size = least_above(needed[b].size, bytes[asked.root[v]], most_);
+        }
+        std::vector<keyed> births, deaths, by_start;
+        for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
+            if (is_empty(life[b])) continue;
+            births.push_back({life[b].first, 0, b});
+            deaths.push_back({life[b].last, 0, b});
+            by_start.push_back({plan_.buffers[b].pool, plan_.buffers[b].start.at(1), b});
+        }
+        sort_keyed(births);
+        sort_keyed(deaths);
+        sort_keyed(by_start);
+        std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
+        for (std::size_t i = 0; i != by_start.size(); ++i)
+            rank[by_start[i].who] = static_cast<std::uint32_t>(i);
+
+        rank_set living(by_start.size());
+        auto dead = deaths.begin();
+        for (keyed const& birth : births) {
+            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->who]);
+            std::uint32_t const below = living.below(rank[birth.who]), above = living.above(rank[birth.who]);
+            if (below != living.none)
+                if (auto fact = reaches_into(needed[by_start[below].who], needed[birth.who], birth.key))
+                    return fact;
+            if (above != living.none)
+                if (auto fact = reaches_into(needed[birth.who], needed[by_start[above].who], birth.key))
+                    return fact;
+            living.insert(rank[birth.who]);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<symbolic_witness> reaches_into(symbolic_buffer const& a, symbolic_buffer const& b,
+                                                 std::uint64_t when) const
+    {
+        if (a.pool != b.pool || never_above(a.top(), b.start, most_)) return std::nullopt;
+        symbolic_witness w{{.what = fault::clash,
+                            .value = smaller(a.root, b.root),
+                            .other = larger(a.root, b.root),
+                            .position = static_cast<step_id>(when),
+                            .pool = a.pool},
+                           0};
+        // Where they change sides, if they do: the last batch with b above a, and the next one.
+        byte_count last = 1, beyond = most_;
+        while (beyond - last > 1) {
+            byte_count const middle = last + (beyond - last) / 2;
+            (a.start.at(middle) <= b.start.at(middle) ? last : beyond) = middle;
+        }
+        for (byte_count batch : {last, beyond}) {
+            byte_count const begin = larger(a.offset_at(batch), b.offset_at(batch));
+            byte_count const end =
+                smaller(a.offset_at(batch) + a.size.at(batch), b.offset_at(batch) + b.size.at(batch));
+            if (begin >= end) continue;
+            w.batch = batch;
+            w.found.begin = begin;
+            w.found.end = end;
+            break;
+        }
+        return w;
+    }
+
+    snapshot const& program_;
+    symbolic_plan const& plan_;
+    symbolic_options const& options_;
+    byte_count const most_;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::optional<symbolic_witness> check_symbolic_plan(snapshot const& p, symbolic_plan const& plan,
+                                                                symbolic_options const& options)
+{
+    return detail::symbolic_opponent(p, plan, options).first_fault();
+}
+
+} // namespace sublet
+
+// --- check flow plan -------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
+class flow_opponent {
+public:
+    flow_opponent(snapshot const& program, memory_plan const& plan, plan_demands const& asked,
+                  node_ends const& ends, bool in_place)
+        : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
+          classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
+          written_(classes_.size()), paths_{program, asked, classes_, {}, {}}
+    {
+    }
+
+    std::optional<witness> first_fault()
+    {
+        paths_.beside_entry.assign(classes_.size(), no_value);
+        intact_arrivals const arriving(program_, classes_, given(), now_);
+        paths_.is_reached = arriving.reached();
+        for (std::size_t i = 0; i != program_.nodes(); ++i) {
+            node_id const n = node_at(i);
+            if (!arriving.is_reached(n)) continue;
+            arriving.enter(n, now_);
+            step_range const mine = program_.steps_of(n);
+            for (step_id s = mine.first; s != mine.last; ++s)
+                if (auto fact = fault_at(s, n)) return fact;
+            for (value_id v : ends_.read_by_edges[n])
+                if (auto fact = lost(v, n, mine.last)) return fact;
+            if (program_.successors(n).empty() || ends_.is_endless[n])
+                for (value_id v : ends_.outputs)
+                    if (auto fact = lost(v, n, mine.last)) return fact;
+            static_cast<void>(now_.taken());
+        }
+        return std::nullopt;
+    }
+
+private:
+    node_id node_at(std::size_t i) const
+    {
+        return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
+    }
+
+    /// What the program is given. Who lies upon another of them cannot be there.
+    std::vector<value_id> given()
+    {
+        std::size_t const values = program_.values();
+        std::vector<value_id> by_place(classes_.size(), no_value), whole;
+        for (value_id v = 0; v != values; ++v)
+            if (classes_.is_placed(v) && is_given(asked_.role[v])) by_place[classes_.rank_of(v)] = v;
+        auto end_of = [this](value_id v) { return place_of(plan_, v).offset + asked_.bytes[asked_.root[v]]; };
+        value_id furthest = no_value;
+        for (value_id v : by_place) {
+            if (v == no_value) continue;
+            if (furthest != no_value && classes_.meet(furthest, v)) {
+                paths_.beside_entry[classes_.rank_of(v)] = furthest;
+                paths_.beside_entry[classes_.rank_of(furthest)] = v;
+            }
+            if (furthest == no_value || place_of(plan_, furthest).pool != place_of(plan_, v).pool ||
+                end_of(furthest) < end_of(v))
+                furthest = v;
+        }
+        for (value_id v = 0; v != values; ++v)
+            if (classes_.is_placed(v) && is_given(asked_.role[v]) &&
+                paths_.beside_entry[classes_.rank_of(v)] == no_value)
+                whole.push_back(v);
+        return whole;
+    }
+
+    std::optional<witness> lost(value_id v, node_id n, step_id before) const
+    {
+        if (!classes_.is_placed(v) || now_.has(v)) return std::nullopt;
+        return find_spoiling_path(paths_, v, n, before);
+    }
+
+    /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
+    std::optional<witness> fault_at(step_id s, node_id n)
+    {
+        std::vector<value_id> loose; // held, and on some path not written at all: these may overlap others
+        for (touch t : program_.touches(s)) {
+            if (t.kind == touch_kind::def || !classes_.is_placed(t.value)) continue;
+            if (auto fact = lost(t.value, n, s)) return fact;
+            if (t.kind != touch_kind::use) continue;
+            if (now_.has(t.value)) held_.insert(classes_.rank_of(t.value));
+            else loose.push_back(t.value);
+        }
+        std::optional<witness> fact;
+        for (touch t : program_.touches(s)) {
+            if (t.kind != touch_kind::def || !classes_.is_placed(t.value)) continue;
+            auto hit = [&](value_id other) {
+                if (!fact) fact = classes_.clash(other, t.value, asked_.position[s]);
+            };
+            classes_.each_hit(written_, t.value, [&](std::uint32_t other) { hit(classes_.root_at(other)); });
+            classes_.each_hit(held_, t.value, [&](std::uint32_t other) {
+                if (!takes_over(s, classes_.root_at(other), t.value)) hit(classes_.root_at(other));
+            });
+            for (value_id other : loose)
+                if (classes_.rank_of(other) != classes_.rank_of(t.value) && classes_.meet(other, t.value) &&
+                    !takes_over(s, other, t.value))
+                    hit(other);
+            written_.insert(classes_.rank_of(t.value));
+        }
+        for (touch t : program_.touches(s)) {
+            if (!classes_.is_placed(t.value)) continue;
+            bool const writes = t.kind == touch_kind::def;
+            (writes ? written_ : held_).erase(classes_.rank_of(t.value));
+            if (writes) now_.write(t.value);
+        }
+        return fact;
+    }
+    /// All that the step holds of the class of `in` may be overwritten by `out`, which lies within it.
+    bool takes_over(step_id s, value_id in, value_id out) const
+    {
+        if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
+        if (asked_.bytes[asked_.root[out]] > asked_.bytes[asked_.root[in]]) return false;
+        for (touch t : program_.touches(s)) {
+            if (t.kind != touch_kind::use || asked_.root[t.value] != asked_.root[in]) continue;
+            bool is_declared = false;
+            for (overwrite o : program_.overwrites(s))
+                is_declared = is_declared || (o.in == t.value && o.out == out);
+            if (!is_declared) return false;
+        }
+        return true;
+    }
+
+    snapshot const& program_;
+    memory_plan const& plan_;
+    plan_demands const& asked_;
+    node_ends const& ends_;
+    bool const in_place_;
+    placed_classes const classes_;
+    intact_values now_;       // where the walk is
+    rank_set held_, written_; // by the step that is looked at
+    flow_paths paths_;
+};
+
+/// Whether the plan is of such a program, and its order is one.
+SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, plan_options const& options)
+{
+    if (plan.valid_for != program_reading::control_flow || !is_complete(plan, p.values())) return false;
+    if (!options.order.empty() && options.order != plan.order) return false;
+    if (plan.order.empty()) return true;
+    std::vector<unsigned char> is_named(p.nodes(), 0);
+    for (node_id n : plan.order)
+        if (n >= p.nodes() || std::exchange(is_named[n], 1)) return false;
+    return plan.order.size() == p.nodes();
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
+                                                   plan_options const& options, flow_options const& flow)
+{
+    if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
+    plan_options in_order = options;
+    in_order.order = plan.order;
+    plan_demands const asked = demands(p, in_order);
+    node_ends const ends = ends_of_nodes(p, asked);
+    if (auto fact = find_unwritten_read(p, asked, ends, flow)) return fact;
+    if (auto fact = check_places(asked, plan, in_order)) return fact;
+    if (p.nodes() == 0) return std::nullopt;
+    return detail::flow_opponent(p, plan, asked, ends, options.in_place).first_fault();
+}
+
+} // namespace sublet
+
+// --- check concurrent plan -------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Number the places at which classes begin or end, through all pools: by root, the number of its begin and
+/// that of its end. Between one and the next nothing changes.
+SUBLET_DECL std::uint32_t number_bounds(plan_demands const& asked, memory_plan const& plan,
+                                        std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
+{
+    std::vector<keyed> bounds; // {pool, offset, who begins or ends there}
+    for (value_id r = 0; r != asked.root.size(); ++r) {
+        if (asked.root[r] != r || !asked.is_planned(r)) continue;
+        auto const [pool, offset] = place_of(plan, r);
+        bounds.push_back({pool, offset, r});
+        bounds.push_back({pool, offset + asked.bytes[r], r});
+    }
+    sort_keyed(bounds);
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i != bounds.size(); ++i) {
+        keyed const& b = bounds[i];
+        if (i != 0 && (bounds[i - 1].key != b.key || bounds[i - 1].tie != b.tie)) ++number;
+        (place_of(plan, b.who).offset == b.tie ? begin : end)[b.who] = number;
+    }
+    return number + 1;
+}
+
+class concurrent_opponent {
+public:
+    /// Requires: the plan is complete, and the order has no fault.
+    concurrent_opponent(snapshot const& program, memory_plan const& plan, bool in_place,
+                        plan_demands const& asked, step_order const& order)
+        : p_(program), plan_(plan), in_place_(in_place), asked_(asked), order_(order),
+          touches_(program, asked, order), asked_by_(program.values(), no_value)
+    {
+    }
+
+    /// Let the classes move in one after the other, and ask of each whether it may follow those that it
+    /// finds.
+    std::optional<concurrent_witness> clash()
+    {
+        std::vector<std::uint32_t> begin(p_.values()), end(p_.values());
+        std::vector<value_id> tenant(number_bounds(asked_, plan_, begin, end), no_value);
+        rank_set stretches(tenant.size()); // where one begins that has one tenant, or none
+        stretches.insert(0);
+        auto cut = [&](std::uint32_t at) {
+            if (stretches.contains(at)) return;
+            tenant[at] = tenant[stretches.below(at)];
+            stretches.insert(at);
+        };
+        bool goes_on = true;
+        auto move_in = [&](value_id v) {
+            cut(begin[v]);
+            cut(end[v]);
+            for (std::uint32_t at = begin[v]; at != end[v] && goes_on; at = stretches.above(at)) {
+                goes_on = may_follow(tenant[at], v);
+                if (at != begin[v]) stretches.erase(at);
+            }
+            tenant[begin[v]] = v;
+        };
+        std::vector<unsigned char> is_there(p_.values());
+        for (value_id r = 0; r != p_.values() && goes_on; ++r) {
+            if (asked_.root[r] != r || !asked_.is_planned(r) || !touches_.is_given(r)) continue;
+            is_there[r] = 1;
+            move_in(r);
+        }
+        for (std::size_t at = 0; at != p_.steps(); ++at)
+            for (touch t : p_.touches(order_.step_at[at])) {
+                value_id const r = asked_.root[t.value];
+                if (t.kind != touch_kind::def || is_there[r] || !asked_.is_planned(r) || !goes_on) continue;
+                is_there[r] = 1;
+                move_in(r);
+            }
+
+        std::uint64_t const answer = questions_.first_no();
+        if (goes_on && answer == questions_.none) return std::nullopt;
+        std::size_t const pair = answer != questions_.none ? answer : pairs_.size() - 2;
+        value_id const u = pairs_[pair], v = pairs_[pair + 1];
+        concurrent_witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
+        auto const common = overlap(asked_, plan_, u, v);
+        w.begin = common.begin;
+        w.end = common.end;
+        w.pool = asked_.pool[u];
+        return w;
+    }
+
+private:
+    /// May v move in where u lies? Says no if that is clear, else asks.
+    bool may_follow(value_id u, value_id v)
+    {
+        if (u == no_value || asked_by_[u] == v) return true;
+        asked_by_[u] = v;
+        std::uint64_t const name = pairs_.size();
+        pairs_.push_back(u);
+        pairs_.push_back(v);
+        if (touches_.is_kept(u) || touches_.is_given(v)) return false;
+        for (step_id d : touches_.begins()[v]) {
+            for (step_id t : touches_.ends()[u]) {
+                bool const is_past = t == d ? touches_.hands_over(d, u, v, plan_, in_place_)
+                                            : order_.position[t] < order_.position[d];
+                if (!is_past) return false;
+            }
+            questions_.ask(u, d, name);
+        }
+        return true;
+    }
+
+    snapshot const& p_;
+    memory_plan const& plan_;
+    bool in_place_;
+    plan_demands const& asked_;
+    step_order const& order_;
+    class_touches touches_;
+    std::vector<value_id> asked_by_; // by root: who was last to move in where it lies
+    std::vector<value_id> pairs_;    // that were asked about, one after the other
+    order_questions questions_{order_, touches_.ends()};
+};
+
+SUBLET_DECL bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values)
+{
+    if (plan.valid_for != program_reading::concurrent || !is_complete(plan, values)) return true;
+    for (handoff h : plan.handoffs)
+        if (h.from >= steps || h.to >= steps) return true;
+    return false;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::optional<concurrent_witness>
+check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
+{
+    concurrent_witness found;
+    plan_demands const asked = demands(p, options);
+    if (detail::is_foreign(plan, p.steps(), p.values())) {
+        found.what = fault::foreign_plan;
+        return found;
+    }
+    step_order const order = order_of_steps(p, asked.role, plan.handoffs);
+    std::optional<witness> fact = order.fault;
+    if (!fact) fact = check_places(asked, plan, options);
+    if (!fact) return detail::concurrent_opponent(p, plan, options.in_place, asked, order).clash();
+    static_cast<witness&>(found) = *fact;
+    found.schedule = order.cycle;
+    return found;
 }
 
 } // namespace sublet

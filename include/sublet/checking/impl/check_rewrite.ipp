@@ -3,10 +3,10 @@
 #define SUBLET_CHECKING_IMPL_CHECK_REWRITE_IPP
 
 #include <sublet/checking/check_rewrite.hpp>
-#include <sublet/checking/demands.hpp>
-#include <sublet/contract.hpp>
+#include <sublet/detail/demands.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
+#include <sublet/units.hpp>
 
 #include <cstddef>
 

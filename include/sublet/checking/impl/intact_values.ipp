@@ -2,11 +2,16 @@
 #ifndef SUBLET_CHECKING_IMPL_INTACT_VALUES_IPP
 #define SUBLET_CHECKING_IMPL_INTACT_VALUES_IPP
 
-#include <sublet/checking/intact_values.hpp>
+#include <sublet/checking/detail/intact_values.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
+#include <sublet/plan.hpp>
 
 #include <algorithm>
+#include <utility>
+
+// --- intact values ---------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -80,6 +85,130 @@ SUBLET_DECL std::vector<value_id> intact_values::taken()
         all.push_back(is_early ? values[i++] : late[j++]);
     }
     return all;
+}
+
+// --- intact arrivals -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL intact_arrivals::intact_arrivals(snapshot const& p, placed_classes const& classes,
+                                             std::vector<value_id> const& given, intact_values& scratch)
+    : p_(p), arrivals_(p.nodes()), is_reached_(p.nodes(), 0), is_walked_(p.nodes(), 0)
+{
+    std::vector<node_id> written_in(p.values(), no_node);
+    arrive(0, given);
+    while (!open_.empty()) {
+        node_id const n = open_.back();
+        open_.pop_back();
+        walk(n, classes, written_in, scratch);
+        while (!losses_.empty()) {
+            auto const [from, v] = losses_.back();
+            losses_.pop_back();
+            for (node_id s : p_.successors(from)) lose_value(s, v);
+        }
+    }
+}
+
+SUBLET_DECL void intact_arrivals::enter(node_id n, intact_values& now) const
+{
+    arrival const& known = arrivals_[n];
+    for (std::size_t i = 0; i != known.values.size(); ++i)
+        if (known.is_there[i]) now.add(known.values[i]);
+}
+
+SUBLET_DECL void intact_arrivals::arrive(node_id n, std::vector<value_id> const& values)
+{
+    arrival& known = arrivals_[n];
+    if (!std::exchange(is_reached_[n], 1)) {
+        known = {values, std::vector<unsigned char>(values.size(), 1),
+                 std::vector<unsigned char>(values.size(), 0)};
+        open_.push_back(n);
+        return;
+    }
+    for (std::size_t i = 0, j = 0; i != known.values.size(); ++i) {
+        while (j != values.size() && values[j] < known.values[i]) ++j;
+        if (j == values.size() || values[j] != known.values[i]) lose(n, i);
+    }
+}
+
+SUBLET_DECL void intact_arrivals::walk(node_id n, placed_classes const& classes,
+                                       std::vector<node_id>& written_in, intact_values& now)
+{
+    is_walked_[n] = 1;
+    enter(n, now);
+    for (touch t : p_.touches(p_.steps_of(n)))
+        if (t.kind == touch_kind::def && classes.is_placed(t.value)) {
+            now.write(t.value);
+            written_in[t.value] = n;
+        }
+    arrival& known = arrivals_[n];
+    for (std::size_t i = 0; i != known.values.size(); ++i)
+        known.passes[i] = now.has(known.values[i]) && written_in[known.values[i]] != n;
+    std::vector<value_id> const leaving = now.taken();
+    for (node_id s : p_.successors(n)) arrive(s, leaving);
+}
+
+SUBLET_DECL void intact_arrivals::lose(node_id n, std::size_t i)
+{
+    arrival& known = arrivals_[n];
+    if (std::exchange(known.is_there[i], 0) && is_walked_[n] && known.passes[i])
+        losses_.push_back({n, known.values[i]});
+}
+
+SUBLET_DECL void intact_arrivals::lose_value(node_id n, value_id v)
+{
+    std::vector<value_id> const& values = arrivals_[n].values;
+    std::size_t const i = first_that(values.size(), [&](std::size_t at) { return values[at] >= v; });
+    if (i != values.size() && values[i] == v) lose(n, i);
+}
+
+// --- spoiling path ---------------------------------------------------------------------------------------
+
+
+SUBLET_DECL std::optional<witness> find_spoiling_path(flow_paths const& paths, value_id v, node_id n,
+                                                      step_id before)
+{
+    struct place {
+        node_id node;
+        step_id before;
+        value_id spoiler; // `no_value`: still to be met
+        step_id step;
+    };
+    snapshot const& p = paths.program;
+    placed_classes const& classes = paths.classes;
+    auto spoils = [&](value_id other) {
+        return classes.is_placed(other) && classes.rank_of(other) != classes.rank_of(v) &&
+               classes.meet(other, v);
+    };
+    std::vector<unsigned char> is_seen(p.nodes(), 0), is_seen_spoilt = is_seen;
+    std::vector<place> open{{n, before, no_value, no_step}};
+    while (!open.empty()) {
+        place at = open.back();
+        open.pop_back();
+        bool is_written = false;
+        for (step_id s = at.before; s != p.steps_of(at.node).first && !is_written;) {
+            --s;
+            for (touch t : p.touches(s))
+                is_written = is_written || (t.kind == touch_kind::def && t.value == v);
+            if (is_written || at.spoiler != no_value) continue;
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def && spoils(t.value)) {
+                    at.spoiler = t.value;
+                    at.step = s;
+                }
+        }
+        bool const is_there = is_written || (at.node == 0 && is_given(paths.asked.role[v]));
+        if (is_there && at.spoiler != no_value)
+            return classes.clash(v, at.spoiler, paths.asked.position[at.step]);
+        if (is_written) continue;
+        if (value_id const other = paths.beside_entry[classes.rank_of(v)]; is_there && other != no_value)
+            return classes.clash(v, other, paths.asked.position[p.steps_of(0).first]);
+        for (node_id from : p.predecessors(at.node)) {
+            std::vector<unsigned char>& seen = at.spoiler == no_value ? is_seen : is_seen_spoilt;
+            if (!paths.is_reached[from] || std::exchange(seen[from], 1)) continue;
+            open.push_back({from, p.steps_of(from).last, at.spoiler, at.step});
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace sublet

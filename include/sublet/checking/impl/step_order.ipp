@@ -2,12 +2,17 @@
 #ifndef SUBLET_CHECKING_IMPL_STEP_ORDER_IPP
 #define SUBLET_CHECKING_IMPL_STEP_ORDER_IPP
 
-#include <sublet/checking/step_order.hpp>
+#include <sublet/checking/detail/places.hpp>
+#include <sublet/checking/detail/step_order.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/sorting.hpp>
 
+#include <bit>
 #include <cstddef>
+#include <vector>
+
+// --- step order ------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -122,6 +127,203 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
     found.position = std::vector<step_id>(p.steps(), 0);
     for (step_id at = 0; at != found.step_at.size(); ++at) found.position[found.step_at[at]] = at;
     return found;
+}
+
+// --- order questions -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL void order_questions::ask(std::uint32_t row, step_id last, std::uint64_t name)
+{
+    step_id const end = order_.position[last];
+    step_id first = end;
+    for (step_id s : rows_[row]) first = smaller(first, order_.position[s]);
+    auto const reach = static_cast<std::uint64_t>(std::bit_width(end - first));
+    if (reach != 0) asked_.push_back({reach << 32 | end, name, row});
+}
+
+SUBLET_DECL std::uint64_t order_questions::first_no()
+{
+    sort_keyed(asked_);
+    lowest_no_ = none;
+    for (std::size_t i = 0; i != asked_.size();) i = answer_from(i);
+    asked_.clear();
+    return lowest_no_;
+}
+
+SUBLET_DECL std::size_t order_questions::answer_from(std::size_t begin)
+{
+    std::uint64_t const bits = asked_[begin].key >> 32, reach = std::uint64_t{1} << bits;
+    step_id const lowest = position_of(asked_[begin]);
+    step_id const floor = lowest < reach ? 0 : lowest - static_cast<step_id>(reach - 1);
+    std::size_t end = begin;
+    columns_.clear();
+    for (; end != asked_.size() && asked_[end].key >> 32 == bits; ++end) {
+        step_id const at = position_of(asked_[end]);
+        if (!columns_.empty() && columns_.back() == at) continue;
+        if (columns_.size() == 64 * words || at - lowest > larger(reach, std::uint64_t{64 * words})) break;
+        columns_.push_back(at);
+    }
+    fill_rows(floor);
+
+    std::size_t column = 0;
+    for (std::size_t i = begin; i != end; ++i) {
+        step_id const last = position_of(asked_[i]);
+        if (columns_[column] != last) ++column;
+        for (step_id s : rows_[asked_[i].who]) {
+            std::uint64_t const word = bits_[(order_.position[s] - floor) * words + column / 64];
+            if ((word >> column % 64 & 1) == 0) lowest_no_ = smaller(lowest_no_, asked_[i].tie);
+        }
+    }
+    return end;
+}
+
+SUBLET_DECL void order_questions::fill_rows(step_id floor)
+{
+    step_id const top = columns_.back();
+    std::size_t const needed = (top - floor + std::size_t{1}) * words;
+    if (bits_.size() < needed) bits_ = std::vector<std::uint64_t>(needed);
+    std::size_t column = columns_.size();
+    for (step_id at = top + 1; at-- != floor;) {
+        std::uint64_t row[words] = {};
+        for (step_id next : order_.after[order_.step_at[at]]) {
+            step_id const above = order_.position[next];
+            if (above > top) continue;
+            for (std::size_t w = 0; w != words; ++w) row[w] |= bits_[(above - floor) * words + w];
+        }
+        if (column != 0 && columns_[column - 1] == at) {
+            --column;
+            row[column / 64] |= std::uint64_t{1} << column % 64;
+        }
+        for (std::size_t w = 0; w != words; ++w) bits_[(at - floor) * words + w] = row[w];
+    }
+}
+
+// --- class touches ---------------------------------------------------------------------------------------
+
+
+SUBLET_DECL bool class_touches::hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
+                                           bool in_place) const
+{
+    value_id operand = no_value;
+    bool is_late = false, are_several = false;
+    for (touch t : p_.touches(s)) {
+        if (asked_.root[t.value] != u) continue;
+        if (t.kind == touch_kind::def) return false;
+        is_late = is_late || t.kind == touch_kind::use;
+        are_several = are_several || (operand != no_value && operand != t.value);
+        operand = t.value;
+    }
+    for (edge_use e : p_.edge_uses()) // they read after the writes
+        if (asked_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
+    if (!is_late) return true;
+    if (are_several) return false;
+    if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
+    if (detail::place_of(plan, u) != detail::place_of(plan, v)) return false;
+    for (overwrite o : p_.overwrites(s))
+        if (o.in == operand && asked_.root[o.out] == v && order_.def_of[o.out] == s) return true;
+    return false;
+}
+
+SUBLET_DECL csr_rows class_touches::outermost(bool only_defs) const
+{
+    std::vector<unsigned char> is_read(p_.values());
+    for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
+        if (t.kind != touch_kind::def) is_read[t.value] = 1;
+    return csr_rows::gathered(p_.values(), [&](auto add) {
+        std::vector<step_id> settled(p_.values(), no_step); // by root: the last step that needs no row
+        for (step_id s = 0; s != p_.steps(); ++s) {
+            for (touch t : p_.touches(s)) {
+                bool const is_def = t.kind == touch_kind::def;
+                bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
+                if (is_inner) settled[asked_.root[t.value]] = s;
+            }
+            for (touch t : p_.touches(s)) {
+                value_id const r = asked_.root[t.value];
+                if (only_defs && t.kind != touch_kind::def) continue;
+                if (asked_.is_planned(r) && settled[r] != s) add(r, settled[r] = s);
+            }
+        }
+        for (edge_use u : p_.edge_uses())
+            if (!only_defs && asked_.is_planned(asked_.root[u.value]))
+                add(asked_.root[u.value], p_.steps_of(u.pred).last - 1);
+    });
+}
+
+} // namespace sublet
+
+// --- clash schedule --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& order)
+{
+    std::vector<unsigned char> comes(order.step_at.size());
+    for (step_id at = s == no_step ? 0 : order.position[s]; at-- != 0;)
+        for (step_id next : order.after[order.step_at[at]])
+            if (next == s || comes[next]) comes[order.step_at[at]] = 1;
+    return comes;
+}
+
+SUBLET_DECL bool meets(step_order const& order, class_touches const& touches, memory_plan const& plan,
+                       bool in_place, value_id u, value_id v, step_id maker, bool both_written,
+                       concurrent_witness& w)
+{
+    auto const earlier = all_before(maker, order);
+    for (step_id writer : touches.begins()[v]) {
+        if (earlier[writer]) continue;
+        auto const first = all_before(writer, order);
+        bool is_needed = touches.is_kept(u);
+        w.needed_at = no_step;
+        for (step_id t : touches.ends()[u]) {
+            if (is_needed) break;
+            if (t == writer ? touches.hands_over(t, u, v, plan, in_place) : first[t] || earlier[t]) continue;
+            is_needed = t != maker || both_written;
+            w.needed_at = t;
+        }
+        if (!is_needed) continue;
+        w.written_at = writer;
+        bool const side_by_side = maker == no_step || !first[maker];
+        auto turn_of = [&](step_id s) {
+            if (s == writer) return 3;
+            if (s == maker) return 1;
+            if (earlier[s] || (side_by_side && first[s])) return 0;
+            return first[s] ? 2 : 4;
+        };
+        for (int turn = 0; turn != 5; ++turn)
+            for (step_id s : order.step_at) {
+                if (turn_of(s) != turn) continue;
+                if (s == writer) w.position = static_cast<step_id>(w.schedule.size());
+                w.schedule.push_back(s);
+            }
+        return true;
+    }
+    return false;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
+                                              memory_plan const& plan, bool in_place, value_id u, value_id v)
+{
+    concurrent_witness w;
+    w.value = u;
+    w.other = v;
+    if (touches.is_given(u) && touches.is_given(v)) return w;
+    for (int attempt = 0; attempt != 4; ++attempt) {
+        w.value = attempt % 2 == 0 ? u : v;
+        w.other = attempt % 2 == 0 ? v : u;
+        bool const both_written = attempt >= 2;
+        auto meets = [&](step_id maker) {
+            return detail::meets(order, touches, plan, in_place, w.value, w.other, maker, both_written, w);
+        };
+        if (touches.is_given(w.other)) continue;
+        if (touches.is_given(w.value) && meets(no_step)) return w;
+        for (step_id maker : touches.begins()[w.value])
+            if (!touches.is_given(w.value) && meets(maker)) return w;
+    }
+    return w;
 }
 
 } // namespace sublet

@@ -3,11 +3,131 @@
 #define SUBLET_EXECUTION_IMPL_STEP_WAITS_IPP
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/detours.hpp>
-#include <sublet/execution/listed_order.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/value_role.hpp>
+#include <sublet/plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+// --- byte owners -----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL byte_owners::byte_owners(std::vector<keyed> borders, byte_count end)
+    : borders_(std::move(borders))
+{
+    borders_.push_back({0, 0, 0});
+    borders_.push_back({end, 0, 0});
+    sort_keyed(borders_);
+    auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+    borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
+    owner_.assign(borders_.size(), no_buffer);
+}
+
+SUBLET_DECL void byte_owners::claim(byte_count begin, byte_count end, buffer_id who)
+{
+    for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
+}
+
+SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
+{
+    auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
+                                     [](keyed const& border, byte_count b) { return border.key < b; });
+    return static_cast<std::size_t>(at - borders_.begin());
+}
+
+// --- tenants ---------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
+{
+    expect_places(tape, plan);
+    std::vector<std::vector<keyed>> borders(plan.arena_bytes.size());
+    auto const buffers = static_cast<buffer_id>(tape.table.buffers.size());
+    for (buffer_id b = 0; b != buffers; ++b) {
+        if (!its(b).is_planned()) continue;
+        borders[its(b).pool].push_back({begin(b), 0, b});
+        borders[its(b).pool].push_back({end(b), 0, b});
+    }
+    for (std::size_t pool = 0; pool != borders.size(); ++pool)
+        arenas_.emplace_back(std::move(borders[pool]), plan.arena_bytes[pool]);
+    for (buffer_id b = 0; b != buffers; ++b)
+        if (its(b).is_planned() && is_given(its(b).role)) arenas_[its(b).pool].claim(begin(b), end(b), b);
+}
+
+// --- listed order ----------------------------------------------------------------------------------------
+
+
+SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options const& options)
+    : program_(program), options_(options), is_written_(program.values())
+{
+    std::vector<value_role> const role = options.role.tabulate(program.values());
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(program.values());
+    buffer_classes classes = aliases(program.values(), [&](value_id v) { return alias_of[v]; });
+    storage_of_ = std::move(classes.buffer_of);
+    storages_ = classes.root.size();
+    std::vector<unsigned char> writes(storages_); // and whether it is given
+    std::vector<step_id> read_at(storages_, no_step);
+    for (value_id v = 0; v != program.values(); ++v)
+        if (is_given(role[v])) writes[storage_of_[v]] = 1;
+    for (step_id s = 0; s != program.steps(); ++s)
+        for (touch t : program.touches(s)) { // reads come first
+            buffer_id const b = storage_of_[t.value];
+            if (t.kind != touch_kind::def) read_at[b] = s;
+            else if (classes.root[b] == t.value || read_at[b] != s) // else it is a mere view
+                is_written_[t.value] = 1, writes[b] += writes[b] < 2;
+        }
+    for (buffer_id& b : storage_of_)
+        if (writes[b] < 2) b = no_buffer;
+    bool const is_free =
+        std::all_of(storage_of_.begin(), storage_of_.end(), [](buffer_id b) { return b == no_buffer; });
+    has_order_ = !is_free && !first_edge_back(program, options.order) &&
+                 !lifetimes(program, {.role = options.role, .order = options.order}).violation;
+}
+
+SUBLET_DECL std::optional<witness> listed_order::moved_write(std::vector<step_id> const& steps) const
+{
+    if (!has_order_) return std::nullopt;
+    listed_touches const listed(program_, options_.order);
+    std::vector<step_id> place_of(steps.size()); // in the list, from 1
+    for (step_id at = 0; at != steps.size(); ++at) place_of[listed.steps[at]] = at + 1;
+    struct users {
+        step_id touched = 0, written = 0; // places of the latest
+        witness write;
+    };
+    std::vector<users> users_of(storages_);
+    std::optional<witness> moved;
+    for (step_id at = 0; at != steps.size() && !moved; ++at)
+        listed.each(steps[at], [&](std::size_t, touch t) {
+            buffer_id const b = storage_of_[t.value];
+            if (b == no_buffer || moved) return;
+            users& its = users_of[b];
+            bool const writes = t.kind == touch_kind::def && is_written_[t.value];
+            step_id const place = place_of[steps[at]];
+            if (writes) {
+                its.write = {.what = fault::write_moved, .value = t.value, .position = at};
+                its.written = place;
+            }
+            if (place < (writes ? its.touched : its.written)) moved = its.write;
+            its.touched = std::max(its.touched, place);
+        });
+    return moved;
+}
+
+SUBLET_DECL std::vector<handoff> listed_order::handoffs() const
+{
+    return storage_order(program_, storages_, storage_of_, is_written_, options_.order);
+}
+
+} // namespace sublet::detail
+
+// --- step waits ------------------------------------------------------------------------------------------
 
 namespace sublet {
 

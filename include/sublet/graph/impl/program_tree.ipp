@@ -2,10 +2,9 @@
 #ifndef SUBLET_GRAPH_IMPL_PROGRAM_TREE_IPP
 #define SUBLET_GRAPH_IMPL_PROGRAM_TREE_IPP
 
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program_tree.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/sorting.hpp>
 
 #include <algorithm>
 

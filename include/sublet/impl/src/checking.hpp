@@ -9,32 +9,13 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/checking/impl/all_stackings.ipp>
-#include <sublet/checking/impl/allowed_pools.ipp>
-#include <sublet/checking/impl/check_concurrent_plan.ipp>
-#include <sublet/checking/impl/check_flow_plan.ipp>
 #include <sublet/checking/impl/check_placement.ipp>
-#include <sublet/checking/impl/check_places.ipp>
 #include <sublet/checking/impl/check_plan.ipp>
-#include <sublet/checking/impl/check_proof.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
-#include <sublet/checking/impl/check_slots.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
-#include <sublet/checking/impl/check_symbolic_plan.ipp>
-#include <sublet/checking/impl/check_waits.ipp>
-#include <sublet/checking/impl/clash_schedule.ipp>
-#include <sublet/checking/impl/class_touches.ipp>
-#include <sublet/checking/impl/demands.ipp>
-#include <sublet/checking/impl/intact_arrivals.ipp>
 #include <sublet/checking/impl/intact_values.ipp>
-#include <sublet/checking/impl/node_ends.ipp>
-#include <sublet/checking/impl/order_questions.ipp>
-#include <sublet/checking/impl/race_questions.ipp>
-#include <sublet/checking/impl/rank_set.ipp>
-#include <sublet/checking/impl/solid_parts.ipp>
-#include <sublet/checking/impl/spoiling_path.ipp>
+#include <sublet/checking/impl/places.ipp>
+#include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
-#include <sublet/checking/impl/stream_clocks.ipp>
-#include <sublet/checking/impl/unwritten_reads.ipp>
 
 #endif

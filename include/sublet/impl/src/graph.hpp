@@ -9,14 +9,9 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/graph/impl/csr_graph.ipp>
-#include <sublet/graph/impl/dominators.ipp>
-#include <sublet/graph/impl/loops.ipp>
-#include <sublet/graph/impl/nesting.ipp>
+#include <sublet/graph/impl/concepts.ipp>
 #include <sublet/graph/impl/program.ipp>
-#include <sublet/graph/impl/program_draft.ipp>
 #include <sublet/graph/impl/program_tree.ipp>
 #include <sublet/graph/impl/snapshot.ipp>
-#include <sublet/graph/impl/traversal.ipp>
 
 #endif

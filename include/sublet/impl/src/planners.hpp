@@ -9,15 +9,17 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/impl/concurrent_planner.ipp>
-#include <sublet/impl/flow_planner.ipp>
-#include <sublet/impl/handoff_planner.ipp>
-#include <sublet/impl/memory_advisor.ipp>
-#include <sublet/impl/nested_planner.ipp>
-#include <sublet/impl/placed_in_place.ipp>
+#include <sublet/impl/absences.ipp>
+#include <sublet/impl/advise.ipp>
+#include <sublet/impl/advise_memory.ipp>
+#include <sublet/impl/plan_concurrent.ipp>
+#include <sublet/impl/plan_flow.ipp>
+#include <sublet/impl/plan_handoffs.ipp>
+#include <sublet/impl/plan_memory.ipp>
+#include <sublet/impl/plan_nested.ipp>
+#include <sublet/impl/plan_symbolic.ipp>
 #include <sublet/impl/planned_buffers.ipp>
 #include <sublet/impl/planned_memory.ipp>
-#include <sublet/impl/planner.ipp>
-#include <sublet/impl/symbolic_planner.ipp>
+#include <sublet/impl/schedule.ipp>
 
 #endif

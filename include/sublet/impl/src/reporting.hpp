@@ -12,9 +12,7 @@
 #include <sublet/reporting/impl/dot.ipp>
 #include <sublet/reporting/impl/names.ipp>
 #include <sublet/reporting/impl/svg.ipp>
-#include <sublet/reporting/impl/svg_kinds.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
-#include <sublet/reporting/impl/svg_profile.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 
 #endif

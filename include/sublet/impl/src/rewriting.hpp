@@ -9,13 +9,8 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/rewriting/impl/apply_absences.ipp>
-#include <sublet/rewriting/impl/handoffs.ipp>
+#include <sublet/rewriting/impl/happens_before.ipp>
 #include <sublet/rewriting/impl/release.ipp>
-#include <sublet/rewriting/impl/release_concurrent.ipp>
-#include <sublet/rewriting/impl/release_flow.ipp>
 #include <sublet/rewriting/impl/rename.ipp>
-#include <sublet/rewriting/impl/rename_tree.ipp>
-#include <sublet/rewriting/impl/sharing_log.ipp>
 
 #endif

@@ -9,8 +9,15 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/impl/contract.ipp>
-#include <sublet/impl/keyed.ipp>
-#include <sublet/impl/symbolic_options.ipp>
+#include <sublet/impl/bit_rows.ipp>
+#include <sublet/impl/control_flow.ipp>
+#include <sublet/impl/demands.ipp>
+#include <sublet/impl/live_range_lists.ipp>
+#include <sublet/impl/load_tree.ipp>
+#include <sublet/impl/overwrite_matching.ipp>
+#include <sublet/impl/range_sets.ipp>
+#include <sublet/impl/sorting.ipp>
+#include <sublet/impl/symbolic_plan.ipp>
+#include <sublet/impl/units.ipp>
 
 #endif

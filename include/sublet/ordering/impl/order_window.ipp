@@ -2,16 +2,19 @@
 #ifndef SUBLET_ORDERING_IMPL_ORDER_WINDOW_IPP
 #define SUBLET_ORDERING_IMPL_ORDER_WINDOW_IPP
 
-#include <sublet/analysis/overwrite_matching.hpp>
-#include <sublet/contract.hpp>
-#include <sublet/graph/csr_graph.hpp>
+#include <sublet/detail/overwrite_matching.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/ordering/order_window.hpp>
-#include <sublet/sorting.hpp>
+#include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/units.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+
+// --- order window ----------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -92,6 +95,165 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     }
     its.first_pair.push_back(static_cast<std::uint32_t>(its.pairs.size()));
     return w;
+}
+
+// --- nodes on demand -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
+{
+    order_graph const& g = w.graph;
+    auto const count = static_cast<node_id>(g.nodes());
+    demand_graph result;
+    result.on_demand.assign(count, 0);
+
+    // Who reads early or is written over may profit if another toucher of the same buffer has run.
+    std::vector<unsigned char> is_sensitive(g.buffers(), 0);
+    bool is_first_special = w.leave_at_first != 0; // who runs first has something of its own to bear
+    for (step_id s = 0; s != g.early.rows(); ++s)
+        for (buffer_id b : g.early[s]) {
+            is_sensitive[b] = 1;
+            is_first_special = is_first_special || g.is_given[b];
+        }
+    for (overwrite_pair const& pair : g.pairs) is_sensitive[pair.in] = 1;
+
+    std::size_t const most_listed = 64, most_work = std::size_t{1} << 26;
+    std::vector<std::uint32_t> seen(g.buffers(), 0); // by how many steps, while a node is looked at
+    std::size_t work = 0;
+    auto for_each_touch = [&g](node_id n, auto visit) {
+        for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
+            for (buffer_id b : g.held[s]) visit(b);
+            for (buffer_id b : g.early[s]) visit(b);
+        }
+    };
+    auto only_adds = [&](node_id n) {
+        auto look = [&](auto visit) {
+            for (node_id next : g.after[n]) for_each_touch(next, visit);
+        };
+        look([&](buffer_id b) { ++seen[b], ++work; });
+        bool result_so_far = true;
+        for_each_touch(n,
+                       [&](buffer_id b) { result_so_far = result_so_far && (seen[b] != 0 || g.is_kept[b]); });
+        for_each_touch(n, [&](buffer_id b) { ++seen[b]; });
+        for_each_touch(n, [&](buffer_id b) {
+            result_so_far = result_so_far && (!is_sensitive[b] || seen[b] == g.touching[b]);
+        });
+        for_each_touch(n, [&](buffer_id b) { seen[b] = 0; });
+        look([&](buffer_id b) { seen[b] = 0; });
+        return result_so_far;
+    };
+
+    // What a node waits for, those on demand replaced by what these wait for; and which those are.
+    std::vector<node_id> last(count, no_node); // who has listed a node last
+    for (node_id n = 0; n != count; ++n) {
+        auto list = [&](csr_rows const& of_others, bool demanded, csr_rows& row) {
+            std::vector<node_id> found;
+            auto add = [&](node_id other) {
+                if (last[other] != n) last[other] = n, found.push_back(other);
+            };
+            for (node_id other : g.before[n]) {
+                if (result.on_demand[other]) {
+                    for (node_id further : of_others[other]) add(further);
+                    if (demanded) add(other);
+                } else if (!demanded) {
+                    add(other);
+                }
+            }
+            for (node_id other : found) last[other] = no_node;
+            std::sort(found.begin(), found.end());
+            for (node_id other : found) row.append(other);
+            row.close_row();
+            return found.size();
+        };
+        std::size_t const waits = list(result.before, false, result.before);
+        std::size_t const demands = list(result.demanded, true, result.demanded);
+        result.on_demand[n] = !is_first_special && !g.after[n].empty() && waits <= most_listed &&
+                              demands <= most_listed && work <= most_work && only_adds(n);
+    }
+    csr_rows before, demanded;
+    for (node_id n = 0; n != count; ++n) {
+        if (!result.on_demand[n]) {
+            for (node_id other : result.before[n]) before.append(other);
+            for (node_id other : result.demanded[n]) demanded.append(other);
+        }
+        before.close_row();
+        demanded.close_row();
+    }
+    result.before = std::move(before);
+    result.demanded = std::move(demanded);
+    result.after = result.before.transposed(count);
+    return result;
+}
+
+// --- down set walk ---------------------------------------------------------------------------------------
+
+
+SUBLET_DECL down_set_walk::down_set_walk(order_window const& w)
+    : w_(w), remaining_(w.graph.touching), done_(bit_rows::words_for(w.graph.nodes())),
+      live_(w.around + w.leave_at_first)
+{
+    for (buffer_id b = 0; b != w.graph.buffers(); ++b)
+        if (w.graph.is_given[b]) live_ += w.graph.size[b];
+}
+
+SUBLET_DECL node_effect down_set_walk::run(node_id n)
+{
+    byte_count most = 0;
+    step_range const steps = w_.graph.steps[n];
+    for (step_id s = steps.first; s != steps.last; ++s) {
+        node_effect const e = look_at(s, w_.is_at_start && ran_ == 0 && s == steps.first);
+        most = larger(most, e.most);
+        live_ = e.behind;
+        count(s, ~std::uint32_t{0});
+    }
+    flip(n);
+    ++ran_;
+    return {most, live_};
+}
+
+SUBLET_DECL void down_set_walk::take_back(node_id n, byte_count live_before)
+{
+    for (step_id s = w_.graph.steps[n].first; s != w_.graph.steps[n].last; ++s) count(s, 1);
+    flip(n);
+    --ran_;
+    live_ = live_before;
+}
+
+SUBLET_DECL void down_set_walk::count(step_id s, std::uint32_t by) // one more or one less remains
+{
+    for (buffer_id b : w_.graph.held[s]) remaining_[b] += by;
+    for (buffer_id b : w_.graph.early[s]) remaining_[b] += by;
+}
+
+SUBLET_DECL node_effect down_set_walk::look_at(step_id s, bool is_first)
+{
+    order_graph const& g = w_.graph;
+    byte_count now = live_, dead = is_first ? w_.leave_at_first : 0, early = 0;
+    for (buffer_id b : g.held[s]) {
+        if (remaining_[b] == g.touching[b] && !g.is_given[b]) now += g.size[b];
+        if (dies(b)) dead += g.size[b];
+    }
+    for (buffer_id b : g.early[s])
+        if (dies(b)) early += g.size[b];
+    byte_count const behind = now - dead - early;
+    if (!is_first) now -= early; // as peak_walk says: what is given is there at first
+    if (!g.pairs_of(s).empty()) now -= saved(s, is_first);
+    return {now, behind};
+}
+
+SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
+{
+    order_graph const& g = w_.graph;
+    candidates_.clear();
+    for (overwrite_pair const& pair : g.pairs_of(s)) {
+        if (!dies(pair.in) || remaining_[pair.out] != g.touching[pair.out]) continue;
+        if (!is_first && is_listed(g.early[s], pair.in)) continue;
+        candidates_.push_back(pair);
+    }
+    if (candidates_.size() == 1) return candidates_[0].saved;
+    byte_count sum = 0;
+    for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
+    return sum;
 }
 
 } // namespace sublet

@@ -3,7 +3,7 @@
 #define SUBLET_PLACEMENT_IMPL_CLOCKED_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/clocked.hpp>
+#include <sublet/placement/detail/clocked.hpp>
 
 #include <exception>
 #include <thread>

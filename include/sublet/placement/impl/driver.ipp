@@ -3,7 +3,7 @@
 #define SUBLET_PLACEMENT_IMPL_DRIVER_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/driver.hpp>
+#include <sublet/placement/detail/driver.hpp>
 
 namespace sublet {
 

@@ -3,9 +3,183 @@
 #define SUBLET_PLACEMENT_IMPL_FIT_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/fit.hpp>
+#include <sublet/placement/detail/fit.hpp>
+
+#include <bit>
+
+// --- byte unions -----------------------------------------------------------------------------------------
 
 namespace sublet {
+
+SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, byte_count end)
+{
+    std::uint64_t steps = 1;
+    std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
+    if (at != none && stretches_[at].begin <= end) {
+        for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++steps) at = above;
+    } else {
+        for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++steps) above = at;
+    }
+    if (at == none || stretches_[at].end < begin) {
+        std::uint32_t fresh = unused_;
+        stretch const item{begin, end, at, above};
+        if (fresh == none) {
+            fresh = static_cast<std::uint32_t>(stretches_.size());
+            stretches_.push_back(item);
+        } else {
+            unused_ = stretches_[fresh].below;
+            stretches_[fresh] = item;
+        }
+        if (above != none) stretches_[above].below = fresh;
+        (at == none ? all.lowest : stretches_[at].above) = fresh;
+        all.recent = fresh;
+        return steps;
+    }
+    stretch& grown = stretches_[at];
+    grown.begin = smaller(grown.begin, begin);
+    grown.end = larger(grown.end, end);
+    while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
+        std::uint32_t const swallowed = grown.below;
+        grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
+        grown.below = stretches_[swallowed].below;
+        stretches_[swallowed].below = unused_;
+        unused_ = swallowed;
+    }
+    (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
+    all.recent = at;
+    return steps;
+}
+
+// --- placed ----------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
+{
+    std::vector<std::uint32_t> events(all.positions.size(), 0); // births and deaths
+    for (shape_piece const& p : all.pieces) {
+        ++events[p.when.first];
+        ++events[p.when.last];
+    }
+    bucket_of_.reserve(events.size());
+    std::uint32_t in_bucket = 0;
+    for (std::uint32_t n : events) {
+        bool const is_full = is_wide_.empty() || in_bucket + n > events_of_a_bucket;
+        if (is_full) is_wide_.push_back(0);
+        else is_wide_.back() = 1;
+        in_bucket = is_full ? n : in_bucket + n;
+        bucket_of_.push_back(static_cast<std::uint32_t>(is_wide_.size() - 1));
+    }
+    leaves_ = is_wide_.size();
+    clear();
+}
+
+SUBLET_DECL void placed_pieces::clear()
+{
+    visits_ = 0;
+    born_.assign(2 * leaves_, {});
+    living_ = born_;
+    near_.resize(leaves_);
+    for (std::vector<shape_piece>& items : near_) items.clear();
+    stretches_.clear();
+}
+
+SUBLET_DECL void placed_pieces::insert(placement_shapes const& all, std::uint32_t shape, byte_count origin)
+{
+    for (shape_piece const& p : all.pieces_of(shape))
+        insert(shape_piece{p.when, origin + p.begin, origin + p.end});
+}
+
+SUBLET_DECL byte_count placed_pieces::free_origin(placement_shapes const& all, std::uint32_t shape,
+                                                  byte_count from, byte_count highest, gap_choice choice)
+{
+    gather(all, shape);
+    byte_count best = no_offset, least_room = no_offset;
+    byte_count at = lift(all.shapes[shape], align_up(from, all.shapes[shape]), highest);
+    if (choice == gap_choice::lowest) return at;
+    while (at != no_offset) {
+        byte_count const end = lowest_above(); // as far as the origin may rise
+        if (best == no_offset || (end != no_offset && end - at < least_room)) {
+            best = at;
+            least_room = end == no_offset ? no_offset : end - at;
+        }
+        if (end == no_offset || least_room == 0) break;
+        at = lift(all.shapes[shape], align_up(end + 1, all.shapes[shape]), highest);
+    }
+    return best;
+}
+
+SUBLET_DECL byte_count placed_pieces::origin_on_top(placement_shapes const& all, std::uint32_t shape,
+                                                    byte_count highest)
+{
+    gather(all, shape);
+    byte_count top = 0;
+    auto rise = [&](byte_count end, shape_piece const& mine) {
+        if (end > mine.begin) top = larger(top, end - mine.begin);
+    };
+    for (near_cursor const& c : nearby_)
+        for (shape_piece const* p = c.at; p != c.stop; ++p)
+            if (meet(p->when, c.mine.when)) rise(p->end, c.mine);
+    for (union_cursor const& c : unions_) {
+        std::uint32_t at = c.recent;
+        for (; stretches_[at].above != none; ++visits_) at = stretches_[at].above;
+        rise(stretches_[at].end, c.mine);
+    }
+    top = align_up(top, all.shapes[shape]);
+    return top <= highest ? top : no_offset;
+}
+
+SUBLET_DECL byte_count placed_pieces::lift(placement_shape const& shape, byte_count at, byte_count highest)
+{
+    for (byte_count before = no_offset; at != before;) {
+        if (at > highest) return no_offset;
+        before = at;
+        for (near_cursor& c : nearby_)
+            for (; c.at != c.stop && c.at->begin < at + c.mine.end; ++c.at, ++visits_)
+                if (c.at->end > at + c.mine.begin && meet(c.at->when, c.mine.when)) {
+                    at = align_up(c.at->end - c.mine.begin, shape);
+                    if (at > highest) return no_offset;
+                }
+        for (union_cursor& c : unions_)
+            for (; c.next.begin < at + c.mine.end; ++visits_) {
+                if (c.next.end > at + c.mine.begin) {
+                    at = align_up(c.next.end - c.mine.begin, shape);
+                    if (at > highest) return no_offset;
+                }
+                if (c.next.above == none) c.next.begin = no_offset;
+                else c.next = stretches_[c.next.above];
+            }
+    }
+    return at;
+}
+
+SUBLET_DECL byte_count placed_pieces::lowest_above()
+{
+    byte_count end = no_offset;
+    for (near_cursor& c : nearby_) {
+        while (c.at != c.stop && !meet(c.at->when, c.mine.when)) ++c.at, ++visits_;
+        if (c.at != c.stop) end = smaller(end, c.at->begin - c.mine.end);
+    }
+    for (union_cursor const& c : unions_)
+        if (c.next.begin != no_offset) end = smaller(end, c.next.begin - c.mine.end);
+    return end;
+}
+
+SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
+{
+    std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
+    if (is_wide_[first] != 0) list(near_[first], p);
+    if (is_wide_[last] != 0 && last != first) list(near_[last], p);
+    std::size_t i = first + leaves_ + is_wide_[first], j = last + leaves_ + 1 - is_wide_[last];
+    for (; i < j; i /= 2, j /= 2) {
+        if (i % 2 == 1) visits_ += stretches_.unite(living_[i++], p.begin, p.end);
+        if (j % 2 == 1) visits_ += stretches_.unite(living_[--j], p.begin, p.end);
+    }
+    for (std::size_t node = first + leaves_; node != 0; node /= 2)
+        visits_ += stretches_.unite(born_[node], p.begin, p.end);
+}
+
+// --- fit -------------------------------------------------------------------------------------------------
+
 
 SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                         gap_choice choice, fit_limits limits, placed_pieces& placed)
@@ -44,6 +218,159 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
     result.visits = placed.visits();
     if (result.height != no_limit && result.height > limits.ceiling) result.height = no_limit;
     return result;
+}
+
+} // namespace sublet
+
+// --- orders ----------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
+{
+    constexpr unsigned digit_bits = 11;
+    byte_count differ = 0;
+    for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
+    std::vector<std::uint32_t> sorted(ids.size()), next(std::size_t{1} << digit_bits);
+    for (unsigned shift = 0; shift < 64; shift += digit_bits) {
+        auto digit = [&](std::uint32_t id) { return (~key[id] >> shift) % next.size(); };
+        if ((differ >> shift) % next.size() == 0) continue;
+        next.assign(next.size(), 0);
+        for (std::uint32_t id : ids) ++next[digit(id)];
+        std::uint32_t before = 0;
+        for (std::uint32_t& n : next) {
+            std::uint32_t const mine = n;
+            n = before;
+            before += mine;
+        }
+        for (std::uint32_t id : ids) sorted[next[digit(id)]++] = id;
+        ids.swap(sorted);
+    }
+}
+
+SUBLET_DECL range_maximum::range_maximum(std::vector<byte_count> const& table)
+    : leaves_(table.size()), tree_(2 * table.size())
+{
+    for (std::size_t i = 0; i != leaves_; ++i) tree_[leaves_ + i] = table[i];
+    for (std::size_t i = leaves_; i-- > 1;) tree_[i] = larger(tree_[2 * i], tree_[2 * i + 1]);
+}
+
+SUBLET_DECL byte_count range_maximum::over(live_range r) const
+{
+    byte_count most = 0;
+    for (std::size_t i = r.first + leaves_, j = r.last + leaves_; i < j; i /= 2, j /= 2) {
+        if (i % 2 == 1) most = larger(most, tree_[i++]);
+        if (j % 2 == 1) most = larger(most, tree_[--j]);
+    }
+    return most;
+}
+
+/// By position, its place among all of them by rising load; of equals the later one has the lower.
+SUBLET_DECL std::vector<byte_count> ranks_by_load(std::vector<byte_count> const& live_bytes)
+{
+    std::vector<std::uint32_t> fullest(live_bytes.size());
+    for (std::uint32_t p = 0; p != fullest.size(); ++p) fullest[p] = p;
+    sort_by_falling(fullest, live_bytes);
+    std::vector<byte_count> rank(fullest.size());
+    for (std::size_t r = 0; r != fullest.size(); ++r) rank[fullest[r]] = fullest.size() - r;
+    return rank;
+}
+
+/// By distance from the peak, counted in positions, its ring: each begins 1/`steps` farther out than the one
+/// before, and at least one position.
+SUBLET_DECL std::vector<std::uint32_t> ring_of_distance(std::size_t positions, std::size_t steps)
+{
+    std::vector<std::uint32_t> ring;
+    ring.reserve(positions + 1);
+    std::uint32_t now = 0;
+    for (std::size_t begin = 1; ring.size() <= positions; ++now) {
+        std::size_t const end = begin + larger<std::size_t>(1, begin / steps);
+        for (; begin != end; ++begin) ring.push_back(now);
+    }
+    return ring;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
+                                                placement_bound const& bound)
+{
+    std::size_t const n = all.size();
+    std::vector<std::uint32_t> order(n);
+    for (std::uint32_t s = 0; s != n; ++s) order[s] = s;
+    std::vector<byte_count> key(n);
+    auto by = [&](auto key_of) {
+        for (std::uint32_t s = 0; s != n; ++s) key[s] = key_of(all.shapes[s]);
+        detail::sort_by_falling(order, key);
+    };
+    auto by_load = [&] {
+        detail::range_maximum const most(bound.live_bytes);
+        by([&](placement_shape const& s) { return most.over(s.life); });
+    };
+    auto by_length = [&] { by([](placement_shape const& s) { return byte_count{length(s.life)}; }); };
+    auto by_area = [&] { // beyond 64 bits all are equal
+        by([](placement_shape const& s) {
+            byte_count const width = length(s.life);
+            return s.size <= (no_size - 1) / width ? s.size * width : no_size;
+        });
+    };
+    auto at_peak_by = [&](auto key_of) {
+        by([&](placement_shape const& s) {
+            return contains(s.life, bound.peak_position) ? 1 + key_of(s.life) : 0;
+        });
+    };
+    auto by_ring = [&](std::size_t steps) {
+        auto const ring = detail::ring_of_distance(all.positions.size(), steps);
+        by([&](placement_shape const& s) {
+            step_id const peak = bound.peak_position;
+            step_id const distance = s.life.first > peak   ? s.life.first - peak
+                                     : s.life.last <= peak ? peak - s.life.last + 1
+                                                           : 0;
+            return ~byte_count{ring[distance]};
+        });
+    };
+    using enum placement_order;
+    by([](placement_shape const& s) { return s.size; });
+    switch (which) {
+    case size: break;
+    case size_class:
+        by([](placement_shape const& s) {
+            return byte_count{static_cast<unsigned>(std::bit_width(s.size))} << 32 | length(s.life);
+        });
+        break;
+    case area: by_area(); break;
+    case load: by_load(); break;
+    case load_area:
+        by_length();
+        by_area();
+        by_load();
+        break;
+    case load_length:
+        by_area();
+        by_length();
+        by_load();
+        break;
+    case load_death:
+        by([](placement_shape const& s) { return byte_count{s.life.last}; });
+        by_load();
+        break;
+    case breadth: {
+        detail::range_maximum const best(detail::ranks_by_load(bound.live_bytes));
+        by([&](placement_shape const& s) { return best.over(s.life); });
+        break;
+    }
+    case lifetime: by_length(); break;
+    case birth: by([](placement_shape const& s) { return ~byte_count{s.life.first}; }); break;
+    case peak_birth: at_peak_by([&](live_range life) { return all.positions.size() - life.first; }); break;
+    case peak_length: at_peak_by([](live_range life) { return byte_count{length(life)}; }); break;
+    case peak_death: at_peak_by([](live_range life) { return byte_count{life.last}; }); break;
+    case rings: by_ring(5); break;
+    case fine_rings: by_ring(20); break;
+    case wide_rings: by_ring(2); break;
+    }
+    return order;
 }
 
 } // namespace sublet

@@ -2,14 +2,13 @@
 #ifndef SUBLET_PLACEMENT_IMPL_PLACE_IPP
 #define SUBLET_PLACEMENT_IMPL_PLACE_IPP
 
-#include <sublet/contract.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/choose_pools.hpp>
-#include <sublet/placement/clocked.hpp>
-#include <sublet/placement/fewest_that_fail.hpp>
+#include <sublet/placement/detail/choose_pools.hpp>
+#include <sublet/placement/detail/clocked.hpp>
+#include <sublet/placement/detail/fewest_that_fail.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/placement/replan.hpp>
+#include <sublet/units.hpp>
 
 #include <utility>
 #include <vector>

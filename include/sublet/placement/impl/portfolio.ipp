@@ -3,7 +3,11 @@
 #define SUBLET_PLACEMENT_IMPL_PORTFOLIO_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/portfolio.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
+
+#include <utility>
+
+// --- portfolio -------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -57,6 +61,107 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
         result = detail::decide_in<std::int64_t>(scaled, height, options, driver);
     // What does not fit within enough fits nowhere.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
+    return result;
+}
+
+// --- minimize --------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL void minimized::raise(placement_shapes const& all, byte_count height,
+                                  std::vector<std::uint32_t> tried)
+{
+    least_stacking = height;
+    if (!can_only_be_stacked(all, tried)) return;
+    bound = height;
+    blamed = std::move(tried);
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height)
+{
+    byte_count next = no_limit;
+    for (placement_shape const& s : all.shapes) {
+        byte_count const origin = height + 1 <= s.size ? 0 : align_up(height + 1 - s.size, unit);
+        if (sum_fits(origin, s.size)) next = smaller(next, origin + s.size);
+    }
+    return next;
+}
+
+template <class Number>
+void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, search_options const& options,
+                 search_driver& driver, minimized& result)
+{
+    search_portfolio<Number> portfolio(scaled);
+    std::uint64_t budget = 2 * all.size() + 1;
+    std::uint32_t lap = 0;
+    bool is_over = false;
+    auto try_it = [&](byte_count height) {
+        search_result tried = portfolio.run(lap, budget, options.nodes - result.nodes, options, driver,
+                                            result.best.height, result.bound);
+        result.nodes += tried.nodes;
+        if (tried.outcome == search_outcome::found) {
+            result.best.origin = std::move(tried.origin);
+            result.best.height = tried.height;
+        }
+        if (tried.outcome == search_outcome::exhausted)
+            result.raise(
+                all, smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height),
+                std::move(tried.blamed));
+        is_over =
+            result.nodes >= options.nodes || driver.stop(result.best.height, result.bound, result.nodes);
+        return tried.outcome;
+    };
+    while (result.least_stacking < result.best.height && !is_over) {
+        byte_count const goal = result.least_stacking;
+        portfolio.aim_at(goal);
+        while (result.least_stacking == goal && goal < result.best.height && !is_over) {
+            if (try_it(goal) != search_outcome::limit) break;
+            portfolio.turn_aside(goal);
+            // Closer than an eighth is left to the next lap, which begins at the bound again.
+            byte_count low = next_height(all, scaled.unit, goal);
+            byte_count share = 4;
+            while (result.least_stacking == goal && !is_over && low < result.best.height &&
+                   result.best.height - low >= (result.best.height - goal) / 8) {
+                byte_count const target = low + (result.best.height - low) / share;
+                portfolio.aim_at(target);
+                if (try_it(target) == search_outcome::found) continue;
+                low = next_height(all, scaled.unit, target);
+                share = 2;
+            }
+            portfolio.turn_aside(goal);
+            budget *= 2;
+            ++lap;
+        }
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                               search_options const& options, search_driver& driver)
+{
+    minimized result{std::move(incumbent), bound, bound, false, 0, {}};
+    if (result.best.height == no_limit) {
+        search_result any = decide(all, no_limit, options, driver);
+        result.nodes = any.nodes;
+        if (any.outcome == search_outcome::found) {
+            result.best.origin = std::move(any.origin);
+            result.best.height = any.height;
+        }
+        if (any.outcome == search_outcome::exhausted) result.raise(all, no_limit, std::move(any.blamed));
+    }
+    if (result.least_stacking < result.best.height && result.best.height != no_limit) {
+        scaled_shapes const scaled = scale_down(all);
+        byte_count const units = result.best.height / scaled.unit + 1;
+        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
+            detail::minimize_in<std::int64_t>(all, scaled, options, driver, result);
+    }
+    result.is_proved = result.best.height == result.bound;
     return result;
 }
 

@@ -2,9 +2,13 @@
 #ifndef SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
 #define SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
 
-#include <sublet/contract.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/problem.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+
+// --- problem ---------------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -20,5 +24,22 @@ SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
 }
 
 } // namespace sublet
+
+// --- result ----------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL void sum_up(placement& all)
+{
+    all.status = placement_status::optimal;
+    all.pool = 0;
+    for (std::size_t pool = 0; pool != all.pools.size(); ++pool)
+        if (all.pools[pool].status > all.status) {
+            all.status = all.pools[pool].status;
+            all.pool = static_cast<pool_id>(pool);
+        }
+}
+
+} // namespace sublet::detail
 
 #endif

@@ -2,15 +2,235 @@
 #ifndef SUBLET_PLACEMENT_IMPL_SHAPES_IPP
 #define SUBLET_PLACEMENT_IMPL_SHAPES_IPP
 
-#include <sublet/contract.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/placement/shapes.hpp>
+#include <sublet/placement/detail/shapes.hpp>
+#include <sublet/units.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
+// --- pieces ----------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Ascending, and each once.
+SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
+{
+    std::sort(positions.begin(), positions.end());
+    std::size_t distinct = 0;
+    for (step_id at : positions)
+        if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;
+    positions.resize(distinct);
+}
+
+} // namespace sublet::detail
+
 namespace sublet {
+
+SUBLET_DECL std::vector<keyed> gaps_in_order(placement_problem const& problem)
+{
+    std::vector<keyed> order;
+    order.reserve(problem.gaps.size());
+    for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
+        buffer_gap const& g = problem.gaps[i];
+        SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap is one of no buffer");
+        order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
+    }
+    sort_keyed(order);
+    return order;
+}
+
+SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<keyed> const& gaps,
+                               buffer_id who, byte_count distance, std::vector<shape_piece>& pieces)
+{
+    placement_buffer const& b = problem.buffers[who];
+    std::size_t const first = pieces.size();
+    auto add = [&](live_range when, byte_count begin, byte_count end) {
+        if (is_empty(when) || begin == end) return;
+        shape_piece const next{when, distance + begin, distance + end};
+        bool const goes_on = pieces.size() != first && pieces.back().when.last == when.first &&
+                             pieces.back().begin == next.begin && pieces.back().end == next.end;
+        if (goes_on) pieces.back().when.last = when.last;
+        else pieces.push_back(next);
+    };
+    live_range rest = b.life;
+    std::size_t at = first_that(gaps.size(), [&](std::size_t i) { return gaps[i].key >= who; });
+    for (; at != gaps.size() && gaps[at].key == who; ++at) {
+        buffer_gap const& g = problem.gaps[gaps[at].who];
+        SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
+        live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
+        if (is_empty(when)) continue;
+        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of a buffer meet");
+        add({rest.first, when.first}, 0, b.size);
+        add(when, g.begin, g.end);
+        rest.first = when.last;
+    }
+    add(rest, 0, b.size);
+}
+
+SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
+{
+    std::vector<step_id> cuts;
+    cuts.reserve(2 * pieces.size());
+    for (shape_piece const& p : pieces) {
+        cuts.push_back(p.when.first);
+        cuts.push_back(p.when.last);
+    }
+    detail::keep_distinct(cuts);
+    auto rank = [&](step_id at) {
+        return first_that(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
+    };
+    std::vector<byte_count> begin(cuts.size(), 0), end(cuts.size(), 0); // end == 0: nobody
+    std::vector<std::uint32_t> next(cuts.size());                       // at or after it: not painted
+    auto unpainted = [&](std::size_t at) {
+        while (next[at] != at) at = next[at] = next[next[at]];
+        return at;
+    };
+    std::vector<keyed> order(pieces.size());
+    auto paint = [&](std::vector<byte_count>& colors, auto key, auto color) {
+        for (std::uint32_t i = 0; i != pieces.size(); ++i) order[i] = {key(pieces[i]), 0, i};
+        for (std::uint32_t i = 0; i != next.size(); ++i) next[i] = i;
+        sort_keyed(order);
+        for (keyed const& o : order) {
+            std::size_t const last = rank(pieces[o.who].when.last);
+            for (std::size_t at = unpainted(rank(pieces[o.who].when.first)); at < last; at = unpainted(at)) {
+                colors[at] = color(pieces[o.who]);
+                ++next[at];
+            }
+        }
+    };
+    auto begin_of = [](shape_piece const& p) { return p.begin; };
+    auto end_of = [](shape_piece const& p) { return p.end; };
+    paint(begin, begin_of, begin_of);
+    paint(
+        end, [](shape_piece const& p) { return falling(p.end); }, end_of);
+    pieces.clear();
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+        if (end[i] == 0) continue;
+        bool const goes_on = !pieces.empty() && pieces.back().when.last == cuts[i] &&
+                             pieces.back().begin == begin[i] && pieces.back().end == end[i];
+        if (goes_on) pieces.back().when.last = cuts[i + 1];
+        else pieces.push_back({{cuts[i], cuts[i + 1]}, begin[i], end[i]});
+    }
+}
+
+SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces)
+{
+    step_id last = 0;
+    for (shape_piece const& p : pieces) last = larger(last, p.when.last);
+    std::vector<step_id> positions, rank;
+    if (last / 16 <= pieces.size()) {
+        rank.assign(std::size_t{last} + 1, 0);
+        for (shape_piece const& p : pieces) rank[p.when.first] = rank[p.when.last] = 1;
+        for (std::size_t at = 0; at != rank.size(); ++at)
+            if (rank[at] != 0) {
+                rank[at] = static_cast<step_id>(positions.size());
+                positions.push_back(static_cast<step_id>(at));
+            }
+        for (shape_piece& p : pieces) p.when = {rank[p.when.first], rank[p.when.last]};
+        return positions;
+    }
+    positions.reserve(2 * pieces.size());
+    for (shape_piece const& p : pieces) {
+        positions.push_back(p.when.first);
+        positions.push_back(p.when.last);
+    }
+    detail::keep_distinct(positions);
+    auto rank_of = [&](step_id at) {
+        return static_cast<step_id>(
+            first_that(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
+    };
+    for (shape_piece& p : pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
+    return positions;
+}
+
+// --- colocated -------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
+                                             std::vector<buffer_id> const& members)
+{
+    std::size_t const buffers = problem.buffers.size();
+    colocated_groups result;
+    result.first.reserve(members.size() + 1);
+    result.parts.reserve(members.size());
+    auto needs_bytes = [&](buffer_id b) {
+        return problem.buffers[b].size != 0 && !is_empty(problem.buffers[b].life);
+    };
+    auto close = [&] {
+        auto const end = static_cast<std::uint32_t>(result.parts.size());
+        if (end != result.first.back()) result.first.push_back(end);
+    };
+    if (problem.colocated.empty()) {
+        for (buffer_id b : members) {
+            if (needs_bytes(b))
+                result.parts.push_back({static_cast<std::uint32_t>(result.parts.size()), b, 0});
+            close();
+        }
+        return result;
+    }
+
+    constexpr std::int64_t too_far = std::int64_t{1} << 62;
+    std::vector<std::uint32_t> first(buffers + 1, 0);
+    for (colocation const& c : problem.colocated) {
+        SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers, "sublet: a colocated buffer does not exist");
+        SUBLET_EXPECTS(c.distance < byte_count{1} << 62, "sublet: a distance is too large");
+        ++first[c.buffer + 1];
+        ++first[c.anchor + 1];
+    }
+    for (std::size_t b = 0; b != buffers; ++b) first[b + 1] += first[b];
+    std::vector<colocation> links(first[buffers]); // by anchor; distances wrap round
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (colocation const& c : problem.colocated) {
+        links[next[c.anchor]++] = c;
+        links[next[c.buffer]++] = {c.anchor, c.buffer, byte_count{0} - c.distance};
+    }
+    std::vector<unsigned char> is_member(buffers, 0), is_reached(buffers, 0);
+    std::vector<std::int64_t> height(buffers, 0);
+    for (buffer_id b : members) is_member[b] = 1;
+    std::vector<buffer_id> found;
+    for (buffer_id b : members) {
+        if (is_reached[b]) continue;
+        is_reached[b] = 1;
+        found.assign(1, b);
+        auto const group = static_cast<std::uint32_t>(result.first.size() - 1);
+        std::int64_t lowest = too_far;
+        std::size_t const broken_before = result.broken.size();
+        for (std::size_t i = 0; i != found.size(); ++i) {
+            buffer_id const u = found[i];
+            if (needs_bytes(u)) lowest = smaller(lowest, height[u]);
+            for (std::uint32_t k = first[u]; k != first[u + 1]; ++k) {
+                buffer_id const v = links[k].buffer;
+                std::int64_t const there = height[u] + static_cast<std::int64_t>(links[k].distance);
+                if (is_reached[v]) {
+                    if (height[v] != there) result.broken.push_back({group, u, v});
+                    continue;
+                }
+                SUBLET_EXPECTS(is_member[v] != 0 || !needs_bytes(v),
+                               "sublet: colocated buffers are in different pools");
+                SUBLET_EXPECTS(-too_far < there && there < too_far, "sublet: a distance is too large");
+                is_reached[v] = 1;
+                height[v] = there;
+                found.push_back(v);
+            }
+        }
+        if (lowest == too_far) { // nobody needs bytes
+            result.broken.resize(broken_before);
+            continue;
+        }
+        for (buffer_id u : found)
+            if (needs_bytes(u))
+                result.parts.push_back({group, u, static_cast<byte_count>(height[u] - lowest)});
+        close();
+    }
+    return result;
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------
+
 
 SUBLET_DECL shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
 {
@@ -284,6 +504,40 @@ SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
                                        std::vector<buffer_id> const& members, pool_limits limits)
 {
     return detail::shape_collector(problem, members, limits).collect();
+}
+
+// --- bound -----------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
+{
+    placement_bound bound;
+    bound.live_bytes.assign(all.positions.size(), 0);
+    std::vector<byte_count> dying(all.positions.size(), 0);
+    for (shape_piece const& p : all.pieces) {
+        byte_count& born = bound.live_bytes[p.when.first];
+        born = checked_add(born, p.end - p.begin);
+        dying[p.when.last] += p.end - p.begin;
+    }
+    byte_count load = 0, most = 0;
+    for (step_id at = 0; at != bound.live_bytes.size(); ++at) {
+        bound.live_bytes[at] = load = checked_add(load - dying[at], bound.live_bytes[at]);
+        if (load <= most) continue;
+        most = load;
+        bound.peak_position = at;
+    }
+    bound.bytes = most;
+    if (most != 0) bound.kind = proof_kind::live_bytes;
+    for (std::uint32_t s = 0; s != all.size(); ++s) {
+        placement_shape const& shape = all.shapes[s];
+        byte_count const top =
+            checked_add(shape.pinned == no_offset ? shape.phase : shape.pinned, shape.size);
+        if (top <= bound.bytes) continue;
+        bound.bytes = top;
+        bound.kind = proof_kind::top_of_pin;
+        bound.shape = s;
+    }
+    return bound;
 }
 
 } // namespace sublet

@@ -2,8 +2,8 @@
 #ifndef SUBLET_REPORTING_IMPL_SVG_IPP
 #define SUBLET_REPORTING_IMPL_SVG_IPP
 
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/reporting/svg.hpp>
 
 namespace sublet::detail {

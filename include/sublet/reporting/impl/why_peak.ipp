@@ -3,12 +3,11 @@
 #define SUBLET_REPORTING_IMPL_WHY_PEAK_IPP
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/pressure.hpp>
-#include <sublet/contract.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
 #include <sublet/reporting/why_peak.hpp>
+#include <sublet/units.hpp>
 
 namespace sublet {
 

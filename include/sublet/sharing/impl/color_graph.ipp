@@ -2,17 +2,23 @@
 #ifndef SUBLET_SHARING_IMPL_COLOR_GRAPH_IPP
 #define SUBLET_SHARING_IMPL_COLOR_GRAPH_IPP
 
-#include <sublet/contract.hpp>
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/sharing/cliques.hpp>
 #include <sublet/sharing/color_graph.hpp>
-#include <sublet/sharing/coloring_orders.hpp>
-#include <sublet/sharing/dsatur.hpp>
+#include <sublet/sharing/detail/coloring.hpp>
+#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
+
+// --- color graph -----------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -131,6 +137,245 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     result.plan = {std::move(slot_of), static_cast<slot_id>(result.slot_bytes.size())};
     for (byte_count slot : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, slot);
     return result;
+}
+
+// --- strictness ------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree)
+{
+    struct definition {
+        node_id node = no_node;
+        std::size_t at = 0; // index of the touch in its node; a step's reads stand before its writes
+    };
+    auto violation = [&p](ssa_fault what, value_id v, node_id n, std::size_t at) {
+        step_id s = p.steps_of(n).first;
+        for (; at >= p.touches(s).size(); ++s) at -= p.touches(s).size();
+        return ssa_violation{what, v, n, s};
+    };
+    std::vector<definition> def_of(p.values());
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        auto const touches = p.touches(p.steps_of(n));
+        for (std::size_t i = 0; i != touches.size(); ++i) {
+            if (touches[i].kind != touch_kind::def) continue;
+            definition& d = def_of[touches[i].value];
+            if (d.node != no_node) return violation(ssa_fault::defined_twice, touches[i].value, n, i);
+            d = {n, i};
+        }
+    }
+    std::optional<ssa_violation> undefined; // the first
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        auto const touches = p.touches(p.steps_of(n));
+        for (std::size_t i = 0; i != touches.size(); ++i) {
+            if (touches[i].kind == touch_kind::def) continue;
+            definition const d = def_of[touches[i].value];
+            if (d.node == no_node && !undefined)
+                undefined = violation(ssa_fault::never_defined, touches[i].value, n, i);
+            if (d.node == n ? d.at >= i : d.node != no_node && !tree.dominates(d.node, n))
+                return violation(ssa_fault::not_dominated, touches[i].value, n, i);
+        }
+    }
+    for (edge_use u : p.edge_uses()) {
+        node_id const d = def_of[u.value].node;
+        step_id const last = p.steps_of(u.pred).last - 1;
+        if (d == no_node && !undefined)
+            undefined = ssa_violation{ssa_fault::never_defined, u.value, u.pred, last};
+        if (d != no_node && !tree.dominates(d, u.pred))
+            return ssa_violation{ssa_fault::not_dominated, u.value, u.pred, last};
+    }
+    return undefined;
+}
+
+} // namespace sublet
+
+// --- color chordal ---------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// The slots of values fixed to one, by each value that occupies a step where such a one is defined; or two
+/// fixed values that meet so.  O(values + touches + for each such step, what is alive and the rest of its
+/// node)
+SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
+                                    std::vector<slot_id> const& fixed, std::optional<fixed_clash>& clash)
+{
+    std::vector<step_id> def_of(p.values(), no_step);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s))
+            if (t.kind == touch_kind::def) def_of[t.value] = s;
+
+    std::vector<value_id> avoids; // each the slot of the same index
+    std::vector<slot_id> avoided;
+    std::vector<value_id> newcomers, occupants;
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            newcomers.clear();
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::def && fixed[t.value] != no_slot) newcomers.push_back(t.value);
+            if (newcomers.empty()) continue;
+
+            occupants.clear();
+            auto meet = [&](value_id v) { // unless it is defined later in this node
+                if (def_of[v] <= s || def_of[v] >= p.steps_of(n).last) occupants.push_back(v);
+            };
+            for (touch t : p.touches(s))
+                if (t.kind != touch_kind::use_early) meet(t.value);
+            for (touch t : p.touches({s + 1, p.steps_of(n).last}))
+                if (t.kind != touch_kind::def) meet(t.value);
+            live.for_each_live_out(n, meet);
+
+            for (value_id mine : newcomers)
+                for (value_id v : occupants) {
+                    if (v == mine) continue;
+                    if (fixed[v] == no_slot) {
+                        avoids.push_back(v);
+                        avoided.push_back(fixed[mine]);
+                    } else if (fixed[v] == fixed[mine] && !clash) {
+                        clash = fixed_clash{mine, v, fixed[v], s};
+                    }
+                }
+        }
+    return csr_rows::gathered(p.values(), [&](auto add) {
+        for (std::size_t i = 0; i != avoids.size(); ++i) add(avoids[i], avoided[i]);
+    });
+}
+
+/// For each touch of a node, when its value leaves the storage for good.
+enum class departure : unsigned char { none, before_writes, after_step };
+
+class departures {
+public:
+    explicit departures(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
+
+    /// By index of the touch in the node; good until the next call. Each node is asked for once.
+    std::vector<departure> const& of(snapshot const& p, live_sets const& live, node_id n)
+    {
+        std::span<touch const> const all = p.touches(p.steps_of(n));
+        when_.assign(all.size(), departure::none);
+        bool early = false, held = false;
+        for (std::size_t i = all.size(); i-- != 0;) {
+            touch const t = all[i];
+            early |= t.kind == touch_kind::use_early;
+            held |= t.kind == touch_kind::use;
+            if (touched_in_[t.value] == n) continue;
+            touched_in_[t.value] = n;
+            if (live.is_live_out(t.value, n)) continue;
+            when_[i] = t.kind == touch_kind::use_early ? departure::before_writes : departure::after_step;
+        }
+        if (early && held) hold(p, n);
+        return when_;
+    }
+
+private:
+    /// A value that its step reads in both ways does not leave before the writes.
+    void hold(snapshot const& p, node_id n)
+    {
+        std::size_t i = 0;
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            for (touch t : p.touches(s))
+                if (t.kind == touch_kind::use) held_in_[t.value] = s;
+            for (touch t : p.touches(s)) {
+                if (when_[i] == departure::before_writes && held_in_[t.value] == s)
+                    when_[i] = departure::after_step;
+                ++i;
+            }
+        }
+    }
+
+    std::vector<node_id> touched_in_; // by value: the last node that was asked for
+    std::vector<step_id> held_in_;    // by value: the last step that holds it
+    std::vector<departure> when_;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
+                                           chordal_options const& options)
+{
+    detail::expect_sets_of(p, live);
+    chordal_coloring result;
+    dominator_tree const tree = dominators(p.graph(), p.predecessors(), depth_first(p.graph()));
+    result.violation = find_ssa_violation(p, tree);
+    if (result.violation) return result;
+
+    std::vector<slot_id> const fixed = options.fixed.tabulate(p.values());
+    csr_rows avoided;
+    bool has_fixed = false;
+    for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;
+    if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
+    if (result.clash) return result;
+
+    csr_rows const partners = csr_rows::gathered(p.values(), [&p](auto add) {
+        for (overwrite o : p.overwrites()) {
+            add(o.in, o.out);
+            add(o.out, o.in);
+        }
+    });
+    std::vector<slot_id>& slot_of = result.plan.slot_of;
+    slot_of.assign(p.values(), no_slot);
+    detail::slot_set taken;
+    auto may_take = [&](value_id v, slot_id slot) {
+        if (slot == no_slot || taken.contains(slot)) return false;
+        if (avoided.rows() == 0) return true;
+        for (slot_id s : avoided[v])
+            if (s == slot) return false;
+        return true;
+    };
+    auto slot_for = [&](value_id v) {
+        if (fixed[v] != no_slot) return fixed[v];
+        for (value_id w : partners[v])
+            if (may_take(v, slot_of[w])) return slot_of[w];
+        slot_id slot = taken.lowest_free();
+        while (!may_take(v, slot)) slot = taken.lowest_free(slot + 1);
+        return slot;
+    };
+
+    detail::departures departures(p.values());
+    for (node_id n : tree.preorder) {
+        taken.clear();
+        slot_id alive = 0;
+        live.for_each_live_in(n, [&](value_id v) {
+            if (taken.contains(slot_of[v])) return; // of an earlier tree, whose nodes n leads to
+            taken.insert(slot_of[v]);
+            ++alive;
+        });
+        auto leave = [&](value_id v) {
+            taken.erase(slot_of[v]);
+            --alive;
+        };
+        detail::departure const* leaves = departures.of(p, live, n).data();
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+            std::span<touch const> const touches = p.touches(s);
+            bool some_leave_after = false;
+            for (std::size_t i = 0; i != touches.size(); ++i) {
+                value_id const v = touches[i].value;
+                if (touches[i].kind == touch_kind::def) {
+                    slot_of[v] = slot_for(v);
+                    taken.insert(slot_of[v]);
+                    ++alive;
+                    if (result.plan.slots <= slot_of[v]) result.plan.slots = slot_of[v] + 1;
+                }
+                if (leaves[i] == detail::departure::before_writes) leave(v);
+                some_leave_after |= leaves[i] == detail::departure::after_step;
+            }
+            if (alive > result.max_live) {
+                result.max_live = alive;
+                result.max_live_step = s;
+            }
+            for (std::size_t i = 0; some_leave_after && i != touches.size(); ++i)
+                if (leaves[i] == detail::departure::after_step) leave(touches[i].value);
+            leaves += touches.size();
+        }
+    }
+    for (overwrite o : p.overwrites())
+        result.affinities_kept += slot_of[o.in] != no_slot && slot_of[o.in] == slot_of[o.out];
+    return result;
+}
+
+SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, chordal_options const& options)
+{
+    return color_chordal(p, liveness(p), options);
 }
 
 } // namespace sublet

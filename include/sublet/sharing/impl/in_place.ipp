@@ -2,14 +2,70 @@
 #ifndef SUBLET_SHARING_IMPL_IN_PLACE_IPP
 #define SUBLET_SHARING_IMPL_IN_PLACE_IPP
 
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/live_range.hpp>
 #include <sublet/sharing/in_place.hpp>
+#include <sublet/units.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
+// --- in place pairs --------------------------------------------------------------------------------------
+
 namespace sublet {
+
+SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<in_place_pair> pairs)
+{
+    if (pairs.empty()) return table;
+
+    std::vector<buffer>& buffers = table.buffers;
+    std::vector<buffer_id> heir(buffers.size(), no_buffer);
+    std::vector<unsigned char> is_heir(buffers.size(), 0);
+    for (in_place_pair const& pair : pairs) {
+        buffer_id const to = table.buffer_of[pair.out];
+        heir[table.buffer_of[pair.in]] = to;
+        is_heir[to] = 1;
+    }
+    std::vector<buffer_id> joined(buffers.size(), no_buffer); // to whom
+    for (buffer_id b = 0; b != buffers.size(); ++b) {
+        if (is_heir[b]) continue;
+        buffer_id now = joined[b] = b;
+        for (buffer_id next = heir[b]; next != no_buffer; next = heir[next]) {
+            buffer &in = buffers[now], &out = buffers[next];
+            if (live_range const rest{out.life.first + 1, out.life.last};
+                out.size != in.size && !is_empty(rest)) {
+                out.life = rest;
+                out.over = now;
+                now = joined[next] = next;
+                continue;
+            }
+            in.life = hull(in.life, out.life);
+            in.role = in.role | out.role;
+            in.alignment = combine_alignment(in.alignment, out.alignment);
+            joined[next] = now;
+        }
+    }
+
+    std::vector<buffer_id> renumbered(buffers.size(), no_buffer);
+    buffer_table result;
+    for (buffer_id b = 0; b != buffers.size(); ++b) {
+        if (joined[b] != b) continue;
+        renumbered[b] = static_cast<buffer_id>(result.buffers.size());
+        result.buffers.push_back(buffers[b]);
+    }
+    for (buffer& b : result.buffers)
+        if (b.over != no_buffer) b.over = renumbered[b.over];
+    for (buffer_id b : table.buffer_of) result.buffer_of.push_back(renumbered[joined[b]]);
+    result.in_place = std::move(pairs);
+    return result;
+}
+
+// --- in place --------------------------------------------------------------------------------------------
+
 
 SUBLET_DECL std::vector<in_place_pair> match_in_place(snapshot const& p, std::vector<step_id> const& steps,
                                                       buffer_table const& table, in_place_fit fit)
@@ -40,6 +96,242 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, std::vector<step_id> c
 {
     std::vector<in_place_pair> pairs = match_in_place(p, steps, table, fit);
     return join_in_place(std::move(table), std::move(pairs));
+}
+
+} // namespace sublet
+
+// --- in place concurrent ---------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Who comes before a position, looked for as far down as is asked. For few queries, or many about one.
+class ancestor_search {
+public:
+    explicit ancestor_search(dependence_graph const& g) : g_(g), leads_to_(g.positions(), no_step) {}
+
+    bool before(step_id a, step_id b)
+    {
+        if (to_ != b) {
+            to_ = low_ = b;
+            mark(b);
+        }
+        for (; leads_to_[a] != b && low_ > a + 1; --low_)
+            if (leads_to_[low_ - 1] == b) mark(low_ - 1);
+        return leads_to_[a] == b;
+    }
+
+private:
+    void mark(step_id from)
+    {
+        for (step_id at : g_.before[from]) leads_to_[at] = to_;
+    }
+
+    dependence_graph const& g_;
+    std::vector<step_id> leads_to_; // by position: the last target that it was found to come before
+    step_id to_ = no_step;
+    step_id low_ = 0; // positions from here on have marked those before them
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
+                                                    buffer_table table)
+{
+    detail::ancestor_search search(g);
+    return take_in_place_concurrently(p, g, std::move(table), search);
+}
+
+} // namespace sublet
+
+// --- in place flow ---------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Where a buffer is handed over, and otherwise not there: somebody reads `operand` at `step` for the last
+/// time, at `position`.
+struct handing_over {
+    step_id position = 0;
+    step_id step = 0;
+    value_id operand = no_value;
+};
+
+struct joined_life {
+    std::vector<live_range> ranges; // ascending; they do not touch
+    std::vector<handing_over> handed;
+};
+
+/// Both in one list that ascends.
+SUBLET_DECL std::vector<live_range> merged_ranges(std::vector<live_range> const& a,
+                                                  std::vector<live_range> const& b)
+{
+    std::vector<live_range> both;
+    for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();) {
+        live_range const next = j == b.size() || (i != a.size() && a[i].first < b[j].first) ? a[i++] : b[j++];
+        if (!both.empty() && next.first <= both.back().last) both.back() = hull(both.back(), next);
+        else both.push_back(next);
+    }
+    return both;
+}
+
+SUBLET_DECL bool has_position(std::vector<live_range> const& ranges, step_id position)
+{
+    std::size_t const at =
+        first_that(ranges.size(), [&](std::size_t i) { return ranges[i].last > position; });
+    return at != ranges.size() && ranges[at].first <= position;
+}
+
+/// By node, how many loops it lies in.
+SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
+{
+    loop_forest const forest = loops(p.graph());
+    std::vector<unsigned> depth(p.nodes(), 0);
+    for (node_id n : forest.preorder) { // outer headers first
+        if (forest.parent[n] != no_node) depth[n] = depth[forest.parent[n]];
+        depth[n] += forest.is_header(n);
+    }
+    return depth;
+}
+
+class flow_joiner {
+public:
+    flow_joiner(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
+                buffer_table& table)
+        : p_(p), table_(table), joined_(table.buffers.size()), life_(table.buffers.size())
+    {
+        for (std::size_t b = 0; b != joined_.size(); ++b) joined_[b] = static_cast<buffer_id>(b);
+        std::vector<unsigned char> has_pair(table.buffers.size(), 0);
+        for (overwrite o : p.overwrites())
+            has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
+        range_heap all;
+        for (value_id v = 0; v != p.values(); ++v)
+            if (has_pair[table.buffer_of[v]])
+                for (live_range r : lives[v]) all.add(table.buffer_of[v], r);
+        live_range_lists const by_buffer = all.lists(table.buffers.size(), lives.method(), lives.positions());
+        for (buffer_id b = 0; b != life_.size(); ++b)
+            for (live_range r : by_buffer[b]) life_[b].ranges.push_back(r);
+        for (overwrite o : p.overwrites()) {
+            joined_life& life = life_[table.buffer_of[o.in]];
+            if (!hands_over(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
+            bool is_read = false;
+            for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch_kind::use;
+            if (is_read) life.handed.push_back({position[o.step], o.step, o.in});
+        }
+    }
+
+    /// The declared pairs, the most worth first.
+    std::vector<overwrite> candidates() const
+    {
+        std::vector<unsigned> const depth = loop_depths(p_);
+        std::vector<keyed> by_worth;
+        auto const pairs = p_.overwrites(); // by step
+        node_id n = 0;
+        for (std::size_t i = 0; i != pairs.size(); ++i) {
+            while (p_.steps_of(n).last <= pairs[i].step) ++n;
+            byte_count worth = table_.buffers[table_.buffer_of[pairs[i].in]].size;
+            for (unsigned d = 0; d != depth[n] && worth < no_size / 8; ++d) worth *= 8;
+            by_worth.push_back({falling(worth), 0, static_cast<std::uint32_t>(i)});
+        }
+        sort_keyed(by_worth);
+        std::vector<overwrite> in_turn;
+        for (keyed const& k : by_worth) in_turn.push_back(pairs[k.who]);
+        return in_turn;
+    }
+
+    buffer_id buffer_of(value_id v)
+    {
+        buffer_id b = table_.buffer_of[v];
+        while (joined_[b] != b) b = joined_[b] = joined_[joined_[b]];
+        return b;
+    }
+
+    void join(overwrite pair)
+    {
+        if (!touches(pair.step, pair.in, false) || !touches(pair.step, pair.out, true)) return;
+        buffer_id const a = buffer_of(pair.in), b = buffer_of(pair.out);
+        if (a == b || !are_alike(table_.buffers[a], table_.buffers[b])) return;
+        if (overlaps({life_[a].ranges.data(), life_[a].ranges.size()},
+                     {life_[b].ranges.data(), life_[b].ranges.size()}))
+            return;
+        if (!is_passed_on(a, b) || !is_passed_on(b, a)) return;
+
+        buffer_id const into = smaller(a, b), from = larger(a, b); // the table stays sorted by root
+        buffer &to = table_.buffers[into], &gone = table_.buffers[from];
+        to.life = hull(to.life, gone.life);
+        to.role = to.role | gone.role;
+        to.alignment = larger(to.alignment, gone.alignment);
+        joined_[from] = into;
+        joined_life const was = std::exchange(life_[into], {}), more = std::exchange(life_[from], {});
+        life_[into].ranges = merged_ranges(was.ranges, more.ranges);
+        for (joined_life const* half : {&was, &more})
+            for (handing_over h : half->handed) // where the result is there now, nobody else can take it
+                if (!has_position(life_[into].ranges, h.position)) life_[into].handed.push_back(h);
+    }
+
+    /// Leaves out what has gone into others.
+    void renumber()
+    {
+        std::vector<buffer_id> number(table_.buffers.size(), no_buffer);
+        buffer_table result;
+        for (std::size_t b = 0; b != table_.buffers.size(); ++b) {
+            if (joined_[b] != b) continue;
+            number[b] = static_cast<buffer_id>(result.buffers.size());
+            result.buffers.push_back(table_.buffers[b]);
+        }
+        for (std::size_t v = 0; v != table_.buffer_of.size(); ++v)
+            result.buffer_of.push_back(number[buffer_of(static_cast<value_id>(v))]);
+        table_ = std::move(result);
+    }
+
+private:
+    bool touches(step_id s, value_id v, bool writes) const
+    {
+        for (touch t : p_.touches(s))
+            if (t.value == v && (t.kind == touch_kind::def) == writes) return true;
+        return false;
+    }
+    static bool are_alike(buffer const& a, buffer const& b)
+    {
+        return a.is_planned() && b.is_planned() && a.size == b.size && a.pool == b.pool &&
+               a.pinned == no_offset && b.pinned == no_offset &&
+               (a.alignment % b.alignment == 0 || b.alignment % a.alignment == 0);
+    }
+    /// Where `from` is handed over and `to` is there, all that is written of `to` may be written over what is
+    /// read of `from`. (Who was there before has met it before.)
+    bool is_passed_on(buffer_id from, buffer_id to)
+    {
+        for (handing_over h : life_[from].handed) {
+            if (!has_position(life_[to].ranges, h.position)) continue;
+            for (touch t : p_.touches(h.step)) {
+                if (t.kind != touch_kind::def || buffer_of(t.value) != to) continue;
+                bool is_declared = false;
+                for (overwrite o : p_.overwrites(h.step))
+                    is_declared |= o.in == h.operand && o.out == t.value;
+                if (!is_declared) return false;
+            }
+        }
+        return true;
+    }
+
+    snapshot const& p_;
+    buffer_table& table_;
+    std::vector<buffer_id> joined_; // leads, over some steps, to the buffer that b is part of
+    std::vector<joined_life> life_; // by buffer, of those that it consists of
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL buffer_table take_in_place_in_flow(snapshot const& p, live_range_lists const& lives,
+                                               std::vector<step_id> const& position, buffer_table table)
+{
+    if (p.overwrites().empty()) return table;
+    detail::flow_joiner joiner(p, lives, position, table);
+    for (overwrite pair : joiner.candidates()) joiner.join(pair);
+    joiner.renumber();
+    return table;
 }
 
 } // namespace sublet

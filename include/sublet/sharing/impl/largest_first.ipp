@@ -2,16 +2,250 @@
 #ifndef SUBLET_SHARING_IMPL_LARGEST_FIRST_IPP
 #define SUBLET_SHARING_IMPL_LARGEST_FIRST_IPP
 
-#include <sublet/contract.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/keyed.hpp>
-#include <sublet/sharing/largest_first.hpp>
-#include <sublet/sharing/relink_chains.hpp>
-#include <sublet/sharing/slot_room.hpp>
-#include <sublet/sharing/takers.hpp>
+#include <sublet/sharing/detail/largest_first.hpp>
+#include <sublet/sharing/detail/range_matching.hpp>
+#include <sublet/units.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <utility>
+
+// --- slot room -------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL tenant_masks::tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts)
+    : lives_(&lives), conflicts_(&conflicts)
+{
+    // One position is put before all others: there begins what is given.
+    std::size_t words = 0;
+    for (std::size_t stretches = std::size_t{lives.positions} + 1;;
+         stretches = (stretches + wide - 1) / wide) {
+        level_.push_back(words);
+        words += stretches;
+        if (stretches == 1) break;
+    }
+    words_ = std::vector<std::uint64_t>(2 * words);
+}
+
+SUBLET_DECL std::size_t tenant_masks::bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
+
+SUBLET_DECL std::uint64_t tenant_masks::against(buffer_id b)
+{
+    std::uint64_t slots = 0;
+    visit(
+        b, [&](std::size_t at) { slots |= forbidden(at); }, [&](std::size_t at) { slots |= begun(at); });
+    return slots;
+}
+
+SUBLET_DECL void tenant_masks::insert(buffer_id b, std::uint64_t slot)
+{
+    visit(
+        b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
+}
+
+SUBLET_DECL void tenant_masks::erase(buffer_id b, std::uint64_t slot)
+{
+    visit(
+        b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL slot_id slot_room::find(buffer_id b)
+{
+    for (std::size_t g = 0; g != masks_.size(); ++g) {
+        std::uint64_t const roomy = taken_[g] & ~masks_[g].against(b);
+        if (roomy != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(roomy))];
+    }
+    return no_slot;
+}
+
+SUBLET_DECL void slot_room::insert(buffer_id b, slot_id slot)
+{
+    if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, unseen);
+    if (place_of_[slot] == forgotten) return;
+    bool const is_new = place_of_[slot] == unseen;
+    if (is_new) place_of_[slot] = free_place(slot);
+    std::uint32_t const at = place_of_[slot];
+    masks_[at / 64].insert(b, bit_of(at));
+    earlier_[b] = std::exchange(latest_[at], b);
+    is_recent_[at] = !is_new;
+}
+
+SUBLET_DECL std::uint64_t slot_room::bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
+
+SUBLET_DECL std::uint32_t slot_room::free_place(slot_id slot)
+{
+    auto at = static_cast<std::uint32_t>(slot_at_.size());
+    if (at == most_) { // go round, but leave those alone that were of use since the last time
+        for (; is_recent_[hand_] != 0; hand_ = (hand_ + 1) % at) is_recent_[hand_] = 0;
+        at = std::exchange(hand_, (hand_ + 1) % at);
+        for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
+            masks_[at / 64].erase(b, bit_of(at));
+        place_of_[std::exchange(slot_at_[at], slot)] = forgotten;
+        return at;
+    }
+    if (at % 64 == 0) {
+        masks_.emplace_back(*lives_, *conflicts_);
+        taken_.push_back(0);
+    }
+    taken_[at / 64] |= bit_of(at);
+    slot_at_.push_back(slot);
+    latest_.push_back(no_buffer);
+    is_recent_.push_back(0);
+    return at;
+}
+
+} // namespace sublet
+
+// --- relink chains ---------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+class relinker {
+    using place = std::uint32_t;
+    static constexpr place none = ~place{0};
+
+public:
+    relinker(takers const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
+        : members_(members), sizes_(sizes), chains_(chains), next_(members.size(), none),
+          before_(members.size(), none), found_by_(members.size()), head_(chains.slot_bytes.size()),
+          tail_(chains.slot_bytes.size(), none), stamp_(chains.slot_bytes.size())
+    {
+        left_.reset(members.size());
+        for (place i = 0; i != members.size(); ++i) {
+            slot_id const s = chains.slot_of[i];
+            if (tail_[s] == none) head_[s] = i;
+            else link(tail_[s], i);
+            tail_[s] = i;
+        }
+    }
+
+    bool improve(std::uint64_t& visits)
+    {
+        std::size_t const slots = tail_.size();
+        std::vector<place> reached;
+        for (std::size_t k = 0; k != slots; ++k) {
+            reached.assign(1, tail_[k == 0 ? slots - 1 : k - 1]);
+            for (std::size_t i = 0; i != reached.size(); ++i) {
+                bool is_improved = false;
+                members_.for_each_range(reached[i], [&](live_range r) {
+                    for (place c = left_.from(r.first); c < r.last && !is_improved; c = left_.from(c + 1)) {
+                        left_.take(c);
+                        ++visits;
+                        found_by_[c] = reached[i];
+                        if (before_[c] == none) is_improved = take_path_to(c, visits);
+                        else reached.push_back(before_[c]);
+                    }
+                });
+                if (is_improved) return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    void link(place u, place v)
+    {
+        next_[u] = v;
+        before_[v] = u;
+    }
+
+    /// Relink along the path that leads to the head of a chain, if that pays.
+    bool take_path_to(place head, std::uint64_t& visits)
+    {
+        ++round_;
+        byte_count was = 0, is = 0;
+        affected_.clear();
+        auto affect = [&](slot_id s) {
+            if (stamp_[s] == round_) return;
+            stamp_[s] = round_;
+            affected_.push_back(s);
+            was += chains_.slot_bytes[s];
+        };
+        lost_.clear();
+        affect(chains_.slot_of[head]);
+        for (place c = head; c != none; c = lost_.back()) {
+            place const giver = found_by_[c];
+            affect(chains_.slot_of[giver]);
+            lost_.push_back(next_[giver]);
+            link(giver, c);
+        }
+        for (slot_id s : affected_) {
+            if (before_[head_[s]] != none) continue;
+            byte_count largest = 0;
+            for (place i = head_[s]; i != none; i = next_[i], ++visits)
+                largest = larger(largest, sizes_[members_[i]]);
+            is += largest;
+        }
+        if (is < was) {
+            renumber();
+            return true;
+        }
+        place giver = found_by_[head];
+        before_[head] = none;
+        for (place lost : lost_) {
+            next_[giver] = lost;
+            if (lost == none) break;
+            before_[lost] = giver;
+            giver = found_by_[lost];
+        }
+        return false;
+    }
+
+    /// Largest slot first, then the one that begins first.
+    void renumber()
+    {
+        std::vector<keyed> order;
+        for (place i = 0; i != members_.size(); ++i) {
+            bool const is_first = before_[i] == none;
+            slot_id const s = is_first ? static_cast<slot_id>(order.size()) : chains_.slot_of[before_[i]];
+            if (is_first) order.push_back({no_size, 0, s});
+            chains_.slot_of[i] = s;
+            order[s].key = smaller(order[s].key, falling(sizes_[members_[i]]));
+        }
+        sort_keyed(order);
+        std::vector<slot_id> number(order.size());
+        chains_.slot_bytes.clear();
+        for (keyed const& slot : order) {
+            number[slot.who] = static_cast<slot_id>(chains_.slot_bytes.size());
+            chains_.slot_bytes.push_back(falling(slot.key));
+        }
+        for (slot_id& s : chains_.slot_of) s = number[s];
+    }
+
+    takers const& members_;
+    std::vector<byte_count> const& sizes_;
+    sized_chains& chains_;
+    std::vector<place> next_, before_; // of its chain, by place
+    std::vector<place> found_by_;      // who would give to it
+    std::vector<place> head_, tail_;   // by slot
+    numbers_left left_;
+    std::vector<std::uint32_t> stamp_; // by slot: the last path that touched it
+    std::uint32_t round_ = 0;
+    std::vector<slot_id> affected_;
+    std::vector<place> lost_; // the successors that the givers of a path had
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL bool relink_chains(takers const& members, std::vector<byte_count> const& sizes,
+                               sized_chains& chains, std::uint64_t& visits)
+{
+    visits += members.size();
+    return detail::relinker(members, sizes, chains).improve(visits);
+}
+
+} // namespace sublet
+
+// --- largest first ---------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 

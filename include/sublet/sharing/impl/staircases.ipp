@@ -3,11 +3,354 @@
 #define SUBLET_SHARING_IMPL_STAIRCASES_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/sharing/stair_coloring.hpp>
-#include <sublet/sharing/staircases.hpp>
+#include <sublet/sharing/detail/staircases.hpp>
+#include <sublet/units.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <utility>
+
+// --- hosts -----------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL hosted_values::hosted_values(std::size_t values)
+    : interferes_(values, values), is_left_(1, values)
+{
+    for (std::size_t v = 0; v != values; ++v) {
+        is_left_.set(0, v);
+        host_.push_back(static_cast<value_id>(v));
+    }
+}
+
+SUBLET_DECL void hosted_values::join(value_id guest, value_id host)
+{
+    for (std::size_t w = 0; w != is_left_.words(); ++w)
+        for_each(w, interferes_[guest][w], [&](value_id v) { connect(host, v); });
+    leave(guest, host);
+}
+
+SUBLET_DECL void hosted_values::find_hosts()
+{
+    for (std::size_t before = no_value; before != guests_.size();) {
+        before = guests_.size();
+        for (auto v = static_cast<value_id>(host_.size()); v-- != 0;)
+            for (value_id u = 0; u != v && host_[v] == v; ++u)
+                if (host_[u] == u && is_covered(v, u)) leave(v, u);
+    }
+}
+
+SUBLET_DECL csr_rows hosted_values::parts() const
+{
+    csr_rows result;
+    bit_rows open = is_left_;
+    std::vector<value_id> reached;
+    for (std::size_t first = 0; first != open.words();) {
+        if (open[0][first] == 0) {
+            ++first;
+            continue;
+        }
+        bit_rows part = open;
+        auto const bit = static_cast<value_id>(std::countr_zero(open[0][first]));
+        reached.assign(1, static_cast<value_id>(first * 64) + bit);
+        open[0][first] ^= word{1} << bit;
+        while (!reached.empty()) {
+            word const* const others = interferes_[reached.back()];
+            reached.pop_back();
+            for (std::size_t w = first; w != open.words(); ++w) {
+                for_each(w, open[0][w] & ~others[w], [&](value_id v) { reached.push_back(v); });
+                open[0][w] &= others[w];
+            }
+        }
+        for (std::size_t w = first; w != open.words(); ++w)
+            for_each(w, part[0][w] & ~open[0][w], [&](value_id v) { result.append(v); });
+        result.close_row();
+    }
+    return result;
+}
+
+SUBLET_DECL void hosted_values::settle(std::vector<slot_id>& slot_of) const
+{
+    for (std::size_t i = guests_.size(); i-- != 0;) slot_of[guests_[i]] = slot_of[host_[guests_[i]]];
+}
+
+SUBLET_DECL bool hosted_values::is_covered(value_id v, value_id by) const
+{
+    for (std::size_t w = 0; w != is_left_.words(); ++w)
+        if ((interferes_[v][w] & is_left_[0][w] & ~interferes_[by][w]) != 0) return false;
+    return true;
+}
+
+} // namespace sublet
+
+// --- prefix cliques --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Looks for cliques of a given size among given candidates, without recursion.
+class clique_search {
+public:
+    explicit clique_search(bit_rows const& interferes, std::size_t vertices)
+        : interferes_(interferes), candidates_(1, vertices), branches_(1, vertices), fits_(1, vertices),
+          vertices_(vertices)
+    {
+    }
+
+    /// Whether `wanted` neighbours of v before it all interfere; `members` are they, the last first.
+    bool find(value_id v, std::size_t wanted, std::uint64_t patience)
+    {
+        if (rows_ < wanted + 1) {
+            rows_ = 2 * wanted + 1;
+            candidates_ = bit_rows(rows_, vertices_);
+            branches_ = bit_rows(rows_, vertices_);
+        }
+        members.clear();
+        is_undecided = false;
+        if (wanted == 0) return true;
+        for (std::size_t w = 0; w != words(); ++w) {
+            bool const is_before = w < v / 64, is_there = w == v / 64;
+            auto const mask = is_before ? ~word{0} : is_there ? (word{1} << v % 64) - 1 : word{0};
+            candidates_[0][w] = interferes_[v][w] & mask;
+        }
+        for (enter(wanted); true;) {
+            std::size_t const depth = members.size();
+            std::size_t w = words();
+            while (w != 0 && branches_[depth][w - 1] == 0) --w;
+            if (w == 0) {
+                if (depth == 0) return false;
+                members.pop_back();
+                continue;
+            }
+            std::size_t const bit = 63 - static_cast<std::size_t>(std::countl_zero(branches_[depth][w - 1]));
+            branches_[depth][w - 1] ^= word{1} << bit;
+            candidates_[depth][w - 1] ^= word{1} << bit;
+            if (patience-- == 0) {
+                is_undecided = true;
+                return false;
+            }
+            ++nodes;
+            members.push_back(static_cast<value_id>((w - 1) * 64 + bit));
+            if (members.size() == wanted) return true;
+            for (std::size_t i = 0; i != words(); ++i)
+                candidates_[depth + 1][i] = candidates_[depth][i] & interferes_[members.back()][i];
+            enter(wanted);
+        }
+    }
+
+    std::vector<value_id> members;
+    std::uint64_t nodes = 0;
+    bool is_undecided = false; // it did not have the patience
+
+private:
+    using word = bit_rows::word;
+    std::size_t words() const { return candidates_.words(); }
+
+    /// Of the candidates those are to be tried that are left over when there is one class less than members
+    /// are wanted.
+    void enter(std::size_t wanted)
+    {
+        std::size_t const depth = members.size();
+        word* const open = branches_[depth];
+        for (std::size_t w = 0; w != words(); ++w) open[w] = candidates_[depth][w];
+        for (std::size_t classes = wanted - depth - 1; classes != 0; --classes) {
+            for (std::size_t w = 0; w != words(); ++w) fits_[0][w] = open[w];
+            for (std::size_t w = 0; w != words();) {
+                if (fits_[0][w] == 0) {
+                    ++w;
+                    continue;
+                }
+                auto const bit = static_cast<std::size_t>(std::countr_zero(fits_[0][w]));
+                open[w] ^= word{1} << bit;
+                fits_[0][w] ^= word{1} << bit;
+                word const* const others = interferes_[w * 64 + bit];
+                for (std::size_t i = w; i != words(); ++i) fits_[0][i] &= ~others[i];
+            }
+        }
+    }
+
+    bit_rows const& interferes_;
+    bit_rows candidates_, branches_; // by depth
+    bit_rows fits_;                  // in the class that is being filled
+    std::size_t vertices_, rows_ = 1;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::size_t vertices,
+                                               std::uint64_t patience)
+{
+    prefix_cliques result;
+    detail::clique_search search(interferes, vertices);
+    for (std::size_t v = 0; v != vertices; ++v) {
+        if (search.find(static_cast<value_id>(v), result.cliques.rows(), patience)) {
+            for (value_id w : search.members) result.cliques.append(w);
+            result.cliques.append(static_cast<value_id>(v));
+            result.cliques.close_row();
+        }
+        result.is_exact = result.is_exact && !search.is_undecided;
+        result.size.push_back(static_cast<std::uint32_t>(result.cliques.rows()));
+    }
+    result.nodes = search.nodes;
+    return result;
+}
+
+// --- stair coloring --------------------------------------------------------------------------------------
+
+
+SUBLET_DECL stair_coloring::stair_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
+    : interferes_(interferes), end_of_(std::move(end_of)), stair_of_(end_of_.empty() ? 0 : end_of_.back())
+{
+    for (std::uint32_t stair = 0, v = 0; stair != end_of_.size(); ++stair)
+        while (v != end_of_[stair]) stair_of_[v++] = stair;
+    last_.assign(stair_of_.size(), no_slot);
+    free_.resize(stair_of_.size());
+    failures_.resize(stair_of_.size());
+    place_of_.resize(stair_of_.size());
+    guilty_ = bit_rows(stair_of_.size(), stair_of_.size());
+    blamed_ = bit_rows(1, stair_of_.size());
+}
+
+SUBLET_DECL stair_answer stair_coloring::color(std::size_t last, std::vector<std::uint32_t> const& slots,
+                                               std::uint64_t patience)
+{
+    count_ = end_of_[last];
+    slots_ = slots.data();
+    if (is_extended()) return stair_answer::colored;
+    width_ = slots[last];
+    taken_.assign(count_ * width_, 0);
+    tenants_.assign(width_, 0);
+    slot_of.assign(stair_of_.size(), no_slot);
+    trail_.clear();
+    for (std::size_t v = 0; v != count_; ++v) free_[v] = allowed(v);
+    begin_of_.clear();
+    for (std::size_t stair = 0; stair <= last; ++stair)
+        begin_of_.resize(slots[stair], static_cast<slot_id>(begin_of_.size()));
+    std::size_t colored = 0;
+    for (std::size_t stair = 0; stair <= last; ++stair) {
+        std::uint32_t const first = stair == 0 ? 0 : end_of_[stair - 1];
+        std::uint32_t const above = stair == 0 ? 0 : slots[stair - 1];
+        if (end_of_[stair] - first != 1 || slots[stair] == above) continue;
+        put(first, above);
+        place_of_[first] = 0;
+        ++colored;
+    }
+    for (; colored + trail_.size() != count_; ++nodes) {
+        value_id v = most_urgent();
+        slot_id s = no_slot;
+        if (free_[v] != 0) {
+            s = next_choice(v, no_slot);
+            trail_.push_back(v);
+            place_of_[v] = static_cast<std::uint32_t>(trail_.size());
+            for (std::size_t w = 0; w != guilty_.words(); ++w) guilty_[v][w] = 0;
+        } else {
+            ++failures_[v];
+            for (std::size_t w = 0; w != guilty_.words(); ++w) blamed_[0][w] = 0;
+            blame(v);
+            for (; !trail_.empty(); trail_.pop_back()) {
+                v = trail_.back();
+                slot_id const tried = take_away(v);
+                if (!blamed_.test(0, v)) continue; // whatever it has, the dead end stays
+                for (std::size_t w = 0; w != guilty_.words(); ++w)
+                    blamed_[0][w] = guilty_[v][w] |= blamed_[0][w];
+                s = next_choice(v, tried);
+                if (s != no_slot) break;
+                blame(v);
+            }
+            if (trail_.empty()) return stair_answer::impossible;
+        }
+        if (patience-- == 0) return stair_answer::undecided;
+        put(v, s);
+    }
+    for (std::size_t v = 0; v != count_; ++v) last_[v] = slot_of[v];
+    answered_ = count_;
+    return stair_answer::colored;
+}
+
+SUBLET_DECL bool stair_coloring::is_extended()
+{
+    std::size_t const known = smaller(answered_, count_);
+    for (std::size_t v = 0; v != known; ++v)
+        if (last_[v] >= allowed(v)) return false;
+    std::size_t const width = slots_[stair_of_[count_ - 1]];
+    taken_.assign(width, no_value); // by slot: the last newcomer who found it taken
+    slot_of.assign(stair_of_.size(), no_slot);
+    for (std::size_t v = 0; v != known; ++v) slot_of[v] = last_[v];
+    for (auto v = static_cast<value_id>(known); v != count_; ++v) {
+        for_each_neighbor(v, [&](std::size_t u) {
+            if (u < v) taken_[slot_of[u]] = v;
+        });
+        slot_id s = allowed(v);
+        while (s != 0 && taken_[s - 1] == v) --s;
+        if (s == 0) return false;
+        slot_of[v] = s - 1;
+    }
+    for (std::size_t v = known; v != count_; ++v) last_[v] = slot_of[v];
+    answered_ = larger(answered_, count_);
+    return true;
+}
+
+SUBLET_DECL void stair_coloring::put(value_id v, slot_id s)
+{
+    slot_of[v] = s;
+    ++tenants_[s];
+    for_each_neighbor(v, [&](std::size_t u) { free_[u] -= taken_[u * width_ + s]++ == 0 && s < allowed(u); });
+}
+
+SUBLET_DECL slot_id stair_coloring::take_away(value_id v)
+{
+    slot_id const s = std::exchange(slot_of[v], no_slot);
+    --tenants_[s];
+    for_each_neighbor(v, [&](std::size_t u) { free_[u] += --taken_[u * width_ + s] == 0 && s < allowed(u); });
+    return s;
+}
+
+SUBLET_DECL void stair_coloring::blame(value_id v)
+{
+    first_in_.assign(allowed(v), no_value);
+    for_each_neighbor(v, [&](std::size_t u) {
+        if (slot_of[u] >= allowed(v)) return;
+        value_id& first = first_in_[slot_of[u]];
+        if (first == no_value || place_of_[u] < place_of_[first]) first = static_cast<value_id>(u);
+    });
+    for (value_id u : first_in_)
+        if (u != no_value && place_of_[u] != 0) blamed_.set(0, u);
+}
+
+SUBLET_DECL value_id stair_coloring::most_urgent() const
+{
+    value_id found = no_value;
+    for (value_id v = 0; v != count_; ++v) {
+        if (slot_of[v] != no_slot) continue;
+        if (found == no_value || free_[v] * (failures_[found] + 1) < free_[found] * (failures_[v] + 1))
+            found = v;
+    }
+    return found;
+}
+
+SUBLET_DECL slot_id stair_coloring::next_choice(value_id v, slot_id tried) const
+{
+    slot_id const favorite = last_[v] < allowed(v) && is_free(v, last_[v]) ? last_[v] : no_slot;
+    if (tried == no_slot && favorite != no_slot) return favorite;
+    if (tried == favorite) tried = no_slot;
+    std::uint32_t const first_empty =
+        favorite != no_slot && tenants_[favorite] == 0 ? begin_of_[favorite] : no_slot;
+    std::uint32_t last_empty = no_slot;
+    for (slot_id s = allowed(v); s-- != 0;) {
+        if (s == favorite || !is_free(v, s)) continue;
+        if (tenants_[s] == 0) {
+            if (begin_of_[s] == first_empty || begin_of_[s] == last_empty) continue;
+            last_empty = begin_of_[s];
+        }
+        if (s < tried) return s;
+    }
+    return no_slot;
+}
+
+} // namespace sublet
+
+// --- staircases ------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 

@@ -3,7 +3,83 @@
 #define SUBLET_SHARING_IMPL_TOKEN_SETS_IPP
 
 #include <sublet/impl/config.hpp>
-#include <sublet/sharing/token_sets.hpp>
+#include <sublet/sharing/detail/token_sets.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <cstddef>
+
+// --- heir forest -----------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL std::vector<token_range> heir_forest(dependence_graph const& g)
+{
+    auto const positions = static_cast<step_id>(g.positions());
+    std::vector<step_id> heir(positions, no_step), left(positions, 0);
+    for (step_id x = positions; x-- != 0;)
+        for (step_id y : g.after[x])
+            if (left[x] <= left[y]) { // of equal ones the first
+                left[x] = left[y] + 1;
+                heir[x] = y;
+            }
+    std::vector<token_range> subtree(positions);
+    for (step_id x = 0; x != positions; ++x) { // its size, for now
+        ++subtree[x].last;
+        if (heir[x] != no_step) subtree[heir[x]].last += subtree[x].last;
+    }
+    std::vector<step_id>& next = left; // by position: the first number in its subtree that is not given yet
+    std::uint32_t next_root = 0;
+    for (step_id x = positions; x-- != 0;) {
+        std::uint32_t& first = heir[x] == no_step ? next_root : next[heir[x]];
+        std::uint32_t const size = subtree[x].last;
+        subtree[x] = {first, first + size};
+        next[x] = first + 1;
+        first += size;
+    }
+    return subtree;
+}
+
+} // namespace sublet
+
+// --- token deposits --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL token_deposits::token_deposits(csr_rows const& after) : of_(after.rows())
+{
+    for (std::size_t x = 0; x != of_.size(); ++x) of_[x].takers = static_cast<std::uint32_t>(after[x].size());
+}
+
+SUBLET_DECL void token_deposits::leave(step_id x, std::span<token_range const> ranges)
+{
+    deposit& d = of_[x];
+    if (d.takers == 0) return;
+    SUBLET_EXPECTS(store_.size() < no_node / 2, "sublet: more ranges of tokens than 32-bit ids");
+    std::uint32_t& spare = spare_[std::bit_width(ranges.size() - 1)];
+    d.ranges = static_cast<std::uint32_t>(ranges.size());
+    d.at = spare;
+    if (d.at != no_node) {
+        spare = store_[d.at].first;
+    } else {
+        d.at = static_cast<std::uint32_t>(store_.size());
+        store_.resize(store_.size() + std::bit_ceil(ranges.size()));
+    }
+    for (std::size_t i = 0; i != ranges.size(); ++i) store_[d.at + i] = ranges[i];
+}
+
+SUBLET_DECL void token_deposits::taken(step_id x)
+{
+    deposit& d = of_[x];
+    if (--d.takers != 0 || d.ranges == 0) return;
+    std::uint32_t& spare = spare_[std::bit_width(d.ranges - 1)];
+    store_[d.at].first = spare;
+    spare = d.at;
+}
+
+} // namespace sublet::detail
+
+// --- token sets ------------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -102,5 +178,53 @@ SUBLET_DECL void token_sets::forget(token_range own)
 }
 
 } // namespace sublet
+
+// --- sleepers --------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL sleepers::sleepers(std::size_t tokens, std::size_t buffers)
+    : first_(tokens, no_buffer), next_(buffers, no_buffer)
+{
+    std::size_t words = 0;
+    do {
+        tokens = tokens / 64 + 1;
+        begin_[levels_++] = words;
+        words += tokens;
+    } while (tokens != 1);
+    words_ = std::vector<std::uint64_t>(words, 0);
+}
+
+SUBLET_DECL void sleepers::sleep(buffer_id b, std::uint32_t token)
+{
+    next_[b] = first_[token];
+    first_[token] = b;
+    for (unsigned level = 0; level != levels_; ++level, token /= 64) word(level, token / 64) |= bit(token);
+}
+
+SUBLET_DECL std::uint32_t sleepers::from(std::uint32_t token) const
+{
+    for (unsigned level = 0; level != levels_; ++level) {
+        std::size_t const w = begin_[level] + token / 64;
+        if (w >= (level + 1 == levels_ ? words_.size() : begin_[level + 1])) break;
+        std::uint64_t const above = words_[w] >> token % 64 << token % 64;
+        if (above != 0) {
+            token = token / 64 * 64 + lowest(above);
+            while (level-- != 0) token = token * 64 + lowest(words_[begin_[level] + token]);
+            return token;
+        }
+        token = token / 64 + 1;
+    }
+    return ~std::uint32_t{0};
+}
+
+SUBLET_DECL std::uint64_t sleepers::bit(std::uint32_t token) { return std::uint64_t{1} << token % 64; }
+
+SUBLET_DECL std::uint32_t sleepers::lowest(std::uint64_t w)
+{
+    return static_cast<std::uint32_t>(std::countr_zero(w));
+}
+
+} // namespace sublet::detail
 
 #endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
+#define SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
+
+/// What flattening needs: copies done at once as copies one after the other, and a program under
+/// construction. Included by analysis/flatten.hpp.
+
+#include <sublet/graph/concepts.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+// --- copy order ------------------------------------------------------------------------------------------
+
+/// Copies that are meant to happen at once, one after the other.
+///
+///     at once    b = a   c = b   x = y   y = x
+///     in turn    c = b   b = a   spare = x   x = y   y = spare
+///
+/// Nothing may be overwritten while another copy still has to read it. Copies that nobody waits for go first;
+/// when none of those is left, all the rest stand in circles, and a spare value opens one.
+///
+/// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for
+/// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here some may be views of others.
+
+namespace sublet {
+
+struct value_copy {
+    value_id from = no_value;
+    value_id to = no_value;
+    friend bool operator==(value_copy, value_copy) = default;
+};
+
+/// Puts copies in an order in which they can be done one after the other. It is made once for all places, for
+/// its tables are as long as the values are many.
+class copy_order {
+public:
+    /// `root_of`, by value: which values are the same bytes.
+    explicit copy_order(std::vector<value_id> root_of);
+
+    /// Calls `move(from, to)` for each copy, and none before those who still read what it overwrites. Where
+    /// all that are left wait for each other, `spare_for(root)` names a new value, and what is in the way is
+    /// moved there first.
+    ///
+    /// Complexity: O(copies), if no two write the same bytes.
+    template <class Move, class SpareFor>
+    void order(std::vector<value_copy> const& copies, Move move, SpareFor spare_for)
+    {
+        auto const count = static_cast<std::uint32_t>(copies.size());
+        next_writer_.assign(count, none);
+        is_listed_.assign(count, 0);
+        ready_.clear();
+        for (std::uint32_t i = count; i-- != 0;) { // from behind: the first stands first in its list
+            ++readers_[from(copies[i])];
+            next_writer_[i] = std::exchange(first_writer_[to(copies[i])], i);
+        }
+        for (std::uint32_t i = 0; i != count; ++i) list_if_ready(copies, i);
+        std::size_t done = 0;
+        for (std::uint32_t i = 0;; ++i) {
+            for (; done != ready_.size(); ++done) {
+                value_copy const c = copies[ready_[done]];
+                value_id const root = from(c), kept = kept_in_[root];
+                move(kept == no_value ? c.from : kept, c.to);
+                if (kept != no_value) continue;
+                --readers_[root];
+                for (std::uint32_t w = first_writer_[root]; w != none; w = next_writer_[w])
+                    list_if_ready(copies, w);
+            }
+            while (i != count && is_listed_[i]) ++i;
+            if (i == count) break;
+            value_id const root = to(copies[i]), spare = spare_for(root); // all that are left wait for others
+            move(copies[i].to, spare);
+            kept_in_[root] = spare;
+            readers_[root] = 0;
+            list_if_ready(copies, i);
+        }
+        for (value_copy const& c : copies) {
+            readers_[from(c)] = 0;
+            first_writer_[to(c)] = none;
+            kept_in_[to(c)] = no_value;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    value_id from(value_copy const& c) const { return root_of_[c.from]; }
+    value_id to(value_copy const& c) const { return root_of_[c.to]; }
+    void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i);
+
+    std::vector<value_id> root_of_;
+    std::vector<std::uint32_t> readers_;      // by root: copies to come that read it
+    std::vector<std::uint32_t> first_writer_; // by root
+    std::vector<value_id> kept_in_;           // by root: the spare that its old bytes are in
+    std::vector<std::uint32_t> next_writer_;  // by copy
+    std::vector<unsigned char> is_listed_;    // by copy
+    std::vector<std::uint32_t> ready_;
+};
+
+// --- program draft ---------------------------------------------------------------------------------------
+
+/// A program as it is being written down: node by node, step by step; edges whenever they are known.
+///
+///     d.open_node();                          node 0
+///     d.touch(a, touch_kind::def);
+///     d.end_step();                             def a
+///     d.open_node();                          node 1
+///     d.add_edge(0, 1);
+///     d.program(values)                       a snapshot, as any other
+///
+/// The factories of snapshot.hpp ask for a program that is there. This one is for whoever makes one out of
+/// others, and learns only later where a node is to lead.
+
+
+class program_draft {
+public:
+    /// Steps from here on are the new node's. A node that is left without a step gets one that does nothing.
+    node_id open_node();
+    [[nodiscard]] std::size_t nodes() const { return node_begin_.size(); }
+    /// Requires: there is one.
+    [[nodiscard]] node_id last_node() const { return static_cast<node_id>(nodes() - 1); }
+    [[nodiscard]] std::size_t steps() const { return touch_end_.size(); }
+
+    /// Of the step that ends next.
+    void touch(value_id v, touch_kind kind) { touches_.push_back({v, kind}); }
+    void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
+    /// Requires: a node is open.
+    step_id end_step();
+
+    /// Edges and operands of phis may name nodes that are not there yet.
+    void add_edge(node_id from, node_id to) { edges_.push_back({from, to}); }
+    void use_at_end_of(node_id node, node_id pred, value_id v) { operands_.push_back({node, pred, v}); }
+
+    /// What has been written, over so many values.
+    ///
+    /// Ensures:    successors of a node, and operands, stand in the order in which they were given.
+    /// Complexity: O(V + E + touches) time and memory.
+    /// Throws:     precondition_error for an edge from or to a node that is not there, and as snapshot().
+    template <std::integral Count>
+    [[nodiscard]] snapshot program(Count values)
+    {
+        fill_node();
+        std::size_t const count = nodes();
+        for (edge e : edges_)
+            SUBLET_EXPECTS(e.from < count, "sublet: an edge leads from a node that is not there");
+        for (edge_use const& o : operands_)
+            SUBLET_EXPECTS(o.node < count, "sublet: an operand is that of a node that is not there");
+        csr_rows const successors = csr_rows::gathered(count, [this](auto add) {
+            for (edge e : edges_) add(e.from, e.to);
+        });
+        csr_rows const operands = csr_rows::gathered(count, [this](auto add) {
+            for (std::size_t o = 0; o != operands_.size(); ++o)
+                add(operands_[o].node, static_cast<std::uint32_t>(o));
+        });
+        return flow(
+            count, static_cast<std::size_t>(values), [&](node_id n) { return successors[n]; },
+            [&](node_id n, effect_sink& sink) {
+                std::size_t const end = n + 1u == count ? steps() : node_begin_[n + 1];
+                for (std::size_t s = node_begin_[n]; s != end; ++s) {
+                    if (s != node_begin_[n]) sink.next_step();
+                    say(s, sink);
+                }
+                for (std::uint32_t o : operands[n]) sink.use_at_end_of(operands_[o].pred, operands_[o].value);
+            });
+    }
+
+private:
+    struct edge {
+        node_id from, to;
+    };
+
+    void fill_node()
+    {
+        if (nodes() != 0 && node_begin_.back() == steps()) end_step();
+    }
+    void say(std::size_t s, effect_sink& sink) const;
+
+    std::vector<std::size_t> node_begin_; // into steps
+    std::vector<std::size_t> touch_end_;  // by step, into touches_
+    std::vector<std::size_t> pair_end_;   // by step, into pairs_
+    std::vector<sublet::touch> touches_;
+    std::vector<overwrite> pairs_; // the number of their step stays 0
+    std::vector<edge> edges_;
+    std::vector<edge_use> operands_;
+};
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/analysis/impl/copy_order.ipp>
+#endif
+
+#endif

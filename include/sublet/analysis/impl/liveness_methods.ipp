@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ANALYSIS_IMPL_LIVENESS_METHODS_IPP
+#define SUBLET_ANALYSIS_IMPL_LIVENESS_METHODS_IPP
+
+#include <sublet/analysis/detail/liveness_methods.hpp>
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+// --- crossing --------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL crossing_values crossing(snapshot const& p)
+{
+    crossing_values cross;
+    // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.
+    // Each is listed in either case, and the list grows only if that was right.
+    std::span<touch const> const all = p.touches({0, static_cast<step_id>(p.steps())});
+    std::vector<std::uint32_t> reads(all.size() + 1), reads_begin;
+    reads_begin.reserve(p.nodes() + 1);
+    std::size_t read = 0, defs = 0;                       // how many
+    std::vector<node_id> written_in(p.values(), no_node); // by value: the last node, up to here
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        reads_begin.push_back(static_cast<std::uint32_t>(read));
+        for (touch t : p.touches(p.steps_of(n))) {
+            node_id& last = written_in[t.value];
+            bool const is_def = t.kind == touch_kind::def;
+            reads[read] = t.value;
+            read += !is_def & (last != n);
+            defs += is_def;
+            last = is_def ? n : last;
+        }
+    }
+    reads_begin.push_back(static_cast<std::uint32_t>(read));
+    reads.resize(read);
+
+    std::vector<std::uint32_t>& column = cross.column;
+    column.assign(p.values(), 0); // 1: crosses
+    for (value_id v : reads) column[v] = 1;
+    for (edge_use u : p.edge_uses()) column[u.value] = 1;
+    std::size_t crossers = 0, defined = 0; // values
+    for (std::size_t v = 0; v != p.values(); ++v) {
+        crossers += column[v];
+        defined += written_in[v] != no_node;
+    }
+    cross.single_def = defs == defined;
+    cross.value.resize(crossers + 1);
+    std::uint32_t columns = 0;
+    for (std::size_t v = 0; v != p.values(); ++v) {
+        std::uint32_t const crosses = column[v];
+        cross.value[columns] = static_cast<value_id>(v);
+        column[v] = columns | (crosses - 1); // or no_value, which is all ones
+        columns += crosses;
+    }
+    cross.value.pop_back();
+
+    for (std::uint32_t& r : reads) r = column[r];
+    cross.reads = csr_rows(std::move(reads_begin), std::move(reads));
+    cross.writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+        if (cross.single_def) {
+            for (std::uint32_t c = 0; c != columns; ++c)
+                if (node_id const n = written_in[cross.value[c]]; n != no_node) add(n, c);
+            return;
+        }
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (touch t : p.touches(p.steps_of(n)))
+                if (t.kind == touch_kind::def && column[t.value] != no_value) add(n, column[t.value]);
+    });
+    cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
+        for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
+    });
+    return cross;
+}
+
+} // namespace sublet
+
+// --- liveness worklist -----------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL dense_sets own_reads(crossing_values const& cross, std::size_t nodes)
+{
+    dense_sets sets{bit_rows(nodes, cross.value.size()), bit_rows(nodes, cross.value.size())};
+    for (std::size_t n = 0; n != nodes; ++n) {
+        for (std::uint32_t c : cross.reads[n]) sets.in.set(n, c);
+        for (std::uint32_t c : cross.reads_at_end[n]) sets.out.set(n, c);
+    }
+    return sets;
+}
+
+/// Few edges lead to a lower number: those of loops, if nodes are numbered as compilers lay them out.  O(E)
+SUBLET_DECL bool is_nearly_forward(csr_graph const& g)
+{
+    std::size_t backward = 0;
+    for (std::size_t n = 0; n != g.rows(); ++n)
+        for (node_id s : g[n]) backward += s <= n;
+    return backward <= g.rows() / 8;
+}
+
+SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross)
+{
+    dense_sets sets = own_reads(cross, p.nodes());
+    std::size_t const words = sets.in.words();
+    if (words == 0) return sets;
+    pass_through pass(words);
+    auto visit = [&](node_id n) {
+        bit_rows::word* const out = sets.out[n];
+        for (node_id s : p.successors(n)) {
+            bit_rows::word const* const needed = sets.in[s];
+            for (std::size_t w = 0; w != words; ++w) out[w] |= needed[w];
+        }
+        return pass(out, cross.writes[n], sets.in[n]);
+    };
+
+    // Seen in this order, few nodes come before a successor.
+    std::vector<node_id> const order =
+        is_nearly_forward(p.graph()) ? std::vector<node_id>{} : depth_first(p.graph()).postorder;
+    enum : unsigned char { not_seen, settled, waits };
+    std::vector<unsigned char> state(p.nodes(), not_seen);
+    std::vector<node_id> stack;
+    auto settle = [&](node_id n) {
+        state[n] = settled;
+        if (!visit(n)) return;
+        for (node_id pred : p.predecessors(n))
+            if (state[pred] == settled) {
+                state[pred] = waits;
+                stack.push_back(pred);
+            }
+    };
+    for (std::size_t i = 0; i != p.nodes(); ++i)
+        settle(order.empty() ? static_cast<node_id>(p.nodes() - 1 - i) : order[i]);
+    while (!stack.empty()) {
+        node_id const n = stack.back();
+        stack.pop_back();
+        settle(n);
+    }
+    return sets;
+}
+
+// --- liveness loop forest --------------------------------------------------------------------------------
+
+
+SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross)
+{
+    SUBLET_EXPECTS(cross.single_def,
+                   "sublet: liveness by loop forest needs SSA form: a value is written twice");
+    dense_sets sets = own_reads(cross, p.nodes());
+    std::size_t const words = sets.in.words();
+    if (words == 0) return sets;
+    depth_first_forest const search = depth_first(p.graph());
+    loop_forest const forest = loops(p.graph(), p.predecessors(), search);
+    bool const reducible = forest.is_reducible();
+
+    auto add = [words](bit_rows::word* to, bit_rows::word const* from) {
+        for (std::size_t w = 0; w != words; ++w) to[w] |= from[w];
+    };
+    pass_through pass(words);
+    // Tree by tree of the search: an edge into an earlier one, which may well lead into the middle of a loop,
+    // finds its sets complete.
+    for (std::size_t begin = 0, end = 0; begin != p.nodes(); begin = end) {
+        end = search.left[search.preorder[begin]] + std::size_t{1};
+        for (std::size_t i = begin; i != end; ++i) {
+            node_id const n = search.postorder[i];
+            for (node_id s : p.successors(n)) {
+                if (search.is_back_edge(n, s)) continue;
+                bool const is_plain = reducible || search.entered[s] < begin;
+                add(sets.out[n], sets.in[is_plain ? s : forest.outermost_excluding(s, n)]);
+            }
+            pass(sets.out[n], cross.writes[n], sets.in[n]);
+        }
+        for (std::size_t i = begin; i != end; ++i) {
+            node_id const n = forest.preorder[i];
+            if (node_id const header = forest.parent[n]; header != no_node) {
+                add(sets.in[n], sets.in[header]);
+                add(sets.out[n], sets.in[header]);
+            }
+            if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
+        }
+    }
+    // If a def does not dominate a use, that shows where the def stands, for what is alive throughout a loop
+    // must not be defined in it, or where an edge into the middle of a loop counted as one to its header.
+    bool is_strict = true;
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        for (std::uint32_t c : cross.writes[n]) is_strict = is_strict && !sets.in.test(n, c);
+        if (reducible) continue;
+        for (node_id s : p.successors(n)) {
+            bit_rows::word const* const needed = sets.in[s];
+            for (std::size_t w = 0; w != words; ++w)
+                is_strict = is_strict && (needed[w] & ~sets.out[n][w]) == 0;
+        }
+    }
+    SUBLET_EXPECTS(is_strict,
+                   "sublet: liveness by loop forest needs strict SSA form: a value is read where it "
+                   "may not have been written");
+    return sets;
+}
+
+// --- liveness per value ----------------------------------------------------------------------------------
+
+
+SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, crossing_values const& cross,
+                                            std::size_t most_sets)
+{
+    csr_rows const readers = cross.reads.transposed(cross.value.size());
+    csr_rows const end_readers = cross.reads_at_end.transposed(cross.value.size());
+    csr_rows const writers = cross.writes.transposed(cross.value.size());
+
+    std::vector<value_id> last_in(p.nodes(), no_value), last_out = last_in, last_written = last_in; // by node
+    std::vector<node_id> in, out; // of the value; the nodes from `climbed` on have not been left yet
+    csr_rows in_of, out_of;       // by value: nodes
+    sparse_sets sets;
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (std::uint32_t const c = cross.column[v]; c != no_value) {
+            in.clear();
+            out.clear();
+            auto reach_begin = [&](node_id n) {
+                if (last_in[n] == v) return;
+                last_in[n] = v;
+                in.push_back(n);
+            };
+            auto reach_end = [&](node_id n) {
+                if (last_out[n] == v) return;
+                last_out[n] = v;
+                out.push_back(n);
+                if (last_written[n] != v) reach_begin(n);
+            };
+            for (node_id n : writers[c]) last_written[n] = v;
+            for (node_id n : end_readers[c]) reach_end(n);
+            for (node_id n : readers[c]) reach_begin(n);
+            for (std::size_t climbed = 0; climbed != in.size() && in.size() + out.size() <= most_sets;)
+                for (node_id pred : p.predecessors(in[climbed++])) reach_end(pred);
+            if (in.size() + out.size() > most_sets) {
+                sets.given_up.push_back(v);
+            } else {
+                for (node_id n : in) in_of.append(n);
+                for (node_id n : out) out_of.append(n);
+            }
+        }
+        in_of.close_row();
+        out_of.close_row();
+    }
+    sets.in = in_of.transposed(p.nodes());
+    sets.out = out_of.transposed(p.nodes());
+    return sets;
+}
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_DETAIL_PLACES_HPP
+#define SUBLET_CHECKING_DETAIL_PLACES_HPP
+
+/// Where a plan puts each value, and which places overlap. Included by the checkers of plans.
+
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/demands.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+// --- rank set --------------------------------------------------------------------------------------------
+
+/// A set of numbers below n that knows who stands next to whom.
+///
+///     is any of these 64 words in use?    ... 1 0 1            one bit a word
+///     is this number in the set?          ... 0000 0010  0000 0000  1001 0000
+///
+/// A bit for each number, a bit for each word of these that is not empty, and so on up to a single word. The
+/// next member below or above is found by going up until a word has one on that side, and down again.
+///
+/// Complexity: every operation O(log n) to the base of 64; n bits and a 63rd more of memory.
+
+namespace sublet {
+
+class rank_set {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    explicit rank_set(std::size_t n);
+
+    [[nodiscard]] bool contains(std::uint32_t r) const { return (words_[r / 64] >> r % 64 & 1) != 0; }
+
+    void insert(std::uint32_t r);
+    void erase(std::uint32_t r);
+
+    /// The largest member below r, or `none`.
+    [[nodiscard]] std::uint32_t below(std::uint32_t r) const;
+    /// The smallest member above r, or `none`.
+    [[nodiscard]] std::uint32_t above(std::uint32_t r) const;
+
+private:
+    static std::uint64_t bit(std::uint32_t r);
+    static std::uint32_t highest(std::uint64_t w);
+    static std::uint32_t lowest(std::uint64_t w);
+    std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
+
+    std::vector<std::uint64_t> words_; // level by level
+    std::size_t begin_[6] = {};        // 64^6 exceeds 2^32
+    unsigned levels_ = 0;
+};
+
+// --- check places ----------------------------------------------------------------------------------------
+
+/// What a plan must respect whatever the order of the steps: who has a place, and which places are allowed.
+///
+///     offset 96 |        [== a ==)       a: in its pool, at a multiple of its alignment, at its pin
+///            64 |  [== b ==)             c is a view of b and lies where b lies
+///               |  [== c ==)             the arena holds them and fits the memory it is made of
+///             0 +-----------------
+///
+/// The half of a check that looks at one class of values at a time; who meets whom is the other half, and
+/// depends on the reading of the program (checking/check_plan.hpp, checking/check_concurrent_plan.hpp).
+
+
+namespace detail {
+
+struct pool_place {
+    pool_id pool;
+    byte_count offset;
+    friend bool operator==(pool_place const&, pool_place const&) = default;
+};
+
+/// Where the plan says that v lies.  Requires: it has a buffer.
+inline pool_place place_of(memory_plan const& plan, value_id v)
+{
+    placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+    return {b.pool, b.offset};
+}
+
+/// The bytes that two classes have in common.
+struct common_bytes {
+    byte_count begin = 0;
+    byte_count end = 0; ///< `begin` or less: none
+};
+
+/// Requires: both have a place that check_places has passed.
+inline common_bytes overlap(plan_demands const& asked, memory_plan const& plan, value_id a, value_id b)
+{
+    pool_place const at = place_of(plan, a), other = place_of(plan, b);
+    if (at.pool != other.pool) return {};
+    return {larger(at.offset, other.offset),
+            smaller(at.offset + asked.bytes[a], other.offset + asked.bytes[b])};
+}
+
+/// Whether the plan has an entry a value, and a buffer behind each.
+bool is_complete(memory_plan const& plan, std::size_t values);
+
+std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
+                                 plan_options const& options);
+
+} // namespace detail
+
+/// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
+/// for a place that is not allowed; and for an arena larger than its memory.
+///
+/// Requires:   the plan has an entry a value, and a buffer behind each.
+/// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
+///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
+///             end of the arena; by pool, its capacity.
+/// Complexity: O(values + pools).
+[[nodiscard]] std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
+                                                  plan_options const& options);
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/checking/impl/places.ipp>
+#endif
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_IMPL_PLACES_IPP
+#define SUBLET_CHECKING_IMPL_PLACES_IPP
+
+#include <sublet/checking/detail/places.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <bit>
+
+// --- rank set --------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL rank_set::rank_set(std::size_t n)
+{
+    std::size_t words = 0;
+    do {
+        n = n / 64 + 1;
+        begin_[levels_++] = words;
+        words += n;
+    } while (n != 1);
+    words_ = std::vector<std::uint64_t>(words, 0);
+}
+
+SUBLET_DECL void rank_set::insert(std::uint32_t r)
+{
+    for (unsigned level = 0; level != levels_; ++level, r /= 64) word(level, r / 64) |= bit(r);
+}
+
+SUBLET_DECL void rank_set::erase(std::uint32_t r)
+{
+    for (unsigned level = 0; level != levels_; ++level, r /= 64)
+        if ((word(level, r / 64) &= ~bit(r)) != 0) return;
+}
+
+SUBLET_DECL std::uint32_t rank_set::below(std::uint32_t r) const
+{
+    for (unsigned level = 0; level != levels_; ++level, r /= 64) {
+        std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & (bit(r) - 1);
+        if (on_this_side == 0) continue;
+        r = r / 64 * 64 + highest(on_this_side);
+        while (level-- != 0) r = r * 64 + highest(words_[begin_[level] + r]);
+        return r;
+    }
+    return none;
+}
+
+SUBLET_DECL std::uint32_t rank_set::above(std::uint32_t r) const
+{
+    for (unsigned level = 0; level != levels_; ++level, r /= 64) {
+        std::uint64_t const on_this_side = words_[begin_[level] + r / 64] & ~(bit(r) | (bit(r) - 1));
+        if (on_this_side == 0) continue;
+        r = r / 64 * 64 + lowest(on_this_side);
+        while (level-- != 0) r = r * 64 + lowest(words_[begin_[level] + r]);
+        return r;
+    }
+    return none;
+}
+
+SUBLET_DECL std::uint64_t rank_set::bit(std::uint32_t r) { return std::uint64_t{1} << r % 64; }
+
+SUBLET_DECL std::uint32_t rank_set::highest(std::uint64_t w)
+{
+    return 63 - static_cast<std::uint32_t>(std::countl_zero(w));
+}
+
+SUBLET_DECL std::uint32_t rank_set::lowest(std::uint64_t w)
+{
+    return static_cast<std::uint32_t>(std::countr_zero(w));
+}
+
+} // namespace sublet
+
+// --- check places ----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
+{
+    if (plan.buffer_of.size() != values) return false;
+    for (buffer_id b : plan.buffer_of)
+        if (b != no_buffer && b >= plan.buffers.size()) return false;
+    return true;
+}
+
+SUBLET_DECL std::optional<witness> larger_than_root(plan_demands const& asked)
+{
+    for (value_id v = 0; v != asked.root.size(); ++v) {
+        value_id const r = asked.root[v];
+        byte_count const view = asked.bytes[v], root = asked.bytes[r];
+        if (view != no_size && root != no_size && view > root)
+            return witness{
+                .what = fault::oversized_view, .value = v, .other = r, .end = view, .needed = root};
+    }
+    return std::nullopt;
+}
+
+SUBLET_DECL std::optional<witness> wrongly_kept(plan_demands const& asked, memory_plan const& plan)
+{
+    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
+        value_id const v = static_cast<value_id>(i);
+        bool const has_buffer = plan.buffer_of[v] != no_buffer;
+        if (!asked.is_planned(asked.root[v])) {
+            if (has_buffer) return witness{.what = fault::needless, .value = v};
+        } else if (!has_buffer || place_of(plan, v).offset == no_offset) {
+            return witness{.what = fault::unplaced, .value = v};
+        }
+    }
+    return std::nullopt;
+}
+
+SUBLET_DECL std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
+                                             plan_options const& options)
+{
+    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
+        value_id const v = static_cast<value_id>(i);
+        value_id const r = asked.root[v];
+        if (!asked.is_planned(r)) continue;
+        auto const [pool, offset] = place_of(plan, v);
+        witness fact{.value = v, .begin = offset, .pool = pool};
+        auto refuse = [&fact](fault what, byte_count needed) {
+            fact.what = what;
+            fact.needed = needed;
+            return fact;
+        };
+
+        if (place_of(plan, v) != place_of(plan, r)) {
+            fact.other = r;
+            return refuse(fault::torn_alias, place_of(plan, r).offset);
+        }
+        if (pool != asked.pool[r]) {
+            fact.pool = asked.pool[r];
+            return refuse(fault::wrong_pool, 0);
+        }
+        // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
+        byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
+        for (byte_count a : {asked.alignment[v], of_pool})
+            if (offset % a != 0) return refuse(fault::misaligned, a);
+        byte_count const pin = asked.pinned[v];
+        if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
+        if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
+        fact.end = sum_fits(offset, asked.bytes[r]) ? offset + asked.bytes[r] : no_offset;
+        if (fact.end == no_offset || fact.end > plan.arena_bytes[pool])
+            return refuse(fault::outside_arena, plan.arena_bytes[pool]);
+    }
+    return std::nullopt;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
+                                                plan_options const& options)
+{
+    if (auto fact = detail::larger_than_root(asked)) return fact;
+    if (auto fact = detail::wrongly_kept(asked, plan)) return fact;
+    if (auto fact = detail::misplaced(asked, plan, options)) return fact;
+    for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {
+        byte_count const has = plan.arena_bytes[i], capacity = options.pools[i].capacity;
+        if (has > capacity)
+            return witness{.what = fault::over_capacity,
+                           .end = has,
+                           .needed = capacity,
+                           .pool = static_cast<pool_id>(i)};
+    }
+    return std::nullopt;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CHECKING_IMPL_STACKINGS_IPP
+#define SUBLET_CHECKING_IMPL_STACKINGS_IPP
+
+#include <sublet/checking/detail/places.hpp>
+#include <sublet/checking/detail/stackings.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+// --- allowed pools ---------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL std::uint64_t allowed_pools::key(buffer_id root, pool_id pool)
+{
+    return std::uint64_t{root} << 32 | pool;
+}
+
+SUBLET_DECL byte_count allowed_pools::cost(buffer_id root, pool_id pool) const
+{
+    std::size_t const at = from(root, pool);
+    bool const is_there = at != pools.size() && pools[at].key == key(root, pool);
+    return is_there && pools[at].who == choosers[root] ? pools[at].tie : no_limit;
+}
+
+SUBLET_DECL byte_count allowed_pools::least_cost(buffer_id root) const
+{
+    byte_count least = no_limit;
+    for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
+        if (pools[at].who == choosers[root]) least = smaller(least, pools[at].tie);
+    return least;
+}
+
+SUBLET_DECL std::uint32_t allowed_pools::count(buffer_id root) const
+{
+    std::uint32_t all = 0;
+    for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
+        all += pools[at].who == choosers[root];
+    return all;
+}
+
+SUBLET_DECL std::size_t allowed_pools::from(buffer_id root, pool_id pool) const
+{
+    return first_that(pools.size(), [&](std::size_t i) { return pools[i].key >= key(root, pool); });
+}
+
+SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
+                                           std::vector<buffer_id> const& root)
+{
+    std::size_t const n = problem.buffers.size();
+    std::vector<unsigned char> is_anchored(n, 0), has_free(n, 0), has_choice(n, 0);
+    for (colocation const& c : problem.colocated) is_anchored[c.buffer] = 1;
+    for (buffer_id b = 0; b != n; ++b)
+        if (!is_anchored[b]) has_free[root[b]] = 1;
+    auto chooses = [&](buffer_id b) { return !is_anchored[b] || !has_free[root[b]]; };
+
+    std::vector<keyed> wishes; // {chooser and pool, cost, }
+    for (pool_choice const& c : problem.choices) {
+        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
+        has_choice[c.buffer] = 1;
+        if (chooses(c.buffer)) wishes.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
+    }
+    allowed_pools result;
+    result.choosers.assign(n, 0);
+    for (buffer_id b = 0; b != n; ++b) {
+        if (!chooses(b)) continue;
+        ++result.choosers[root[b]];
+        if (!has_choice[b]) wishes.push_back({allowed_pools::key(b, problem.buffers[b].pool), 0, 0});
+    }
+    sort_keyed(wishes); // of the same chooser and pool the cheapest first
+    std::vector<keyed> by_root;
+    for (std::size_t i = 0; i != wishes.size(); ++i) {
+        if (i != 0 && wishes[i - 1].key == wishes[i].key) continue;
+        auto const chooser = static_cast<buffer_id>(wishes[i].key >> 32);
+        auto const pool = static_cast<pool_id>(wishes[i].key);
+        by_root.push_back({allowed_pools::key(root[chooser], pool), wishes[i].tie, chooser});
+    }
+    sort_keyed(by_root);
+    for (keyed const& wish : by_root) {
+        if (result.pools.empty() || result.pools.back().key != wish.key)
+            result.pools.push_back({wish.key, 0, 0});
+        result.pools.back().tie = checked_add(result.pools.back().tie, wish.tie);
+        ++result.pools.back().who;
+    }
+    return result;
+}
+
+} // namespace sublet
+
+// --- solid parts -----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Who is tied to whom, and how far above.
+class colocation_ties {
+public:
+    explicit colocation_ties(placement_problem const& problem)
+        : parent_(problem.buffers.size()), up_(problem.buffers.size(), 0), contradicts(parent_.size(), 0)
+    {
+        for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
+        for (colocation const& c : problem.colocated) {
+            SUBLET_EXPECTS(c.buffer < parent_.size() && c.anchor < parent_.size(),
+                           "sublet: a colocated buffer does not exist");
+            buffer_id low = root_of(c.anchor), high = root_of(c.buffer);
+            // How far the root of c.buffer lies above that of c.anchor. Distances below a root wrap round.
+            byte_count distance = up_[c.anchor] + c.distance - up_[c.buffer];
+            if (low == high) {
+                contradicts[low] |= distance != 0;
+                continue;
+            }
+            if (high < low) {
+                buffer_id const first = high;
+                high = low;
+                low = first;
+                distance = -distance;
+            }
+            parent_[high] = low;
+            up_[high] = distance;
+            contradicts[low] |= contradicts[high];
+        }
+    }
+
+    /// Afterwards `up` speaks of the root.
+    buffer_id root_of(buffer_id b)
+    {
+        path_.clear();
+        for (; parent_[b] != b; b = parent_[b]) path_.push_back(b);
+        for (std::size_t i = path_.size(); i-- > 1;) { // those next to the root first
+            up_[path_[i - 1]] += up_[path_[i]];
+            parent_[path_[i - 1]] = b;
+        }
+        return b;
+    }
+    std::int64_t up(buffer_id b) const { return static_cast<std::int64_t>(up_[b]); }
+
+private:
+    std::vector<buffer_id> parent_, path_;
+    std::vector<byte_count> up_;
+
+public:
+    std::vector<unsigned char> contradicts; ///< by root
+};
+
+/// Replace parts of one group, from the one at `first` on, by one at a position. What is solid is kept by the
+/// rank of its begin and by that of its end, so lowest and highest are at hand.
+template <class Part>
+void take_hulls(std::vector<Part>& parts, std::size_t first)
+{
+    enum : unsigned { dies, is_born };
+    std::vector<keyed> by_begin, by_end, events;
+    for (std::size_t i = first; i != parts.size(); ++i) {
+        auto const who = static_cast<std::uint32_t>(i - first);
+        by_begin.push_back({parts[i].begin, 0, who});
+        by_end.push_back({falling(parts[i].end), 0, who});
+        events.push_back({parts[i].when.first, is_born, who});
+        events.push_back({parts[i].when.last, dies, who});
+    }
+    sort_keyed(by_begin);
+    sort_keyed(by_end);
+    sort_keyed(events);
+    std::vector<std::uint32_t> low_rank(by_begin.size()), high_rank(by_begin.size());
+    for (std::uint32_t r = 0; r != by_begin.size(); ++r) {
+        low_rank[by_begin[r].who] = r;
+        high_rank[by_end[r].who] = r;
+    }
+    rank_set lows(by_begin.size()), highs(by_begin.size());
+    auto first_of = [](rank_set const& set) { return set.contains(0) ? 0 : set.above(0); };
+    std::size_t alive = 0;
+    step_id since = 0;
+    std::vector<Part> hulls;
+    for (keyed const& e : events) {
+        if (alive != 0 && e.key != since) {
+            Part const& low = parts[first + by_begin[first_of(lows)].who];
+            Part const& high = parts[first + by_end[first_of(highs)].who];
+            hulls.push_back({{since, static_cast<step_id>(e.key)}, low.begin, high.end, low.buffer});
+        }
+        since = static_cast<step_id>(e.key);
+        if (e.tie == is_born) {
+            lows.insert(low_rank[e.who]);
+            highs.insert(high_rank[e.who]);
+            ++alive;
+        } else {
+            lows.erase(low_rank[e.who]);
+            highs.erase(high_rank[e.who]);
+            --alive;
+        }
+    }
+    parts.resize(first);
+    for (Part const& h : hulls) parts.push_back(h);
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
+{
+    std::size_t const n = problem.buffers.size();
+    detail::colocation_ties ties(problem);
+    std::vector<keyed> gaps, members; // by buffer, by root
+    for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
+        SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");
+        gaps.push_back({problem.gaps[i].buffer, problem.gaps[i].when.first, static_cast<std::uint32_t>(i)});
+    }
+    sort_keyed(gaps);
+
+    solid_parts result;
+    result.root.resize(n);
+    result.above.assign(n, 0);
+    result.needs_place.assign(n, 0);
+    for (buffer_id b = 0; b != n; ++b) {
+        result.root[b] = ties.root_of(b);
+        placement_buffer const& buffer = problem.buffers[b];
+        if (buffer.size != 0 && !is_empty(buffer.life)) members.push_back({result.root[b], 0, b});
+    }
+    result.contradicts = ties.contradicts;
+    if (!problem.colocated.empty()) sort_keyed(members);
+
+    for (std::size_t i = 0, last = 0; i != members.size(); i = last) {
+        std::int64_t lowest = ties.up(members[i].who);
+        for (last = i; last != members.size() && members[last].key == members[i].key; ++last)
+            lowest = smaller(lowest, ties.up(members[last].who));
+        std::size_t const first_part = result.parts.size();
+        for (std::size_t m = i; m != last; ++m) {
+            buffer_id const b = members[m].who;
+            placement_buffer const& buffer = problem.buffers[b];
+            byte_count const above = static_cast<byte_count>(ties.up(b) - lowest);
+            result.above[b] = above;
+            auto add = [&](live_range when, byte_count begin, byte_count end) {
+                if (!is_empty(when) && begin < end)
+                    result.parts.push_back({when, above + begin, above + end, b});
+            };
+            step_id solid_from = buffer.life.first;
+            std::size_t g =
+                gaps.empty() ? 0 : first_that(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
+            for (; g != gaps.size() && gaps[g].key == b; ++g) {
+                buffer_gap const& gap = problem.gaps[gaps[g].who];
+                live_range const when{larger(gap.when.first, solid_from),
+                                      smaller(gap.when.last, buffer.life.last)};
+                if (is_empty(when)) continue;
+                add({solid_from, when.first}, 0, buffer.size);
+                add(when, gap.begin, gap.end);
+                solid_from = when.last;
+            }
+            add({solid_from, buffer.life.last}, 0, buffer.size);
+        }
+        if (result.parts.size() == first_part) continue;
+        if (last - i > 1) detail::take_hulls(result.parts, first_part);
+        for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].who] = 1;
+    }
+    return result;
+}
+
+// --- all stackings ---------------------------------------------------------------------------------------
+
+
+SUBLET_DECL rigid_group all_stackings::group_of(buffer_id root) const
+{
+    rigid_group found;
+    found.root = root;
+    for (solid_part const& p : solid_.parts)
+        if (solid_.root[p.buffer] == root) found.parts.push_back(p);
+    for (buffer_id b = 0; b != solid_.root.size(); ++b) {
+        if (solid_.root[b] != root || !solid_.needs_place[b]) continue;
+        placement_buffer const& buffer = problem_.buffers[b];
+        found.members.push_back(b);
+        found.size = larger(found.size, static_cast<std::int64_t>(solid_.above[b] + buffer.size));
+        if (buffer.pinned != no_offset)
+            found.pin = static_cast<std::int64_t>(buffer.pinned - solid_.above[b]);
+    }
+    return found;
+}
+
+SUBLET_DECL std::int64_t all_stackings::least_origin(rigid_group const& g, std::int64_t least)
+{
+    if (g.pin != rigid_group::nowhere)
+        return g.pin >= least && is_allowed(g, g.pin) ? g.pin : rigid_group::nowhere;
+    byte_count period = 1, step = 0, above = 0;
+    for (buffer_id b : g.members) {
+        byte_count const alignment = combine_alignment(problem_.buffers[b].alignment, limits_.alignment);
+        period = combine_alignment(period, alignment);
+        if (alignment <= step) continue;
+        step = alignment;
+        above = solid_.above[b];
+    }
+    byte_count const first = align_up(static_cast<byte_count>(least) + above, step) - above;
+    for (std::uint64_t tried = 0; tried != period / step; ++tried) {
+        byte_count const origin = first + tried * step;
+        if (origin >= byte_count{1} << 62 || tried > most_tries) {
+            is_too_long_ = true;
+            break;
+        }
+        if (is_allowed(g, static_cast<std::int64_t>(origin))) return static_cast<std::int64_t>(origin);
+    }
+    return rigid_group::nowhere;
+}
+
+SUBLET_DECL std::int64_t all_stackings::lower_than(byte_count height, std::vector<rigid_group> const& groups)
+{
+    bool const is_any = height >= byte_count{1} << 62;
+    claimed_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
+    std::vector<std::int64_t> origin(groups.size(), rigid_group::nowhere);
+    return extend(groups, origin, 0);
+}
+
+SUBLET_DECL bool all_stackings::can_be_threaded(std::vector<rigid_group> const& groups)
+{
+    std::size_t const n = groups.size();
+    above_.assign(n * n, rigid_group::nowhere);
+    for (std::size_t a = 0; a != n; ++a)
+        for (std::size_t b = 0; b != n; ++b) {
+            if (a == b) continue;
+            if (groups[a].size >= std::int64_t{1} << 58) is_too_long_ = true; // sums are 62 bits
+            if (a < b && can_pass(groups[a], groups[b])) return true;
+            std::int64_t& least = above_[a * n + b];
+            for_common_parts(groups[a], groups[b], [&](solid_part const& x, solid_part const& y) {
+                std::int64_t const up = difference(x.end, y.begin);
+                least = least == rigid_group::nowhere ? up : larger(least, up);
+            });
+        }
+    if (is_too_long_) return false;
+    std::vector<unsigned char> is_passed(n, 0);
+    for (std::size_t first = 0; first != n; ++first)
+        if (comes_back(first, first, 0, is_passed)) return true;
+    return false;
+}
+
+SUBLET_DECL std::int64_t all_stackings::difference(byte_count a, byte_count b)
+{
+    return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
+}
+
+SUBLET_DECL bool all_stackings::can_pass(rigid_group const& a, rigid_group const& b)
+{
+    std::int64_t highest_from = -rigid_group::nowhere, lowest_to = rigid_group::nowhere;
+    for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+        highest_from = larger(highest_from, difference(x.begin, y.end));
+        lowest_to = smaller(lowest_to, difference(x.end, y.begin));
+    });
+    if (highest_from < lowest_to) return false; // what is between them overlaps everywhere
+    bool found = false;
+    for_common_parts(a, b, [&](solid_part const& under, solid_part const& over) {
+        std::int64_t const up = difference(under.end, over.begin);
+        bool is_apart = true, is_below = false;
+        for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+            bool const y_is_below = up <= difference(x.begin, y.end);
+            is_apart = is_apart && (y_is_below || up >= difference(x.end, y.begin));
+            is_below = is_below || y_is_below;
+        });
+        found = found || (is_apart && is_below);
+    });
+    return found;
+}
+
+SUBLET_DECL bool all_stackings::comes_back(std::size_t first, std::size_t at, std::int64_t up,
+                                           std::vector<unsigned char>& is_passed)
+{
+    std::size_t const n = is_passed.size();
+    is_passed[at] = 1;
+    bool found = false;
+    for (std::size_t next = first; next != n && !found; ++next) {
+        std::int64_t const step = above_[at * n + next];
+        if (step == rigid_group::nowhere) continue;
+        if (next == first) found = up + step <= 0;
+        else found = is_passed[next] == 0 && comes_back(first, next, up + step, is_passed);
+    }
+    is_passed[at] = 0;
+    return found;
+}
+
+SUBLET_DECL bool all_stackings::is_allowed(rigid_group const& g, std::int64_t origin) const
+{
+    for (buffer_id b : g.members) {
+        placement_buffer const& wanted = problem_.buffers[b];
+        byte_count const at = static_cast<byte_count>(origin) + solid_.above[b];
+        if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
+        if (wanted.pinned != no_offset && wanted.pinned != at) return false;
+    }
+    return solid_.contradicts[g.root] == 0;
+}
+
+SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& groups,
+                                               std::vector<std::int64_t>& origin, std::int64_t height)
+{
+    bool is_complete = true;
+    for (std::size_t g = 0; g != groups.size(); ++g) {
+        if (origin[g] != rigid_group::nowhere) continue;
+        is_complete = false;
+        std::int64_t least = 0;
+        for (std::size_t below = 0; below != groups.size(); ++below)
+            if (origin[below] != rigid_group::nowhere)
+                for_common_parts(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
+                    auto const reach = static_cast<std::int64_t>(x.end) - static_cast<std::int64_t>(y.begin);
+                    least = larger(least, origin[below] + reach);
+                });
+        std::int64_t const at = least_origin(groups[g], least);
+        if (at == rigid_group::nowhere) continue;
+        if (at + groups[g].size >= claimed_) {
+            is_too_long_ = is_too_long_ || claimed_ == rigid_group::nowhere;
+            continue;
+        }
+        origin[g] = at;
+        std::int64_t const found = extend(groups, origin, larger(height, at + groups[g].size));
+        origin[g] = rigid_group::nowhere;
+        if (found != rigid_group::nowhere) return found;
+    }
+    return is_complete && height < claimed_ ? height : rigid_group::nowhere;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_DETAIL_DEMANDS_HPP
+#define SUBLET_DETAIL_DEMANDS_HPP
+
+/// What a program and its options demand of every plan, worked out without any plan or planner.
+///
+///     position         0      1      2         class of a and b:  root a, alive [0, 3), output,
+///                    def a  use a  use b                          as large as a, at a multiple of
+///                           def b                                 a's alignment and of b's
+///     b = view of a, output
+///
+/// It is the checker's own derivation, on purpose a second one: had it anything in common with what planners
+/// use (analysis/), one mistake there would fool both. A value with all its views is a class; tables are by
+/// value, and where the class counts, the entry of its root speaks for it.
+
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// How a step touches a value. `reads_at_end`: where its node ends, after every write.
+enum class moment : std::uint8_t { reads_early, reads, writes, reads_at_end };
+
+struct plan_demands {
+    static constexpr step_id never = ~step_id{0};
+
+    std::vector<step_id> position;  ///< by step
+    std::vector<step_id> first_def; ///< by value: its position, or `never`
+    std::vector<value_role> role;   ///< by value, its own
+    std::vector<byte_count> alignment;
+    std::vector<value_id> root;         ///< by value; all below count at the root
+    std::vector<value_role> class_role; ///< the union
+    std::vector<byte_count> bytes;
+    std::vector<byte_count> pinned; ///< a pin on any of the class, unless the root has one of its own
+    std::vector<pool_id> pool;
+    std::vector<unsigned char> eligible; ///< all of the class
+    std::vector<live_range> life;
+
+    /// Whether storage is to be planned for the class.
+    [[nodiscard]] bool is_planned(value_id of_root) const
+    {
+        return !has_role(class_role[of_root], value_role::external) && eligible[of_root] &&
+               bytes[of_root] != 0 && bytes[of_root] != no_size && !is_empty(life[of_root]);
+    }
+};
+
+namespace detail {
+
+std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program);
+
+/// By value, the end of its chain of views. A stretch of a chain is walked once, whatever hangs on it.
+std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
+
+} // namespace detail
+
+/// Call `see(value, position, moment)` for every touch, those of a step in a row; ends of nodes come last.
+template <class See>
+void each_touch(snapshot const& program, std::vector<step_id> const& position, See see)
+{
+    for (step_id s = 0; s != program.steps(); ++s)
+        for (touch t : program.touches(s))
+            see(t.value, position[s],
+                t.kind == touch_kind::def   ? moment::writes
+                : t.kind == touch_kind::use ? moment::reads
+                                            : moment::reads_early);
+    for (edge_use u : program.edge_uses())
+        see(u.value, position[program.steps_of(u.pred).last - 1], moment::reads_at_end);
+}
+
+/// Complexity: O(values + steps + touches) time and memory.
+/// Throws:     precondition_error if a table has not one entry a value, an alignment is 0, views run in a
+///             circle, or the order does not name every node once.
+[[nodiscard]] plan_demands demands(snapshot const& program, plan_options const& options);
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/impl/demands.ipp>
+#endif
+
+#endif

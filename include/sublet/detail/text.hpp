@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_DETAIL_TEXT_HPP
+#define SUBLET_DETAIL_TEXT_HPP
+
+/// Text and numbers to any stream.
+///
+///     std::ostream, a wrapped FILE*, your logger     all that is asked: out << "text", out << 'c'
+///     9636608                                        9636608, or 9.19 MiB
+///
+/// Digits are made here and not by the stream: a stream's locale may group them (1,234), and a report is
+/// the same byte for byte wherever it is written.
+
+#include <sublet/units.hpp>
+
+#include <cstdint>
+
+namespace sublet {
+
+/// Semantics:     what goes in comes out, in order.
+/// Poorest model: those two operators, returning nothing.   Ordinary model: std::ostream.
+template <class S>
+concept text_stream = requires(S& out) {
+                          out << "text";
+                          out << 'c';
+                      };
+
+namespace detail {
+
+/// A number of pixels or percents in steps of 1/100, written with at most two decimals: 12, 12.5, 12.05.
+struct hundredths {
+    std::uint64_t count;
+};
+
+/// Writes text, numbers and nothing of a locale.
+template <text_stream Stream>
+struct plain_text {
+    Stream& out;
+
+    plain_text& operator<<(char const* text) { return out << text, *this; }
+    plain_text& operator<<(char one) { return out << one, *this; }
+    template <integer I>
+    plain_text& operator<<(I number)
+    {
+        char digits[24];
+        char* first = digits + 23;
+        *first = '\0';
+        bool const negative = number < I{};
+        auto rest = static_cast<std::uint64_t>(number);
+        if (negative) rest = 0 - rest;
+        do *--first = static_cast<char>('0' + rest % 10);
+        while ((rest /= 10) != 0);
+        if (negative) *--first = '-';
+        return *this << first;
+    }
+    plain_text& operator<<(hundredths number)
+    {
+        *this << number.count / 100;
+        std::uint64_t const rest = number.count % 100;
+        if (rest == 0) return *this;
+        *this << '.' << static_cast<char>('0' + rest / 10);
+        if (rest % 10 != 0) *this << static_cast<char>('0' + rest % 10);
+        return *this;
+    }
+};
+
+/// 640 B, 9.19 MiB, 16 EiB.
+template <text_stream Stream>
+void write_bytes(plain_text<Stream>& out, byte_count bytes)
+{
+    static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    unsigned unit = 0;
+    while (unit != 6 && bytes >> (10 * unit) >= 1024) ++unit;
+    if (unit == 0) return void(out << bytes << units[0]);
+    unsigned const shift = 10 * unit;
+    byte_count const rest = bytes & ((byte_count{1} << shift) - 1);
+    byte_count const fraction = shift > 20 ? rest >> (shift - 20) : rest << (20 - shift);
+    std::uint64_t const count = (bytes >> shift) * 100 + ((fraction * 100 + (1u << 19)) >> 20);
+    if (count == 102400 && unit != 6) out << 1 << units[unit + 1];
+    else out << hundredths{count} << units[unit];
+}
+
+} // namespace detail
+} // namespace sublet
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_DETAIL_CUDA_CALLS_HPP
+#define SUBLET_EXECUTION_DETAIL_CUDA_CALLS_HPP
+
+/// CUDA's functions: on the right device, with every result looked at, and each handle with one owner.
+
+#include <sublet/execution/run_options.hpp>
+#include <sublet/units.hpp>
+
+#include <concepts>
+#include <cuda_runtime_api.h>
+#include <exception>
+#include <utility>
+
+// --- errors ----------------------------------------------------------------------------------------------
+
+/// What a call of CUDA refused, and whether there is still a device after it.
+///
+///     code                        the call                the device
+///     cudaErrorMemoryAllocation   has had no effect       as before: run something smaller
+///     cudaErrorIllegalAddress     found it out, or one    lost: every call of this process gives the same
+///                                 before it did           code, and what is in memory is not to be trusted
+///
+/// The runtime also keeps the last code for whoever asks later. It is cleared here, because it has been said.
+
+#if CUDART_VERSION < 11040
+#error "sublet: captured graphs that hold memory came with CUDA 11.4; use that toolkit or a newer one"
+#endif
+
+namespace sublet {
+
+namespace detail {
+
+/// After this code no call succeeds until the process has ended. By number where a code is younger than the
+/// oldest toolkit that will do.
+[[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept
+{
+    switch (static_cast<int>(code)) {
+    case cudaErrorCudartUnloading:
+    case cudaErrorDeviceUninitialized:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case 226: // cudaErrorContained
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case 721: // cudaErrorTensorMemoryLeak
+    case 810: // cudaErrorMpsClientTerminated
+    case 911: // cudaErrorExternalDevice
+    case cudaErrorUnknown: return true;
+    default: return false;
+    }
+}
+
+} // namespace detail
+
+/// A call of CUDA failed.
+class cuda_error : public std::exception {
+public:
+    /// Requires: `call` is a literal.
+    cuda_error(cudaError_t code, char const* call, step_id at = no_step) noexcept
+        : code_(code), call_(call), step_(at)
+    {
+        text_ << "sublet: " << call << ": " << cudaGetErrorName(code) << " (" << cudaGetErrorString(code)
+              << ')';
+        if (at != no_step) text_ << ", at step " << at;
+    }
+    char const* what() const noexcept override { return text_.text(); }
+    [[nodiscard]] cudaError_t code() const noexcept { return code_; }
+    /// The function of the runtime, by name.
+    [[nodiscard]] char const* call() const noexcept { return call_; }
+    /// Whose kernel was refused; `no_step`: no step's.
+    [[nodiscard]] step_id step() const noexcept { return step_; }
+
+private:
+    cudaError_t code_;
+    char const* call_;
+    step_id step_;
+    detail::sentence text_;
+};
+
+// --- calls -----------------------------------------------------------------------------------------------
+
+/// How all calls of CUDA are made here: on the right device, and none without a look at what it says.
+///
+///     the caller's current device   2 ─────────────────────────── 2
+///     calls("cudaMemPoolCreate",          0: pool of device 0
+///           [&] { return ...; });         throws cuda_error, and knows from now on if the device is lost
+///
+/// A process may use several devices, and each thread of it has one current: it finds it as it left it.
+
+
+namespace detail {
+
+/// Makes a device the current one of this thread, for as long as this lives. Where it is already, nothing is
+/// set; where it is not, going back brings up the device that was current, if nothing has used it yet.
+class current_device {
+public:
+    explicit current_device(int wanted) noexcept : code_(cudaGetDevice(&before_))
+    {
+        if (code_ != cudaSuccess || before_ == wanted) return;
+        code_ = cudaSetDevice(wanted);
+        is_changed_ = code_ == cudaSuccess;
+    }
+    current_device(current_device const&) = delete;
+    current_device& operator=(current_device const&) = delete;
+    ~current_device()
+    {
+        if (is_changed_ && cudaSetDevice(before_) != cudaSuccess) (void)cudaGetLastError();
+    }
+    [[nodiscard]] cudaError_t code() const noexcept { return code_; }
+
+private:
+    int before_ = 0;
+    cudaError_t code_;
+    bool is_changed_ = false;
+};
+
+} // namespace detail
+
+/// Calls CUDA on one device, and remembers when that is lost.
+class cuda_calls {
+public:
+    explicit cuda_calls(int device) : device_(device)
+    {
+        SUBLET_EXPECTS(device >= 0, "sublet: devices are counted from 0");
+    }
+    cuda_calls(cuda_calls const&) = delete; // what was made on a device refers to it
+    cuda_calls& operator=(cuda_calls const&) = delete;
+
+    [[nodiscard]] int device() const noexcept { return device_; }
+    [[nodiscard]] bool is_lost() const noexcept { return lost_by_ != cudaSuccess; }
+
+    /// Requires: `name` is a literal.
+    /// Throws:   cuda_error if the call fails; if the device is lost, without calling.
+    template <std::invocable Call>
+    void operator()(char const* name, Call call, step_id at = no_step)
+    {
+        if (is_lost()) throw cuda_error(lost_by_, name, at);
+        detail::current_device const here(device_);
+        if (here.code() != cudaSuccess) refuse(here.code(), "cudaSetDevice", at);
+        if (cudaError_t const code = call()) refuse(code, name, at);
+    }
+
+    /// For what is given back, which knows by itself where it belongs: it goes even if its device cannot be
+    /// made current.
+    template <std::invocable Call>
+    void give_back(char const* name, Call call)
+    {
+        if (is_lost()) throw cuda_error(lost_by_, name);
+        if (cudaError_t const code = return_of(call)) refuse(code, name, no_step);
+    }
+    /// For destructors: what fails is of no use to anybody any more. On a lost device nothing is called.
+    template <std::invocable Call>
+    void quietly(Call call) noexcept
+    {
+        if (is_lost()) return;
+        if (cudaError_t const code = return_of(call)) note(code);
+    }
+
+private:
+    template <class Call>
+    cudaError_t return_of(Call& call)
+    {
+        detail::current_device const here(device_);
+        cudaError_t const code = call();
+        return code != cudaSuccess ? code : here.code();
+    }
+
+    /// A code that stays although it has been cleared is sticky as well, whatever its number.
+    void note(cudaError_t code) noexcept
+    {
+        (void)cudaGetLastError();
+        cudaError_t const still = cudaGetLastError();
+        if (detail::is_sticky(code)) lost_by_ = code;
+        else if (still != cudaSuccess) lost_by_ = still;
+    }
+
+    [[noreturn]] void refuse(cudaError_t code, char const* name, step_id at)
+    {
+        note(code);
+        throw cuda_error(code, name, at);
+    }
+
+    int device_;
+    cudaError_t lost_by_ = cudaSuccess;
+};
+
+// --- handles ---------------------------------------------------------------------------------------------
+
+/// What CUDA gives out and wants back, each with one owner.
+///
+///     auto side = sublet::cuda_stream::made(calls, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
+///         return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+///     });
+///     launch(side.handle());          // gone at the end of the scope, unless the device is lost
+///
+/// Giving back never throws, and never resets the device, which belongs to the whole process.
+
+
+/// Requires: the calls that it was made by outlive it.
+template <class Handle, cudaError_t (*destroy)(Handle)>
+class cuda_handle {
+public:
+    cuda_handle() noexcept = default;
+    cuda_handle(cuda_calls& calls, Handle handle) noexcept : calls_(&calls), handle_(handle) {}
+    cuda_handle(cuda_handle&& other) noexcept
+        : calls_(other.calls_), handle_(std::exchange(other.handle_, nullptr))
+    {
+    }
+    cuda_handle& operator=(cuda_handle&& other) noexcept
+    {
+        std::swap(calls_, other.calls_);
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~cuda_handle()
+    {
+        if (handle_ != nullptr) calls_->quietly([this] { return destroy(handle_); });
+    }
+
+    /// Throws: cuda_error if `create(&handle)` fails; then there is nothing to give back.
+    template <std::invocable<Handle*> Create>
+    [[nodiscard]] static cuda_handle made(cuda_calls& calls, char const* name, Create create)
+    {
+        Handle handle = nullptr;
+        calls(name, [&] { return create(&handle); });
+        return {calls, handle};
+    }
+
+    [[nodiscard]] Handle handle() const noexcept { return handle_; }
+    /// Gives it to the caller, who owes its end.
+    [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, nullptr); }
+
+private:
+    cuda_calls* calls_ = nullptr;
+    Handle handle_ = nullptr;
+};
+
+using cuda_stream = cuda_handle<cudaStream_t, cudaStreamDestroy>;
+using cuda_event = cuda_handle<cudaEvent_t, cudaEventDestroy>;
+using cuda_pool_handle = cuda_handle<cudaMemPool_t, cudaMemPoolDestroy>;
+using cuda_graph_handle = cuda_handle<cudaGraph_t, cudaGraphDestroy>;
+using cuda_executable_graph = cuda_handle<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+} // namespace sublet
+
+#endif

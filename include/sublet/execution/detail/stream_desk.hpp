@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_DETAIL_STREAM_DESK_HPP
+#define SUBLET_EXECUTION_DETAIL_STREAM_DESK_HPP
+
+/// What a run on streams needs of the device: the bytes of values, their digests, what the caller gives and
+/// takes.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+// --- digests ---------------------------------------------------------------------------------------------
+
+/// Is every value still what its producer left? Asked on the streams, answered when the run is over.
+///
+///     stream 0   launch 0   digest a → 0   record 0           the host compares, in the end:
+///     stream 1                       wait 0   digest a → 1   launch 1        0 with 1
+///
+/// A digest is taken behind the step that wrote a value and before each step that touches it, on the stream
+/// of that step, so it needs no wait of its own. Which is compared with which is known before anything runs.
+
+namespace sublet::detail {
+
+class stream_digests {
+public:
+    explicit stream_digests(run_tape const& tape);
+
+    /// Each calls `take(buffer, digest)` for what is to be taken at that point of the stream.
+    template <class Take>
+    void at_start(Take take)
+    {
+        each(0, take);
+    }
+    template <class Take>
+    void before(step_id at, Take take)
+    {
+        each(1 + 2 * std::size_t{at}, take);
+    }
+    template <class Take>
+    void after(step_id at, Take take)
+    {
+        each(2 + 2 * std::size_t{at}, take);
+    }
+    template <class Take>
+    void at_end(Take take)
+    {
+        each(1 + 2 * tape_.step_at.size(), take);
+    }
+
+    /// The first difference, in the order of the tape, when all have been taken. `plan`: of the arenas, or a
+    /// null pointer.
+    [[nodiscard]] std::optional<clobbering> first_change(memory_plan const* plan) const;
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    struct taking {
+        buffer_id who;
+        step_id at;
+        std::uint32_t with; ///< the digest of the producer; `none`: this is it
+    };
+
+    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    step_id step(step_id at) const { return at == no_step ? no_step : tape_.step_at[at]; }
+    void border() { end_of_.push_back(notes_.size()); }
+
+    template <class Take>
+    void each(std::size_t row, Take take)
+    {
+        for (std::size_t i = row == 0 ? 0 : end_of_[row - 1]; i != end_of_[row]; ++i)
+            take(notes_[i].who, &digest_[i]);
+    }
+
+    /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
+    void find_culprit(clobbering& found, buffer_id b, step_id made, memory_plan const& plan) const;
+
+    run_tape const& tape_;
+    std::vector<taking> notes_;
+    std::vector<std::size_t> end_of_; // rows of notes: of the start, {before, behind} each step, of the end
+    std::vector<std::uint64_t> digest_;
+};
+
+// --- storage ---------------------------------------------------------------------------------------------
+
+/// The bytes of values on a device: blocks that come and go in the order of streams, or offsets in an arena.
+///
+///     allocate(b, stream 1) ──► launch ... (stream 1) ──► release(b, stream 0)   behind a wait for stream 1
+///     host: counts 64 bytes                                host: counts 64 bytes less
+///
+/// Nothing here decides when: that is in the schedule. What is counted is counted when it is issued, so
+/// `live` is what one stream would hold that does the commands as they are listed; how much a device keeps
+/// for streams that are behind is for the device to say.
+
+
+/// A device's pool on one of its streams, as a memory resource.
+template <stream_device Device>
+struct stream_pool_source {
+    Device& device;
+    typename Device::stream_type stream;
+    bool is_silent = false; ///< the device is not told: it is lost, or has forgotten the block
+
+    void* allocate(std::size_t bytes, std::size_t alignment)
+    {
+        return device.allocate(bytes, alignment, stream);
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment)
+    {
+        if (!is_silent) device.deallocate(static_cast<std::byte*>(block), bytes, alignment, stream);
+    }
+};
+
+/// Gives nothing back by itself.
+template <stream_device Device>
+class stream_storage {
+public:
+    using stream_type = typename Device::stream_type;
+
+    /// Throws: precondition_error for an alignment that is no power of two.
+    stream_storage(Device& device, stream_type first, run_tape const& tape, byte_count limit)
+        : source_{device, first}, memory_(&source_, limit), tape_(tape)
+    {
+        for (buffer const& b : tape.table.buffers) {
+            SUBLET_EXPECTS(!b.is_planned() || (b.alignment & (b.alignment - 1)) == 0,
+                           "sublet: an executor takes alignments that are powers of two");
+            room_.push_back(b.size);
+        }
+        where_.assign(room_.size(), nullptr);
+        blocks_.resize(room_.size());
+    }
+    stream_storage(stream_storage const&) = delete; // the counts refer to the source
+    stream_storage& operator=(stream_storage const&) = delete;
+
+    /// Blocks for the arenas of a plan.
+    ///
+    /// Throws: unsound_plan if a buffer has no place, or one outside of its arena; allocation_error.
+    void place(memory_plan const& plan)
+    {
+        expect_places(tape_, plan);
+        std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
+        for (buffer const& b : tape_.table.buffers)
+            if (b.is_planned()) alignment[b.pool] = larger(alignment[b.pool], b.alignment);
+        arenas_.resize(plan.arena_bytes.size());
+        for (std::size_t pool = 0; pool != arenas_.size(); ++pool)
+            if (plan.arena_bytes[pool] != 0)
+                arenas_[pool] = take(plan.arena_bytes[pool], alignment[pool], no_step);
+        for (std::size_t b = 0; b != where_.size(); ++b) {
+            buffer const& its = tape_.table.buffers[b];
+            if (its.is_planned()) where_[b] = arenas_[its.pool].bytes + plan.offset_of(its.root);
+        }
+    }
+
+    struct block {
+        std::byte* bytes = nullptr;
+        byte_count size = 0;
+        byte_count alignment = 1;
+    };
+    [[nodiscard]] std::span<block const> arenas() const { return arenas_; }
+    [[nodiscard]] counted_memory& memory() { return memory_; }
+    [[nodiscard]] counted_memory const& memory() const { return memory_; }
+
+    [[nodiscard]] std::span<std::byte> bytes_of(buffer_id b) const
+    {
+        return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(room_[b])};
+    }
+    [[nodiscard]] std::span<std::byte> shown_by(value_id v) const
+    {
+        std::span<std::byte> const all = bytes_of(tape_.table.buffer_of[v]);
+        return all.first(static_cast<std::size_t>(smaller(tape_.bytes[v], byte_count{all.size()})));
+    }
+
+    void bind(buffer_id b, std::span<std::byte> bytes)
+    {
+        where_[b] = bytes.data();
+        room_[b] = bytes.size();
+    }
+
+    /// `step` is told to who hears that there are no bytes.
+    void allocate(buffer_id b, stream_type stream, step_id step)
+    {
+        source_.stream = stream;
+        blocks_[b] = take(room_[b], tape_.table.buffers[b].alignment, step);
+        where_[b] = blocks_[b].bytes;
+    }
+    /// The same outside of any step, unless it has bytes. Whether it had none.
+    bool provide(buffer_id b, stream_type stream)
+    {
+        if (!arenas_.empty() || blocks_[b].bytes != nullptr) return false;
+        allocate(b, stream, no_step);
+        return true;
+    }
+    void hand_over(buffer_id from, buffer_id to)
+    {
+        blocks_[to] = std::exchange(blocks_[from], {});
+        where_[to] = blocks_[to].bytes; // `from` still shows them: the step has to read it
+    }
+    /// Nothing happens where there is no block.
+    void release(buffer_id b, stream_type stream)
+    {
+        source_.stream = stream;
+        if (blocks_[b].bytes != nullptr) give_back(blocks_[b]);
+        if (arenas_.empty() && tape_.table.buffers[b].is_planned()) where_[b] = nullptr;
+    }
+    /// All that count, whatever the device says of one. Throws: the first that it says.
+    template <class Counts>
+    void release_if(Counts counts, stream_type stream)
+    {
+        std::exception_ptr refusal;
+        for (std::size_t b = 0; b != blocks_.size(); ++b) try {
+                if (counts(tape_.table.buffers[b].role)) release(static_cast<buffer_id>(b), stream);
+            } catch (...) {
+                if (!refusal) refusal = std::current_exception();
+            }
+        if (refusal) std::rethrow_exception(refusal);
+    }
+    /// Throws nothing: what a device does not take back it keeps.
+    void release_arenas(stream_type stream) noexcept
+    {
+        source_.stream = stream;
+        for (block& a : arenas_) try {
+                if (a.bytes != nullptr) give_back(a);
+            } catch (...) {
+            }
+    }
+
+    /// From now on, or until it is told otherwise, the device does not hear of what is given back.
+    void be_silent(bool is_silent) { source_.is_silent = is_silent; }
+
+private:
+    block take(byte_count size, byte_count alignment, step_id step)
+    {
+        try {
+            return {static_cast<std::byte*>(memory_.allocate(size, alignment)), size, alignment};
+        } catch (...) {
+            throw allocation_error(step, size, std::current_exception());
+        }
+    }
+    void give_back(block& b)
+    {
+        block const old = std::exchange(b, {}); // once, whatever the device says to it
+        memory_.deallocate(old.bytes, old.size, old.alignment);
+    }
+
+    stream_pool_source<Device> source_;
+    counted_memory memory_;
+    run_tape const& tape_;
+    std::vector<block> blocks_;     // by buffer
+    std::vector<block> arenas_;     // by pool
+    std::vector<std::byte*> where_; // by buffer
+    std::vector<byte_count> room_;  // by buffer; of the caller's what was bound
+};
+
+} // namespace sublet::detail
+
+// --- desk ------------------------------------------------------------------------------------------------
+
+/// Where the caller of an executor hands in and takes away, if the bytes lie on a device.
+///
+///     bind(weights, address)  once ──┐
+///     give(image, bytes)     a run ──┴─► run ──► take(scores, bytes)    until the next input
+///
+/// It also ends what goes wrong: the device first comes to rest, then storage is given back, then the caller
+/// hears of it. A device that is lost gets nothing back, and is asked for nothing any more.
+
+namespace sublet {
+
+/// A device refused a command, or says that one has failed.
+class device_error : public run_error {
+public:
+    explicit device_error(std::exception_ptr cause) : run_error(no_step, cause, {})
+    {
+        text_ = {};
+        text_ << "sublet: in a run on streams, the device failed at a step that it does not name";
+        detail::write_cause(text_, cause);
+    }
+};
+
+namespace detail {
+
+/// As long as it lives, kernels may run.
+class kernels_running {
+public:
+    explicit kernels_running(bool& are_running) noexcept : are_running_(are_running) { are_running_ = true; }
+    kernels_running(kernels_running const&) = delete;
+    kernels_running& operator=(kernels_running const&) = delete;
+    ~kernels_running() { are_running_ = false; }
+
+private:
+    bool& are_running_;
+};
+
+/// Streams and events of a device. Nothing is queued in them when they go.
+template <stream_device Device>
+class stream_handles {
+public:
+    explicit stream_handles(Device& device) : device_(device) {}
+    stream_handles(stream_handles const&) = delete;
+    stream_handles& operator=(stream_handles const&) = delete;
+    ~stream_handles()
+    {
+        for (auto e : events) device_.destroy_event(e);
+        for (auto s : streams) device_.destroy_stream(s);
+    }
+    /// So many at least.
+    void want(std::size_t streams_wanted, std::size_t events_wanted)
+    {
+        streams.reserve(streams_wanted);
+        events.reserve(events_wanted);
+        while (streams.size() < streams_wanted) streams.push_back(device_.make_stream());
+        while (events.size() < events_wanted) events.push_back(device_.make_event());
+    }
+
+    std::vector<typename Device::stream_type> streams{};
+    std::vector<typename Device::event_type> events{};
+
+private:
+    Device& device_;
+};
+
+} // namespace detail
+
+/// The caller's side of stream_executor. Addresses are the device's.
+template <stream_device Device>
+class stream_desk {
+public:
+    using stream_type = typename Device::stream_type;
+
+    /// The bytes of an input on the device, which the caller may write when this returns; a run that has been
+    /// issued is waited for. Outputs of that run end here: an input may lie where they lie.
+    ///
+    /// Throws: precondition_error if v is no input or its storage is to be bound, or the device is lost;
+    ///         allocation_error; what synchronize() throws.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte> input(V const& v)
+    {
+        value_id const value = input_of(v);
+        synchronize();
+        provide(value);
+        synchronize(); // what was allocated is there
+        return values_.shown_by(value);
+    }
+
+    /// Copies an input, or what is to be in storage that is bound, to the device, behind the runs that have
+    /// been issued. The bytes may be changed when this returns.
+    ///
+    /// Throws: as input(), but for runs; precondition_error if there are not as many bytes as v has.
+    template <id_like V>
+    void give(V const& v, std::span<std::byte const> bytes)
+    {
+        expect_device();
+        value_id const value = duties_.value_of(tape_, v);
+        byte_count const has =
+            is_bound(value) ? values_.shown_by(value).size() : tape_.bytes[input_of(value)];
+        SUBLET_EXPECTS(bytes.size() == has, "sublet: a value is given with more or fewer bytes than it has");
+        if (!is_bound(value)) provide(value);
+        std::span<std::byte> const to = values_.shown_by(value);
+        is_at_rest_ = false;
+        try {
+            device_.copy_to_device(to.data(), bytes, first_);
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
+    /// The bytes of an output on the device, when the run that has been issued is over.
+    ///
+    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
+    ///         been given since; what synchronize() throws.
+    template <id_like V>
+    [[nodiscard]] std::span<std::byte const> output(V const& v)
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        duties_.expect_output(tape_, value);
+        synchronize();
+        duties_.expect_results(value, has_results_);
+        return values_.shown_by(value);
+    }
+
+    /// Copies an output, or what is in storage that is bound, to the caller.
+    ///
+    /// Throws: as output(); precondition_error if there are not as many bytes as v has.
+    template <id_like V>
+    void take(V const& v, std::span<std::byte> bytes)
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        synchronize();
+        std::span<std::byte const> const from =
+            is_bound(value) ? std::span<std::byte const>(values_.shown_by(value)) : output(v);
+        SUBLET_EXPECTS(bytes.size() == from.size(),
+                       "sublet: a value is taken with more or fewer bytes than it has");
+        try {
+            detail::kernels_running const now(are_kernels_running_);
+            device_.copy_from_device(bytes, from.data(), first_);
+            device_.synchronize(first_);
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
+    /// The caller's storage on the device for a value that is external, state, not eligible or of unknown
+    /// size, and for all views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; storage bound for two
+    ///           values does not overlap.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment; what synchronize() throws.
+    template <id_like V>
+    void bind(V const& v, std::span<std::byte> bytes)
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        duties_.expect_fit(tape_, value, bytes);
+        synchronize();
+        buffer_id const b = tape_.table.buffer_of[value];
+        std::span<std::byte> const before = values_.bytes_of(b);
+        if (bytes.data() != before.data() || bytes.size() != before.size()) ++moves_;
+        values_.bind(b, bytes);
+        duties_.give(b);
+        are_operands_written_ = false;
+    }
+
+    /// Waits for the runs that have been issued. Their outputs can be read.
+    ///
+    /// Throws: run_error if something in them has failed, with the step if the device names it;
+    ///         clobbered_value. Then all storage but the arenas has been given back, inputs have to be given
+    ///         again, and it may run again, unless the device is lost.
+    void synchronize()
+    {
+        expect_idle();
+        if (is_at_rest_) return;
+        try {
+            detail::kernels_running const now(are_kernels_running_);
+            device_.synchronize(first_);
+        } catch (...) {
+            fail(std::current_exception());
+        }
+        is_at_rest_ = true;
+        runs_in_flight_ = 0;
+        if (!std::exchange(are_digests_taken_, false)) return;
+        if (auto const change = digests_->first_change(plan())) {
+            forget_run();
+            throw clobbered_value(*change);
+        }
+    }
+
+    /// What has been allocated since this executor was made, as it was issued.
+    [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
+    /// Throws: precondition_error if no step could be on it.
+    [[nodiscard]] stream_type stream(std::size_t number = 0) const
+    {
+        SUBLET_EXPECTS(number < handles_.streams.size(),
+                       "sublet: an executor is asked for a stream that it does not use");
+        return handles_.streams[number];
+    }
+    [[nodiscard]] run_order const& order() const { return order_; }
+
+protected:
+    stream_desk(Device& device, run_order order, executor_options const& how)
+        : device_(device), order_(std::move(order)), tape_(order_.tape), handles_(device),
+          first_((handles_.want(1, 0), handles_.streams[0])), values_(device, first_, tape_, how.limit),
+          check_(how.check), duties_(tape_)
+    {
+    }
+    stream_desk(stream_desk const&) = delete; // the device may be about to read what lies here
+    stream_desk& operator=(stream_desk const&) = delete;
+    ~stream_desk()
+    {
+        if (!come_to_rest()) values_.be_silent(true);
+        try {
+            values_.release_if([](value_role) { return true; }, first_);
+        } catch (...) { // what it has not taken back by now, it keeps
+        }
+        values_.release_arenas(first_);
+    }
+
+    void expect_idle() const
+    {
+        SUBLET_EXPECTS(!are_kernels_running_, "sublet: an executor is used by its own kernel");
+    }
+    void expect_device() const
+    {
+        expect_idle();
+        SUBLET_EXPECTS(!is_lost_ && !device_.is_lost(),
+                       "sublet: a device is lost, and nothing can be run on it any more");
+    }
+    void expect_storage() const
+    {
+        expect_device();
+        duties_.expect_all(tape_);
+    }
+    /// Not yet what is given before every run.
+    void expect_bound() const
+    {
+        expect_device();
+        duties_.expect_bound(tape_);
+    }
+    /// Nothing of the run counts any more; nothing of it is under way.
+    void forget_run()
+    {
+        runs_in_flight_ = 0;
+        has_results_ = are_digests_taken_ = false;
+        if (values_.arenas().empty()) ++moves_;
+        duties_.use_up_inputs(tape_);
+        try {
+            values_.release_if([](value_role) { return true; }, first_);
+        } catch (...) { // the device keeps it
+        }
+    }
+
+    /// Whether it has: a device says of each failure once, and then goes on or is lost.
+    bool come_to_rest() noexcept
+    {
+        for (std::size_t tries = 0; tries != 1000 && !device_.is_lost(); ++tries) {
+            try {
+                detail::kernels_running const now(are_kernels_running_);
+                device_.synchronize();
+                return is_at_rest_ = true;
+            } catch (...) {
+            }
+        }
+        is_at_rest_ = true; // there is nothing to wait for
+        return false;
+    }
+
+    /// Comes to rest, gives back what can be given back, and says why.
+    /// `at`: the step whose kernel was being launched, if one was.
+    [[noreturn]] void fail(std::exception_ptr why, step_id at = no_step)
+    {
+        is_lost_ = !come_to_rest();
+        values_.be_silent(is_lost_);
+        forget_run();
+        try {
+            std::rethrow_exception(why);
+        } catch (run_error const&) { // it knows its step
+            throw;
+        } catch (...) {
+            if (at == no_step || is_lost_) throw device_error(why); // no kernel of a lost device has thrown
+            throw run_error(at, why);
+        }
+    }
+
+    [[nodiscard]] memory_plan const* plan() const { return plan_ ? &*plan_ : nullptr; }
+
+    Device& device_;
+    run_order order_;
+    run_tape const& tape_;
+    detail::stream_handles<Device> handles_;
+    stream_type first_;
+    detail::stream_storage<Device> values_;
+    std::optional<detail::stream_digests> digests_;
+    std::optional<memory_plan> plan_; ///< of the arenas
+    check_level check_;
+    detail::caller_duties duties_;
+    std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
+    std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes
+    bool is_at_rest_ = true;         ///< nothing has been issued that was not waited for
+    bool has_results_ = false;
+    bool are_kernels_running_ = false; ///< or may be
+    bool are_digests_taken_ = false;
+    bool are_operands_written_ = false; ///< for all runs: in arenas, until somebody binds something
+
+private:
+    bool is_bound(value_id v) const
+    {
+        return !duties_.buffer_of(tape_, v).is_planned() && duties_.is_there(tape_.table.buffer_of[v]);
+    }
+
+    template <class V>
+    value_id input_of(V const& v) const
+    {
+        value_id const value = duties_.value_of(tape_, v);
+        duties_.expect_input(tape_, value);
+        expect_device();
+        return value;
+    }
+    void provide(value_id value)
+    {
+        buffer_id const b = tape_.table.buffer_of[value];
+        if (duties_.buffer_of(tape_, value).is_planned() && values_.provide(b, first_)) is_at_rest_ = false;
+        has_results_ = false;
+        duties_.give(b);
+    }
+
+    bool is_lost_ = false;
+};
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/stream_desk.ipp>
+#endif
+
+#endif

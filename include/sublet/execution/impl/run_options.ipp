@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXECUTION_IMPL_RUN_OPTIONS_IPP
+#define SUBLET_EXECUTION_IMPL_RUN_OPTIONS_IPP
+
+#include <sublet/execution/run_options.hpp>
+#include <sublet/impl/config.hpp>
+
+// --- sentence --------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL sentence& sentence::operator<<(char const* more) noexcept
+{
+    for (; *more != '\0'; ++more) *this << *more;
+    return *this;
+}
+
+// --- errors ----------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL void write_cause(sentence& out, std::exception_ptr const& cause)
+{
+    if (!cause) return;
+    try {
+        std::rethrow_exception(cause);
+    } catch (std::exception const& e) {
+        out << ": " << e.what();
+    } catch (...) {
+        out << ": something that is no std::exception";
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened)
+    : step_(at), cause_(cause)
+{
+    text_ << "sublet: ";
+    if (at == no_step) text_ << "before any step, ";
+    else text_ << "at step " << at << ", ";
+    text_ << what_happened.text();
+    detail::write_cause(text_, cause);
+}
+
+SUBLET_DECL clobbered_value::clobbered_value(clobbering const& what)
+    : run_error(what.reader, nullptr, {}), what_(what)
+{
+    text_ = {};
+    text_ << "sublet: value " << what.value;
+    if (what.producer == no_step) text_ << ", which was given,";
+    else text_ << ", made by step " << what.producer << ',';
+    text_ << " is not what it was when ";
+    if (what.reader == no_step) text_ << "the run ends";
+    else text_ << "step " << what.reader << " needs it";
+    if (what.culprit != no_value) text_ << ": value " << what.culprit << " lies over it";
+    else text_ << ": nothing is planned over it, so a kernel wrote beyond its results";
+    if (what.culprit_step != no_step) text_ << ", since step " << what.culprit_step;
+}
+
+// --- memory ----------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL void* memory_source::allocate_free(void*, std::size_t bytes, std::size_t alignment)
+{
+    if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
+    return ::operator new(bytes, std::align_val_t{alignment});
+}
+
+SUBLET_DECL void memory_source::deallocate_free(void*, void* block, std::size_t, std::size_t alignment)
+{
+    if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator delete(block);
+    ::operator delete(block, std::align_val_t{alignment});
+}
+
+SUBLET_DECL void counted_memory::share() noexcept { is_shared_ = true; }
+
+SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignment)
+{
+    detail::holding const only(lock());
+    if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
+        throw out_of_budget(bytes, use_.bytes.live, limit_);
+    if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
+    void* const block =
+        source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+    if (block == nullptr && bytes != 0) throw std::bad_alloc(); // not what a resource should do
+    for (memory_use* use : {&use_, &since_mark_}) {
+        use->bytes.add(bytes);
+        use->allocations.add(1);
+    }
+    return block;
+}
+
+SUBLET_DECL void counted_memory::deallocate(void* block, byte_count bytes, byte_count alignment)
+{
+    detail::holding const only(lock());
+    source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+    for (memory_use* use : {&use_, &since_mark_}) {
+        use->bytes.remove(bytes);
+        use->allocations.remove(1);
+    }
+}
+
+SUBLET_DECL void counted_memory::mark() noexcept
+{
+    detail::holding const only(lock());
+    std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
+    since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_BIT_ROWS_IPP
+#define SUBLET_IMPL_BIT_ROWS_IPP
+
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <bit>
+
+// --- bit rows --------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL std::size_t bit_rows::count(std::size_t row) const
+{
+    std::size_t sum = 0;
+    for (std::size_t w = 0; w != words_; ++w) sum += static_cast<std::size_t>(std::popcount((*this)[row][w]));
+    return sum;
+}
+
+} // namespace sublet
+
+// --- value set -------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL void value_set::insert(value_id v)
+{
+    if (contains(v)) return;
+    place_[v] = static_cast<std::uint32_t>(list_.size());
+    list_.push_back(v);
+}
+
+SUBLET_DECL bool value_set::erase(value_id v)
+{
+    if (!contains(v)) return false;
+    value_id const last = list_.back();
+    list_[place_[v]] = last;
+    place_[last] = place_[v];
+    place_[v] = nowhere;
+    list_.pop_back();
+    return true;
+}
+
+SUBLET_DECL void value_set::clear()
+{
+    for (value_id v : list_) place_[v] = nowhere;
+    list_.clear();
+}
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_DEMANDS_IPP
+#define SUBLET_IMPL_DEMANDS_IPP
+
+#include <sublet/detail/demands.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+
+namespace sublet::detail {
+
+SUBLET_DECL std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
+{
+    std::size_t const nodes = program.nodes();
+    SUBLET_EXPECTS(order.empty() || order.size() == nodes, "sublet: an order has to name every node once");
+    std::vector<step_id> position(program.steps(), plan_demands::never);
+    step_id next = 0;
+    for (std::size_t i = 0; i != nodes; ++i) {
+        node_id const n = order.empty() ? static_cast<node_id>(i) : order[i];
+        SUBLET_EXPECTS(n < nodes, "sublet: an order has to name every node once");
+        step_range const steps = program.steps_of(n);
+        for (step_id s = steps.first; s != steps.last; ++s) {
+            SUBLET_EXPECTS(position[s] == plan_demands::never,
+                           "sublet: an order has to name every node once");
+            position[s] = next++;
+        }
+    }
+    return position;
+}
+
+SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of)
+{
+    std::size_t const values = alias_of.size();
+    std::vector<value_id> root(values, no_value);
+    for (value_id v = 0; v != values; ++v) {
+        value_id end = v;
+        for (std::size_t walked = 0; root[end] == no_value && alias_of[end] != no_value; ++walked) {
+            SUBLET_EXPECTS(alias_of[end] < values, "sublet: alias_of names a value that does not exist");
+            SUBLET_EXPECTS(walked != values, "sublet: views run in a circle");
+            end = alias_of[end];
+        }
+        value_id const top = root[end] == no_value ? end : root[end];
+        for (value_id u = v; u != end; u = alias_of[u]) root[u] = top;
+        root[end] = top;
+    }
+    return root;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& options)
+{
+    std::size_t const values = program.values();
+    plan_demands d;
+    d.position = detail::positions_in(options.order, program);
+    d.root = detail::roots_of(options.alias_of.tabulate(values));
+    d.role = options.role.tabulate(values);
+    d.class_role = std::vector<value_role>(values);
+    d.alignment = options.alignment.tabulate(values);
+    d.bytes = options.bytes.tabulate(values);
+    d.pinned = options.pinned.tabulate(values);
+    d.pool = options.pool.tabulate(values);
+    d.eligible = options.eligible.tabulate(values);
+    for (pool_limits const& p : options.pools)
+        SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is at least 1");
+    for (value_id v = 0; v != values; ++v) {
+        SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: an alignment is at least 1");
+        value_id const r = d.root[v];
+        d.class_role[r] = d.class_role[r] | d.role[v];
+        if (d.pinned[r] == no_offset) d.pinned[r] = d.pinned[v];
+        if (!d.eligible[v]) d.eligible[r] = 0;
+    }
+
+    d.first_def.assign(values, plan_demands::never);
+    d.life = std::vector<live_range>(
+        values, {plan_demands::never, 0}); // empty until a def or a role says where it begins
+    each_touch(program, d.position, [&d](value_id v, step_id p, moment m) {
+        live_range& life = d.life[d.root[v]];
+        life.last = larger(life.last, m == moment::reads_early ? p : p + 1);
+        if (m != moment::writes) return;
+        life.first = smaller(life.first, p);
+        d.first_def[v] = smaller(d.first_def[v], p);
+    });
+    step_id const end = larger(static_cast<step_id>(program.steps()), step_id{1});
+    for (value_id r = 0; r != values; ++r) {
+        live_range& life = d.life[r];
+        if (has_role(d.class_role[r], value_role::input)) life = {0, larger(life.last, step_id{1})};
+        if (has_role(d.class_role[r], value_role::output)) life.last = end;
+        if (is_empty(life)) life = {};
+    }
+    return d;
+}
+
+} // namespace sublet
+
+#endif

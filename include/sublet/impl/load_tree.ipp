@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_LOAD_TREE_IPP
+#define SUBLET_IMPL_LOAD_TREE_IPP
+
+#include <sublet/detail/load_tree.hpp>
+#include <sublet/impl/config.hpp>
+
+namespace sublet {
+
+SUBLET_DECL void load_tree::add(live_range when, byte_count bytes)
+{
+    change(when, static_cast<std::int64_t>(bytes));
+}
+
+SUBLET_DECL void load_tree::remove(live_range when, byte_count bytes)
+{
+    change(when, -static_cast<std::int64_t>(bytes));
+}
+
+SUBLET_DECL byte_count load_tree::most(live_range when) const
+{
+    std::int64_t most = 0;
+    for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
+        if (i % 2 == 1) most = larger(most, whole(i++));
+        if (j % 2 == 1) most = larger(most, whole(--j));
+    }
+    return static_cast<byte_count>(most);
+}
+
+SUBLET_DECL std::int64_t load_tree::whole(std::size_t node) const
+{
+    std::int64_t bytes = most_[node];
+    while ((node /= 2) != 0) bytes += added_[node];
+    return bytes;
+}
+
+SUBLET_DECL void load_tree::change(live_range when, std::int64_t bytes)
+{
+    for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
+        if (i % 2 == 1) put(i++, bytes);
+        if (j % 2 == 1) put(--j, bytes);
+    }
+    repair(when.first + leaves_);
+    repair(when.last - 1 + leaves_);
+}
+
+SUBLET_DECL void load_tree::repair(std::size_t node)
+{
+    while ((node /= 2) != 0) most_[node] = larger(most_[2 * node], most_[2 * node + 1]) + added_[node];
+}
+
+SUBLET_DECL std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
+                                                     std::size_t positions)
+{
+    std::vector<std::uint32_t> begun(positions + 1, 0), below(positions + 1, 0); // begun: and not ended
+    for (live_range const& r : ranges) {
+        ++begun[r.first];
+        --begun[r.last]; // modulo 2^32: the sum is right again
+    }
+    std::uint32_t alive = 0;
+    for (std::size_t at = 0; at != positions; ++at) {
+        alive += begun[at];
+        below[at + 1] = below[at] + (alive != 0);
+    }
+    return below;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_CONCURRENT_IPP
+#define SUBLET_IMPL_PLAN_CONCURRENT_IPP
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/in_place.hpp>
+
+#include <cstddef>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace sublet::detail {
+
+SUBLET_DECL live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role)
+{
+    auto const steps = static_cast<step_id>(p.steps());
+    live_ranges lives{std::vector<live_range>(p.values()), steps, std::nullopt};
+    auto touched = [&lives](value_id v, step_id s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
+    for (step_id s = 0; s != steps; ++s)
+        for (touch t : p.touches(s)) touched(t.value, s);
+    for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (has_role(role[v], value_role::input)) touched(v, 0);
+        if (has_role(role[v], value_role::output) && steps != 0) touched(v, steps - 1);
+    }
+    return lives;
+}
+
+SUBLET_DECL witness as_witness(dependence_violation const& v)
+{
+    step_id const last = v.steps.empty() ? no_step : v.steps.back();
+    switch (v.what) {
+    case dependence_fault::several_defs:
+        return {.what = fault::several_defs, .value = v.value, .position = last};
+    case dependence_fault::cycle: return {.what = fault::cycle, .position = last};
+    case dependence_fault::never_defined: break;
+    }
+    return {.what = fault::used_undefined, .value = v.value, .position = last};
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
+                                                 concurrent_options const& wanted)
+{
+    std::clock_t const begin = std::clock();
+    planned_concurrently result;
+    memory_plan& plan = result.plan;
+    plan.valid_for = program_reading::concurrent;
+    plan.handoffs = wanted.handoffs;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.reading = program_reading::concurrent;
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    auto const role = options.role.tabulate(p.values());
+    dependence_graph const g = dependences(p, {.role = role, .handoffs = wanted.handoffs});
+    if (g.violation) {
+        result.refuted = detail::as_witness(*g.violation);
+        return result;
+    }
+    buffer_table table = gather_buffers(detail::listed_lives(p, role), options);
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    if (options.in_place) table = take_in_place_concurrently(p, g, std::move(table));
+
+    placement_problem problem{{}, options.pools};
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
+    concurrent_lives const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
+    conflict_ranges const conflicts = later_conflicts(g, lives, {.max_ranges = wanted.max_ranges});
+    result.undecided = conflicts.undecided;
+
+    std::size_t const pools = pool_count(problem);
+    place_concurrently_options how{.visits = wanted.visits};
+    result.is_bound_exact = true;
+    for (pool_id pool = 0; pool != pools; ++pool) {
+        std::vector<byte_count> weights;
+        weights.reserve(problem.buffers.size());
+        for (placement_buffer const& b : problem.buffers) weights.push_back(b.pool == pool ? b.size : 0);
+        antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights);
+        how.bounds.push_back(heaviest.bytes);
+        result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
+        for (buffer_id b : heaviest.members)
+            how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
+    }
+
+    result.slots = share_in_chains(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
+                                   {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+    placement placed = stack_slots(problem, result.slots, how.bounds);
+    if (wanted.strategy == concurrent_strategy::offsets) {
+        bool is_pinned = false;
+        for (placement_buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;
+        if (!is_pinned) how.fallback = std::move(placed.offset);
+        placed = place_concurrently(problem, lives, conflicts.of, how);
+    }
+    detail::put(placed, plan);
+    detail::account(result.report, placed, plan);
+    result.report.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
+
+    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (options.check && !result.refuted) {
+        result.refuted = check_concurrent_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

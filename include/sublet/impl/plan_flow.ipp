@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_FLOW_IPP
+#define SUBLET_IMPL_PLAN_FLOW_IPP
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <ctime>
+#include <utility>
+
+namespace sublet {
+
+SUBLET_DECL memory_plan planned_flow::by_range() const
+{
+    memory_plan spread = plan;
+    spread.buffers.clear();
+    std::vector<buffer_id> first;
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
+        first.push_back(static_cast<buffer_id>(spread.buffers.size()));
+        for (live_range r : lives[b]) {
+            spread.buffers.push_back(plan.buffers[b]);
+            spread.buffers.back().life = r;
+        }
+    }
+    for (buffer_id& b : spread.buffer_of)
+        if (b != no_buffer) b = first[b];
+    return spread;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL live_ranges hulls(snapshot const& p, live_range_lists const& lives)
+{
+    live_ranges hulls;
+    hulls.positions = lives.positions();
+    for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
+    return hulls;
+}
+
+/// Buffers that nothing writes, and nobody fills from outside, need no storage.
+SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
+{
+    std::vector<unsigned char> is_written(table.buffers.size(), 0);
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+        if (t.kind == touch_kind::def) is_written[table.buffer_of[t.value]] = 1;
+    for (std::size_t b = 0; b != table.buffers.size(); ++b)
+        if (!is_written[b] && !has_role(table.buffers[b].role, value_role::input)) table.buffers[b].life = {};
+}
+
+/// The ranges of the plan's buffers, each with all of its values; sets the hulls, and what lies between.
+SUBLET_DECL live_range_lists spread_lives(live_range_lists const& of_values, memory_plan& plan,
+                                          placement_problem& problem)
+{
+    range_heap all;
+    for (value_id v = 0; v != plan.buffer_of.size(); ++v)
+        if (plan.buffer_of[v] != no_buffer)
+            for (live_range r : of_values[v]) all.add(plan.buffer_of[v], r);
+    live_range_lists lives = all.lists(plan.buffers.size(), of_values.method(), of_values.positions());
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
+        plan.buffers[b].life = problem.buffers[b].life = lives.hull(b);
+        for (std::size_t i = 1; i < lives[b].size(); ++i)
+            problem.gaps.push_back({b, {lives[b][i - 1].last, lives[b][i].first}});
+    }
+    return lives;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& options, flow_options const& flow)
+{
+    std::clock_t const begin = std::clock();
+    planned_flow result;
+    memory_plan& plan = result.plan;
+    plan.valid_for = result.report.reading = program_reading::control_flow;
+    plan.order = options.order.empty() ? loop_contiguous_order(p.graph()) : options.order;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    std::vector<value_role> const role = options.role.tabulate(p.values());
+    std::vector<step_id> const steps = steps_in_order(p, plan.order);
+    std::vector<step_id> position(steps.size(), 0); // in the frame
+    for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
+    live_range_lists const framed = framed_lives(p, role, plan.order, operand_end::held);
+    if (auto const read = undefined_read(p, framed, role, flow.allows_undefined)) {
+        step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
+        bool const is_written = read->what == order_fault::defined_later;
+        result.refuted = witness{.what = fault::used_undefined,
+                                 .value = read->value,
+                                 .other = is_written ? read->value : no_value,
+                                 .position = at};
+        return result;
+    }
+    live_range_lists const lives = without_frame(p, framed, plan.order);
+    buffer_table table = gather_buffers(detail::hulls(p, lives), options);
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    detail::drop_unwritten(p, table);
+    if (options.in_place && !p.overwrites().empty())
+        table = take_in_place_in_flow(p, framed_lives(p, role, plan.order, operand_end::handed_over),
+                                      position, std::move(table));
+
+    placement_problem problem{{}, options.pools};
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
+    result.lives = detail::spread_lives(lives, plan, problem);
+    placement const placed = pack(problem);
+    detail::put(placed, plan);
+    detail::account(result.report, placed, plan);
+    for (overwrite o : p.overwrites())
+        if (plan.buffer_of[o.in] != no_buffer && plan.buffer_of[o.in] == plan.buffer_of[o.out])
+            result.joined.push_back(o);
+
+    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (options.check && !result.refuted) {
+        result.refuted = check_flow_plan(p, plan, options, flow);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_HANDOFFS_IPP
+#define SUBLET_IMPL_PLAN_HANDOFFS_IPP
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/schedule.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/pack.hpp>
+#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/units.hpp>
+
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace sublet::detail {
+
+/// A placement in a clock, and all that it follows from.
+struct plan_in_clock {
+    clocked_graph timed;
+    concurrent_lives lives;
+    std::vector<live_range> in_clock;
+    placement placed;
+    byte_count bytes = no_limit;
+};
+
+/// The best of the schedules of one makespan.
+SUBLET_DECL plan_in_clock place_in_clock(snapshot const& p, dependence_graph const& g,
+                                         placement_problem& problem, std::vector<buffer_id> const& buffer_of,
+                                         std::vector<value_role> const& role, handoff_options const& wanted)
+{
+    plan_in_clock best;
+    for (clock_side side : {clock_side::earliest, clock_side::latest}) {
+        plan_in_clock next;
+        next.timed = in_clock_order(g, parallel_clock(g, wanted.duration, {wanted.workers, side}));
+        if (side == clock_side::latest && next.timed.clock.makespan > best.timed.clock.makespan) break;
+        next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
+        next.in_clock = clock_lives(next.lives, next.timed.clock);
+        for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
+        next.placed = pack(problem, {.visits = wanted.visits});
+        next.bytes = next.placed.status <= placement_status::feasible ? 0 : no_limit - 1;
+        for (placed_pool const& pool : next.placed.pools)
+            if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
+            else next.bytes = no_limit - 1;
+        if (side == clock_side::earliest || next.bytes < best.bytes) best = std::move(next);
+    }
+    return best;
+}
+
+/// Lower what holds for every schedule, `now`, to the limits, and put it into `placed`, if that can be done:
+/// those that reach above may wait for others and others for them. If that is not enough, so may those below,
+/// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
+/// Returns false if visits were spent before it was known.
+SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem const& problem, placement now,
+                                  std::vector<byte_count> const& limits, handoff_options const& wanted,
+                                  placement& placed)
+{
+    live_range_lists const exact =
+        later_conflicts(clock.timed.graph, clock.lives, {.max_ranges = wanted.max_ranges}).of;
+    std::vector<keyed> waiting; // {size, , who}
+    std::vector<unsigned char> may_wait(problem.buffers.size());
+    auto is_low = [&] {
+        std::uint64_t const visits = wanted.visits / 16;
+        now = place_concurrently(
+            problem, clock.lives, clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
+            {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
+        bool low = now.status <= placement_status::feasible;
+        for (std::size_t i = 0; i != limits.size(); ++i) {
+            low = low && now.pools[i].height <= limits[i];
+            now.pools[i].lower_bound = clock.placed.pools[i].lower_bound; // not the limit
+        }
+        return low;
+    };
+    byte_count eighths = 8;
+    int rounds = 16;
+    do {
+        std::size_t const before = waiting.size();
+        while (waiting.size() == before) {
+            for (buffer_id b = 0; b != may_wait.size(); ++b) {
+                placement_buffer const& it = problem.buffers[b];
+                byte_count const limit = limits[it.pool], low = limit - limit / 8 * (8 - eighths);
+                if (may_wait[b] || now.pools[it.pool].height <= limit || now.offset[b] + it.size <= low)
+                    continue;
+                may_wait[b] = 1;
+                waiting.push_back({falling(it.size), 0, b});
+            }
+            if (waiting.size() == before && eighths-- == 0) return true;
+        }
+        if (rounds-- == 0) return true;
+        if (is_low()) break;
+        for (placed_pool const& pool : now.pools)
+            if (pool.height == no_limit) return false;
+    } while (true);
+    placed = now;
+
+    sort_keyed(waiting);
+    for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // few are too few
+        std::size_t const half = few + (enough - few) / 2;
+        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[waiting[i].who] = i < half;
+        if (is_low()) {
+            placed = now;
+            enough = half;
+        } else few = half;
+    }
+    return true;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
+                                                     handoff_options const& wanted)
+{
+    SUBLET_EXPECTS(wanted.trifle <= 1000, "sublet: a trifle is at most 1000 thousandths");
+    std::clock_t const begin = std::clock();
+    planned_with_handoffs result;
+    memory_plan& plan = result.plan;
+    plan_options unchecked = options;
+    unchecked.check = false;
+    static_cast<planned_memory&>(result) = plan_concurrent(
+        p, unchecked,
+        {.handoffs = wanted.handoffs, .visits = wanted.visits, .max_ranges = wanted.max_ranges});
+    bool const is_placed = !result.refuted || result.refuted->what == fault::over_capacity;
+    if (!is_placed && result.refuted->what != fault::clash) return result; // two pins may be told to wait
+    result.bytes_without = result.report.arena_bytes;
+
+    auto const role = options.role.tabulate(p.values());
+    auto const pinned = options.pinned.tabulate(p.values());
+    dependence_options graph{.role = role, .handoffs = plan.handoffs};
+    dependence_graph const g = dependences(p, graph);
+    placement_problem problem{{}, options.pools};
+    placement now;
+    for (placed_buffer const& b : plan.buffers) {
+        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
+        now.offset.push_back(b.offset);
+    }
+    for (pool_report const& pool : result.report.pools) now.pools.push_back({.height = pool.arena_bytes});
+    for (std::size_t v = 0; v != p.values(); ++v)
+        if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
+            problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
+    detail::plan_in_clock clock = detail::place_in_clock(p, g, problem, plan.buffer_of, role, wanted);
+    result.makespan = clock.timed.clock.makespan;
+    result.critical_path = result.critical_path_with = clock.timed.clock.critical_path;
+
+    std::vector<byte_count> limits; // by pool: what is not worth going below
+    bool waits = false;
+    for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
+        byte_count const height = clock.placed.pools[pool].height;
+        byte_count const trifle = height / 1000 * wanted.trifle + height % 1000 * wanted.trifle / 1000;
+        byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
+        limits.push_back(smaller(capacity, sum_fits(height, trifle) ? height + trifle : no_limit));
+        waits = waits || now.pools[pool].height > limits[pool];
+    }
+    if (clock.placed.status <= placement_status::feasible && (waits || !is_placed)) {
+        placement placed = clock.placed;
+        bool const is_known = !wanted.two_level || !is_placed ||
+                              detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);
+        for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // one pool is nothing to another
+            if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
+                placed.offset[b] = now.offset[b];
+                placed.pools[pool].height = now.pools[pool].height;
+            }
+        for (placed_pool& pool : placed.pools) // within a step that reads early a clock knows no order
+            pool.lower_bound = smaller(pool.lower_bound, pool.height);
+        plan.arena_bytes.clear();
+        detail::put(placed, plan);
+        result.report = plan_report{};
+        result.report.reading = program_reading::concurrent;
+        result.report.is_clocked = true;
+        result.report.is_cut_short = !is_known;
+        result.report.steps = p.steps();
+        result.report.values = p.values();
+        detail::account(result.report, placed, plan);
+        result.refuted = std::nullopt;
+
+        std::vector<placed_buffer> tenants = plan.buffers;
+        for (std::size_t b = 0; b != tenants.size(); ++b) tenants[b].life = clock.in_clock[b];
+        handoff_set const found = find_handoffs(clock.timed.graph, clock.lives, tenants);
+        result.handoff_bytes.assign(plan.handoffs.size(), 0);
+        for (handoff h : found.handoffs) plan.handoffs.push_back(h);
+        for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);
+        graph.handoffs = plan.handoffs;
+        result.critical_path_with = parallel_clock(dependences(p, graph), wanted.duration).critical_path;
+    }
+    if (options.check && !result.refuted) {
+        result.refuted = check_concurrent_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

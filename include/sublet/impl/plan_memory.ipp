@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_MEMORY_IPP
+#define SUBLET_IMPL_PLAN_MEMORY_IPP
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/units.hpp>
+
+#include <ctime>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& options)
+{
+    std::clock_t const begin = std::clock();
+    planned_memory result;
+    memory_plan& plan = result.plan;
+    plan.order = options.order;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    if (lives.violation) {
+        auto const [value, position, what] = *lives.violation;
+        bool const is_moved = what == order_fault::write_moved;
+        result.refuted = witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
+                                 .value = value,
+                                 .other = what == order_fault::defined_later ? value : no_value,
+                                 .position = position};
+        return result;
+    }
+    if (auto const position = detail::first_edge_back(p, options.order)) {
+        result.refuted = witness{.what = fault::leads_back, .position = *position};
+        return result;
+    }
+    buffer_table const table = gather_buffers(lives, options);
+    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<in_place_pair> pairs;
+    if (options.in_place) pairs = match_in_place(p, steps, table);
+
+    placed_in_place found = place_in_place(table, pairs, steps, options.pools);
+    found.plan.order = options.order;
+    plan = std::move(found.plan);
+    result.in_place = std::move(found.gains);
+    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    if (!result.refuted) result.refuted = found.refuted;
+    detail::put(found.placed, plan);
+    detail::account(result.report, found.placed, plan);
+
+    if (!result.refuted) result.refuted = detail::objection(found.placed, found.problem, plan);
+    if (options.check && !result.refuted) {
+        result.refuted = check_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

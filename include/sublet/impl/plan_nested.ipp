@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_NESTED_IPP
+#define SUBLET_IMPL_PLAN_NESTED_IPP
+
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_nested.hpp>
+#include <sublet/units.hpp>
+
+#include <utility>
+
+namespace sublet {
+
+SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options)
+{
+    std::size_t const programs = flat.flat_of.size();
+    SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of programs needs options for each of them");
+    for (plan_options const& o : options)
+        SUBLET_EXPECTS(o.order.empty(),
+                       "sublet: nested programs are planned in the order in which they stand");
+    // By flat value; a spare has the size, the alignment and the pool of what it keeps.
+    auto lift = [&](auto property) {
+        auto const all = property(options[0]).tabulate(flat.flat_of[0].size());
+        auto lifted = all;
+        lifted.resize(flat.value_of.size());
+        for (std::size_t i = 1; i != programs; ++i) {
+            auto const table = property(options[i]).tabulate(flat.flat_of[i].size());
+            for (std::size_t v = 0; v != table.size(); ++v) {
+                value_id const to = flat.flat_of[i][v];
+                if (flat.value_of[to] == tree_value{static_cast<program_id>(i), static_cast<value_id>(v)})
+                    lifted[to] = table[v];
+            }
+        }
+        for (value_id s = flat.first_spare; s != flat.value_of.size(); ++s) {
+            auto const [program, value] = flat.value_of[s];
+            lifted[s] = lifted[flat.flat_of[program][value]];
+        }
+        return lifted;
+    };
+    plan_options all = options[0];
+    all.bytes = lift([](plan_options const& o) -> auto& { return o.bytes; });
+    all.alignment = lift([](plan_options const& o) -> auto& { return o.alignment; });
+    all.pool = lift([](plan_options const& o) -> auto& { return o.pool; });
+    auto eligible = lift([](plan_options const& o) -> auto& { return o.eligible; });
+    auto role = lift([](plan_options const& o) -> auto& { return o.role; });
+    auto alias_of = lift([](plan_options const& o) -> auto& { return o.alias_of; });
+    auto pinned = lift([](plan_options const& o) -> auto& { return o.pinned; });
+    for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
+        auto const [program, value] = flat.value_of[v];
+        if (v >= flat.first_spare) {
+            eligible[v] = true;
+            role[v] = value_role::intermediate;
+            alias_of[v] = no_value;
+            pinned[v] = no_offset;
+            continue;
+        }
+        if (alias_of[v] != no_value) {
+            SUBLET_EXPECTS(alias_of[v] < flat.flat_of[program].size(),
+                           "sublet: alias_of names a value that does not exist");
+            alias_of[v] = flat.flat_of[program][alias_of[v]];
+        }
+        bool const is_given = has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
+        SUBLET_EXPECTS(program == 0 || !is_given,
+                       "sublet: a value of a body is an input or an output: bind it, or capture one");
+    }
+    all.eligible = std::move(eligible);
+    all.role = std::move(role);
+    all.alias_of = std::move(alias_of);
+    all.pinned = std::move(pinned);
+    return all;
+}
+
+SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
+                                       flow_options const& how)
+{
+    SUBLET_EXPECTS(options.size() == tree.size(),
+                   "sublet: a tree of programs needs options for each of them");
+    std::vector<std::vector<value_id>> alias_of;
+    for (std::size_t i = 0; i != tree.size(); ++i)
+        alias_of.push_back(
+            options[i].alias_of.tabulate(tree.program_of(static_cast<program_id>(i)).values()));
+
+    planned_nested result;
+    result.flat = flatten(tree, alias_of);
+    flat_tree const& flat = result.flat;
+    plan_options const all = flat_options(flat, options);
+    static_cast<planned_flow&>(result) = plan_flow(flat.program, all, how);
+
+    memory_plan const& plan = result.plan;
+    buffer_classes const classes =
+        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+    for (flat_move const& m : flat.moves) {
+        buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
+        bool const is_there = from != no_buffer && to != no_buffer &&
+                              plan.buffers[from].pool == plan.buffers[to].pool &&
+                              plan.buffers[from].offset == plan.buffers[to].offset;
+        value_id const root = classes.root[classes.buffer_of[m.from]]; // by which a view is sized
+        if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
+    }
+    if (result.refuted) {
+        auto named = [&](value_id v) { return v == no_value ? tree_value{} : flat.value_of[v]; };
+        witness const& w = *result.refuted;
+        std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
+        result.objection =
+            nested_witness{w, named(w.value), named(w.other),
+                           w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_step{}};
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#endif

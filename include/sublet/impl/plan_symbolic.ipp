@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_PLAN_SYMBOLIC_IPP
+#define SUBLET_IMPL_PLAN_SYMBOLIC_IPP
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/witness.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/units.hpp>
+
+#include <ctime>
+#include <utility>
+
+namespace sublet {
+
+SUBLET_DECL double symbolic_report::excess() const
+{
+    double worst = 0;
+    for (batch_report const& b : batches) {
+        if (b.arena_bytes <= b.own_bytes) continue;
+        double const ratio = static_cast<double>(b.arena_bytes) / static_cast<double>(b.own_bytes) - 1;
+        worst = ratio > worst ? ratio : worst;
+    }
+    return worst;
+}
+
+SUBLET_DECL std::vector<value_id> planned_symbolic::values() const
+{
+    std::vector<value_id> placed;
+    for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
+        if (plan.buffer_of[v] != no_buffer) placed.push_back(static_cast<value_id>(v));
+    return placed;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+/// A program with only those of its in-place pairs that are of one size for every batch.
+struct equally_paired {
+    snapshot const& program;
+    std::vector<buffer_id> const& class_of;
+    std::vector<affine_bytes> const& size; // by class
+
+    std::size_t nodes() const { return program.nodes(); }
+    std::size_t values() const { return program.values(); }
+    auto successors(node_id n) const { return program.successors(n); }
+    void effects(node_id n, effect_sink& sink) const
+    {
+        step_range const mine = program.steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            if (s != mine.first) sink.next_step();
+            for (touch t : program.touches(s))
+                if (t.kind == touch_kind::def) sink.def(t.value);
+                else if (t.kind == touch_kind::use) sink.use(t.value);
+                else sink.use_early(t.value);
+            for (overwrite o : program.overwrites(s))
+                if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
+        }
+        for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    }
+};
+
+/// The buffers that need storage. Their sizes are compared and joined as those of the largest batch, which
+/// are known, and not 0, if and only if those of all others are.
+/// Returns what already stands against any plan: a view that is larger than its root, for the largest batch
+/// or for the smallest. If it is for neither, it is for none.
+SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, symbolic_options const& options,
+                                                          live_ranges const& lives, symbolic_plan& plan)
+{
+    auto const bytes = options.bytes.tabulate(p.values());
+    buffer_table table = gather_buffers(lives, options_at(options, options.max_batch));
+    std::optional<symbolic_witness> refuted;
+    for (byte_count batch : {options.max_batch, byte_count{1}})
+        if (auto const fact = oversized_view(gather_buffers(lives, options_at(options, batch))))
+            refuted = symbolic_witness{*fact, batch};
+    if (options.in_place && !p.overwrites().empty()) {
+        std::vector<affine_bytes> size;
+        for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
+        std::vector<buffer_id> const class_of = table.buffer_of;
+        snapshot const paired(equally_paired{p, class_of, size});
+        table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
+    }
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
+    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (b.is_unsized()) plan.unsized.push_back(b.root);
+        if (!b.is_planned()) continue;
+        planned[i] = static_cast<buffer_id>(plan.buffers.size());
+        byte_count alignment = b.alignment;
+        if (b.pool < options.pools.size())
+            alignment = combine_alignment(alignment, options.pools[b.pool].alignment);
+        plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
+    }
+    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    return refuted;
+}
+
+/// The largest batch whose arenas are within capacities: they never sink as the batch grows.
+SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<pool_limits> const& pools)
+{
+    auto fits = [&](byte_count batch) {
+        memory_plan const one = plan.at(batch);
+        for (std::size_t p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
+            if (one.arena_bytes[p] > pools[p].capacity) return false;
+        return true;
+    };
+    if (fits(plan.max_batch)) return plan.max_batch;
+    byte_count good = 0, bad = plan.max_batch;
+    while (bad - good > 1) {
+        byte_count const middle = good + (bad - good) / 2;
+        (fits(middle) ? good : bad) = middle;
+    }
+    return good;
+}
+
+SUBLET_DECL void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed)
+{
+    report.buffers = plan.buffers.size();
+    for (symbolic_buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
+    for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
+    for (batch_sample const& sample : packed.samples) {
+        batch_report one{.batch = sample.batch};
+        for (byte_count height : plan.at(sample.batch).arena_bytes)
+            one.arena_bytes = checked_add(one.arena_bytes, height);
+        for (placed_pool const& pool : sample.own.pools) {
+            one.own_bytes = checked_add(one.own_bytes, pool.height);
+            one.lower_bound_bytes = checked_add(one.lower_bound_bytes, pool.lower_bound);
+        }
+        report.batches.push_back(one);
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options)
+{
+    SUBLET_EXPECTS(options.max_batch >= 1, "sublet: the largest batch is at least 1");
+    std::clock_t const begin = std::clock();
+    planned_symbolic result;
+    symbolic_plan& plan = result.plan;
+    plan.max_batch = result.report.max_batch = options.max_batch;
+    plan.order = options.order;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.report.steps = p.steps();
+    result.report.values = p.values();
+
+    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    if (lives.violation) {
+        auto const [value, position, what] = *lives.violation;
+        bool const is_moved = what == order_fault::write_moved;
+        result.refuted = {{.what = is_moved ? fault::write_moved : fault::used_undefined,
+                           .value = value,
+                           .other = what == order_fault::defined_later ? value : no_value,
+                           .position = position},
+                          1};
+        return result;
+    }
+    if (auto const position = detail::first_edge_back(p, options.order)) {
+        result.refuted = {{.what = fault::leads_back, .position = *position}, 1};
+        return result;
+    }
+    plan.buffer_of.clear();
+    result.refuted = detail::list_symbolic(p, options, lives, plan);
+    symbolic_packing packed = pack_symbolic(plan.buffers, options.max_batch, options.mixing);
+    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
+    plan.arena = std::move(packed.arena);
+    if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
+    detail::account(result.report, plan, packed);
+    result.report.fits_up_to = detail::largest_that_fits(plan, options.pools);
+
+    if (result.refuted) return result;
+    if (result.report.fits_up_to != options.max_batch) {
+        memory_plan const largest = plan.at(options.max_batch);
+        for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)
+            if (largest.arena_bytes[pool] > options.pools[pool].capacity)
+                result.refuted = {{.what = fault::over_capacity,
+                                   .end = largest.arena_bytes[pool],
+                                   .needed = options.pools[pool].capacity,
+                                   .pool = pool},
+                                  options.max_batch};
+    } else if (options.check) {
+        result.refuted = check_symbolic_plan(p, plan, options);
+        result.report.is_checked = true;
+    }
+    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_SCHEDULE_IPP
+#define SUBLET_IMPL_SCHEDULE_IPP
+
+#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/schedule.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <set>
+#include <utility>
+#include <vector>
+
+// --- parallel clock --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// The longest path from each position along `edges`, itself included. Positions are visited in the order
+/// of `from`, which has those first that edges lead to.
+SUBLET_DECL std::vector<tick_count> longest_paths(csr_rows const& edges,
+                                                  std::vector<tick_count> const& length, bool upwards)
+{
+    std::size_t const n = edges.rows();
+    std::vector<tick_count> path(n);
+    for (std::size_t i = 0; i != n; ++i) {
+        std::size_t const at = upwards ? i : n - 1 - i;
+        tick_count longest = 0;
+        for (step_id next : edges[at]) longest = larger(longest, path[next]);
+        path[at] = longest + length[at];
+    }
+    return path;
+}
+
+SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before,
+                                                  std::size_t workers, std::vector<tick_count> const& length,
+                                                  std::vector<tick_count> const& path_ahead, bool upwards)
+{
+    std::size_t const n = after.rows();
+    std::vector<tick_count> end(n);
+    std::vector<step_id> waits, free; // `free`: of no length, and nothing to wait for
+    waits.reserve(n);
+    std::priority_queue<keyed> ready, running; // the greatest on top
+    auto found = [&](step_id at) {
+        if (length[at] == 0) free.push_back(at);
+        else ready.push({path_ahead[at], upwards ? falling(at) : at, at});
+    };
+    auto finish = [&](step_id at) {
+        for (step_id next : after[at])
+            if (--waits[next] == 0) found(next);
+    };
+    for (step_id at = 0; at != n; ++at) waits.push_back(static_cast<step_id>(before[at].size()));
+    for (step_id at = 0; at != n; ++at)
+        if (before[at].empty()) found(at);
+    for (tick_count now = 0;; now = falling(running.top().key)) {
+        while (!running.empty() && falling(running.top().key) == now) {
+            step_id const at = running.top().who;
+            running.pop();
+            finish(at);
+        }
+        while (!free.empty()) {
+            step_id const at = free.back();
+            free.pop_back();
+            finish(at);
+        }
+        while (!ready.empty() && running.size() != workers) {
+            step_id const at = ready.top().who;
+            ready.pop();
+            end[at] = now + length[at];
+            running.push({falling(end[at]), 0, at});
+        }
+        if (running.empty()) return end;
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick_count> const& duration,
+                                       parallel_clock_options const& options)
+{
+    SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
+    auto const durations = duration.tabulate(g.position_of.size());
+    tick_count all = 0;
+    for (tick_count d : durations) {
+        SUBLET_EXPECTS(d != 0, "sublet: a step takes no time (a clock needs at least 1 for each)");
+        all = checked_add(all, d);
+    }
+    std::size_t const n = g.positions();
+    std::vector<tick_count> length(n, 0); // where a step reads early it has not begun to count
+    for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
+
+    clock_times clock;
+    bool const earliest = options.side == clock_side::earliest;
+    csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
+    bool const is_limited = options.workers != 0 && options.workers < durations.size();
+    std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
+    for (tick_count t : end) clock.critical_path = larger(clock.critical_path, t);
+    clock.makespan = clock.critical_path;
+    if (is_limited) {
+        end = detail::list_schedule(onwards, back, options.workers, length,
+                                    detail::longest_paths(onwards, length, !earliest), earliest);
+        for (tick_count t : end) clock.makespan = larger(clock.makespan, t);
+    }
+    clock.start.reserve(n);
+    clock.end.reserve(n);
+    for (std::size_t at = 0; at != n; ++at) {
+        tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
+        clock.start.push_back(earliest ? ends - takes : clock.makespan - ends);
+        clock.end.push_back(clock.start.back() + takes);
+    }
+    return clock;
+}
+
+// --- clock lives -----------------------------------------------------------------------------------------
+
+
+SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, clock_times const& clock)
+{
+    SUBLET_EXPECTS(clock.start.size() == lives.positions, "sublet: the clock is of another graph");
+    std::vector<tick_count> starts = clock.start;
+    std::sort(starts.begin(), starts.end());
+    auto number_of = [&starts](tick_count t) {
+        return static_cast<step_id>(first_that(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
+    };
+    std::vector<live_range> result;
+    result.reserve(lives.buffers());
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
+        for (step_id at : lives.begins[b]) begin = smaller(begin, clock.start[at]);
+        for (step_id at : lives.ends[b]) end = at == lives.positions ? no_limit : larger(end, clock.end[at]);
+        step_id const first = number_of(begin);
+        result.push_back({first, larger(number_of(end), first + 1)});
+    }
+    return result;
+}
+
+// --- clock order -----------------------------------------------------------------------------------------
+
+
+SUBLET_DECL clocked_graph in_clock_order(dependence_graph const& g, clock_times const& clock)
+{
+    std::size_t const n = g.positions();
+    SUBLET_EXPECTS(clock.start.size() == n, "sublet: the clock is of another graph");
+    std::vector<keyed> order;
+    order.reserve(n);
+    for (step_id at = 0; at != n; ++at) order.push_back({clock.start[at], 0, at});
+    sort_keyed(order);
+    std::vector<step_id> place(n);
+    for (step_id i = 0; i != n; ++i) place[order[i].who] = i;
+
+    clocked_graph result;
+    result.graph.before = csr_rows::gathered(n, [&](auto add) {
+        for (step_id i = 0; i != n; ++i)
+            for (step_id next : g.after[order[i].who]) add(place[next], i);
+    });
+    result.graph.after = result.graph.before.transposed(n);
+    result.clock.makespan = clock.makespan;
+    result.clock.critical_path = clock.critical_path;
+    for (keyed const& o : order) {
+        result.graph.step_at.push_back(g.step_at[o.who]);
+        result.clock.start.push_back(clock.start[o.who]);
+        result.clock.end.push_back(clock.end[o.who]);
+    }
+    for (step_id at : g.position_of) result.graph.position_of.push_back(place[at]);
+    return result;
+}
+
+// --- clock conflicts -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
+                                             std::vector<live_range> const& in_clock,
+                                             std::vector<unsigned char> const& may_wait)
+{
+    SUBLET_EXPECTS(exact.values() == lives.buffers() && in_clock.size() == lives.buffers() &&
+                       may_wait.size() == lives.buffers(),
+                   "sublet: a table has not one entry for each buffer");
+    step_id const positions = lives.positions;
+    std::vector<unsigned char> waits(positions); // by position: a buffer begins there that may wait
+    for (buffer_id b = 0; b != lives.buffers(); ++b)
+        for (step_id at : lives.begins[b])
+            if (may_wait[b]) waits[at] = 1;
+    std::vector<step_id> turn(std::size_t{positions} + 1, positions); // the next where that is not so, or is
+    for (step_id at = positions; at-- != 0;)
+        turn[at] = at + 1 != positions && waits[at] == waits[at + 1] ? turn[at + 1] : at + 1;
+
+    std::vector<std::uint32_t> first{0};
+    std::vector<live_range> ranges;
+    auto add = [&](live_range r) {
+        if (is_empty(r)) return;
+        if (ranges.size() != first.back() && ranges.back().last == r.first) ranges.back().last = r.last;
+        else ranges.push_back(r);
+    };
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        step_id const until = in_clock[b].last;
+        std::size_t const most = exact.ranges() + 64 * (std::size_t{b} + 1);
+        for (live_range r : exact[b]) {
+            add({r.first, smaller(r.last, until)});
+            step_id at = larger(r.first, until);
+            while (!may_wait[b] && at < r.last && ranges.size() < most) {
+                step_id const next = smaller(turn[at], r.last);
+                if (!waits[at]) add({at, next});
+                at = next;
+            }
+        }
+        first.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    return {exact.method(), positions, std::move(first), std::move(ranges)};
+}
+
+} // namespace sublet
+
+// --- handoffs --------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
+/// in which a was there directly before.  O(n log n), n = buffers
+template <class Buffer, class Takes>
+void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
+{
+    std::vector<keyed> arrivals; // who is given was there before whoever begins at the same moment
+    for (buffer_id b = 0; b != placed.size(); ++b) {
+        if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
+        SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
+        arrivals.push_back({std::uint64_t{placed[b].pool} << 32 | placed[b].life.first,
+                            lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
+    }
+    sort_keyed(arrivals);
+    std::set<keyed> tenants; // stretches of one pool, as {end, begin, tenant}
+    pool_id pool = 0;
+    for (keyed const& arrival : arrivals) {
+        buffer_id const b = arrival.who;
+        if (placed[b].pool != pool) tenants.clear();
+        pool = placed[b].pool;
+        byte_count const begin = placed[b].offset, end = begin + placed[b].size;
+        auto at = tenants.upper_bound({begin, no_size, no_buffer});
+        while (at != tenants.end() && at->tie < end) {
+            keyed const old = *at;
+            takes(b, old.who, smaller(end, old.key) - larger(begin, old.tie));
+            at = tenants.erase(at);
+            if (old.tie < begin) tenants.insert(at, keyed{begin, old.tie, old.who});
+            if (old.key > end) at = tenants.insert(at, keyed{old.key, end, old.who});
+            if (old.key > end) break;
+        }
+        tenants.insert(at, keyed{end, begin, b});
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
+                                      std::vector<placed_buffer> const& placed)
+{
+    SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
+                   "sublet: these are lives of another graph, or other buffers");
+    handoff_set result;
+    auto is_edge = [&g](step_id from, step_id to) {
+        if (is_listed(g.before[to], from)) return true;
+        for (step_id early : g.before[to])
+            if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
+        return false;
+    };
+    std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
+    detail::follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
+        ++result.takeovers;
+        if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
+        if (result.clash) return;
+        for (step_id end : lives.ends[a])
+            for (step_id begin : lives.begins[b]) {
+                step_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
+                if (from != to && !is_edge(from, to))
+                    waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
+            }
+    });
+    if (result.clash) return result;
+    sort_keyed(waits);
+    for (keyed const wait : waits) // each once, with all the bytes
+        if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
+            waits[result.waits - 1].tie += wait.tie;
+        else waits[result.waits++] = wait;
+    waits.resize(result.waits);
+    auto wait_of = [&waits](std::size_t i) {
+        return csr_graph::edge{static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)};
+    };
+
+    auto const positions = static_cast<step_id>(g.positions());
+    auto whole = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
+    csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : g.after[at])
+                if (whole(at) != whole(next)) add(at, whole(next));
+        for (std::size_t i = 0; i != waits.size(); ++i) add(wait_of(i).from, wait_of(i).to);
+    });
+    std::vector<step_id> waiting(positions, 0);
+    for (step_id at = 0; at != positions; ++at)
+        for (step_id next : after[at]) ++waiting[next];
+    std::vector<step_id> const order = detail::topological_points(after, waiting, position_order::as_listed);
+    if (order.size() != positions) {
+        result.clash = handoff_clash{};
+        for (step_id at : detail::cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        return result;
+    }
+    std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits
+    for (step_id i = 0; i != positions; ++i) place[order[i]] = i;
+    csr_rows const before = csr_rows::gathered(positions, [&](auto add) {
+        for (step_id at = 0; at != positions; ++at)
+            for (step_id next : after[at]) add(place[next], place[at]);
+    });
+    auto const is_implied = has_detour(before, waits.size(), [&](std::uint32_t i) {
+        return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
+    });
+
+    std::vector<keyed> found; // {from, to, which}: of steps
+    for (std::uint32_t i = 0; i != waits.size(); ++i)
+        if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
+    sort_keyed(found);
+    for (keyed const& f : found) {
+        result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
+        result.bytes.push_back(waits[f.who].tie);
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_DETAIL_DOWN_SET_SEARCH_HPP
+#define SUBLET_ORDERING_DETAIL_DOWN_SET_SEARCH_HPP
+
+/// A bottleneck shortest path over down-sets: the states, the moves that cost nothing, the search. Included
+/// by the exact searches.
+
+#include <sublet/detail/bit_rows.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+// --- down set table --------------------------------------------------------------------------------------
+
+/// Sets that a search has come to, each numbered when it comes first.
+///
+///     number   set        hash    place in a ring of slots: hash, or the next that is free
+///     0        000000     0
+///     1        000001     h0          [ 1 . . 3 0 2 . . ]
+///     2        000011     h0 ^ h1
+///
+/// The hash of a set is that of its members, one by one, xor: a set with one member more is told by one step.
+/// Two sets are the same only if their bits are. The ring says where a set is and never in which order sets
+/// are visited: that goes by number.
+
+namespace sublet {
+
+class down_set_table {
+public:
+    using word = bit_rows::word;
+    using id = std::uint32_t;
+
+    explicit down_set_table(std::size_t members) : words_(bit_rows::words_for(members)), ring_(64, none) {}
+
+    [[nodiscard]] std::size_t size() const { return hash_.size(); }
+    [[nodiscard]] word const* operator[](id number) const { return bits_.data() + number * words_; }
+    [[nodiscard]] std::uint64_t hash(id number) const { return hash_[number]; }
+    /// What it holds takes so many bytes.
+    [[nodiscard]] std::size_t bytes() const;
+
+    /// What a member adds to the hash of a set: a number mixed of its own.
+    [[nodiscard]] static constexpr std::uint64_t hash_of(std::uint32_t member) noexcept
+    {
+        std::uint64_t h = (std::uint64_t{member} + 1) * 0x9e3779b97f4a7c15u;
+        h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+        h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+        return h ^ h >> 31;
+    }
+
+    struct place {
+        id number;
+        bool is_new;
+    };
+    /// The number of a set, a new one if it is not known.
+    ///
+    /// Requires:   `hash` is that of the set's members.
+    /// Complexity: O(words) expected.
+    place number_of(word const* set, std::uint64_t hash);
+
+private:
+    static constexpr id none = ~id{0};
+
+    void grow();
+
+    std::size_t words_;
+    std::vector<word> bits_;
+    std::vector<std::uint64_t> hash_;
+    std::vector<id> ring_; // a power of two
+};
+
+// --- free moves ------------------------------------------------------------------------------------------
+
+/// Nodes that may run at once, whatever the rest of an order does.
+///
+///     allowed 100, alive 60     x ──► conv: 90 while it runs, 80 behind ──► pool: 95, then 50
+///
+/// If a node runs within what is allowed and leaves no more alive than there was, nothing is lost by running
+/// it now: behind any further nodes there is then no more alive than would be without it. For what a node
+/// adds becomes less the more has run before it, never more: who needed its buffers before it came has begun
+/// or has ended their lives. (Live bytes are a submodular function of the set that has run.)
+///
+/// The same holds for a set of nodes that leads to no more bytes than there were, if no part of it that could
+/// run by itself does. Here such a set is a chain: each node waits for the one before, so its parts are its
+/// beginnings, and the chain goes down to where it came from for the first time.
+///
+/// A set taken at once may spoil one thing: results that it begins cannot be written over operands of a node
+/// behind it. A node that does so waits until that node has run.
+///
+/// Source: for trees of tasks such segments, from hill to valley, are from Liu, "An application of
+/// generalized tree pebbling to sparse matrix factorization", SIAM Journal on Algebraic and Discrete Methods
+/// 8, 1987.
+
+
+/// A walk through the sets of a window that runs nodes with those that they demand, and remembers its way
+/// back to where it jumped last.
+///
+/// Requires:   the window and its demand_graph outlive it.
+class free_moves {
+public:
+    using word = bit_rows::word;
+
+    free_moves(order_window const& w, demand_graph const& d);
+
+    [[nodiscard]] down_set_walk const& walk() const { return walk_; }
+    /// What has been done so far, in touches and edges of the nodes that were run or tried.
+    [[nodiscard]] std::uint64_t work() const { return work_; }
+    /// The nodes that have run since the last jump.
+    [[nodiscard]] std::vector<node_id> const& trail() const { return trail_; }
+
+    /// To another set; the trail is empty then.
+    void jump(word const* set, byte_count live_there);
+
+    /// Calls visit(n) for the nodes that may run next, ascending, until it returns false.
+    template <class Visit>
+    void for_each_ready(Visit visit) const
+    {
+        for (std::size_t i = 0; i != ready_.size(); ++i)
+            for (word rest = ready_[i]; rest != 0; rest &= rest - 1) {
+                auto const n = static_cast<node_id>(i * bit_rows::word_bits +
+                                                    static_cast<std::size_t>(std::countr_zero(rest)));
+                if (!visit(n)) return;
+            }
+    }
+
+    /// Run a node that is ready, behind those that it demands. Returns the most bytes alive meanwhile.
+    byte_count run(node_id n);
+    /// Back to when the trail was shorter.
+    void return_to(std::size_t length);
+
+    /// Run whatever is free if `allowed` bytes may be alive.
+    void run_free(byte_count allowed);
+    /// The same where nothing was free with `before` allowed, and chains asked for `refused` bytes at least.
+    void run_free_again(byte_count allowed, byte_count before, byte_count refused);
+    /// What the next node of a chain asked for at least where none was free in the end.
+    [[nodiscard]] byte_count refused() const { return refused_; }
+
+private:
+    void turn_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
+    void enter(node_id n); // it has run
+    void leave(node_id n); // it has not
+
+    byte_count run_alone(node_id n);
+    [[nodiscard]] bool spoils(node_id n) const;
+
+    void run_free_nodes(byte_count allowed);
+
+    /// A chain of one node or more, among those whose first node needs more than `before`.
+    bool run_free_chain(byte_count allowed, byte_count before);
+    /// Whether nodes that wait for `first`, each for the one before, lead down to `live` bytes; then they
+    /// have run, else perhaps the first.
+    bool goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live);
+
+    static constexpr std::size_t most_tries = 64, most_links = 32;
+    struct link {
+        node_id node;
+        std::size_t begin; // of the trail, before it ran
+        std::size_t next;  // of those after it, the first that has not been tried
+    };
+
+    demand_graph const& d_;
+    down_set_walk walk_;
+    std::vector<word> ready_;
+    std::vector<std::uint32_t> waits_;
+    csr_rows spoiled_;               // by node: who must have run before it may be taken as free
+    std::vector<std::size_t> looks_; // by node: its touches and edges
+    std::uint64_t work_ = 0;
+    std::vector<node_id> trail_;
+    std::vector<byte_count> lives_; // by node of the trail: alive before it
+    std::vector<node_id> candidates_;
+    std::vector<link> links_;
+    byte_count refused_ = no_limit;
+    bool waits_for_first_ = false;
+};
+
+// --- down set search -------------------------------------------------------------------------------------
+
+/// The lowest peak with which a window can run, by letting water rise.
+///
+///     allowed   64     {} ─ {0} ─ {0 1}                 nobody gets further: 64 is not enough
+///               80     {} ─ {0} ─ {0 1} ─ {0 1 2} ...   what was waiting for 80 goes on
+///
+/// Sets of nodes that have run are places, nodes lead from one to the next and ask that so many bytes be
+/// allowed. The search starts with what no order goes below, and visits all it can reach; when that is
+/// exhausted it allows as much as the least of what was refused. When the end is reached, no order has a
+/// lower peak. Each place is visited once for each amount that it had to wait for, and nothing is ever tried
+/// with more than the answer.
+///
+/// Source: the dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
+/// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
+/// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
+/// needs no budget, and free moves (ordering/free_moves.hpp) leave out most of the sets.
+
+
+/// When a search gives up, in what it has done and not in seconds.
+struct order_search_limits {
+    static constexpr std::uint64_t work_of_state = 4096; ///< touches and edges of the nodes that it tries
+
+    /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
+    std::uint64_t states = 1'000'000;
+    std::size_t bytes = std::size_t{256} << 20; ///< for these sets, about
+    byte_count floor = 0;                       ///< a peak as low as this is as good as any
+};
+
+struct down_set_result {
+    std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`
+    byte_count lower_bound = 0; ///< no order has a lower peak
+    std::uint64_t states = 0;   ///< sets that were visited, or what counts for as many
+    bool is_exhausted = true;   ///< false: a limit struck
+};
+
+/// An order of the window with the least peak, if that is below `ceiling`.
+///
+/// Requires:   no order of the window has a peak below `lower_bound`.
+/// Ensures:    `order` has the least peak there is, or one of `limits.floor` or below. If it is empty and no
+///             limit struck, no order has a peak below `ceiling`.
+/// Complexity: exponential in the width of the window at worst; at most `limits.states` sets. Each visit of a
+///             set looks at the touches of all pairs of nodes that are ready there, and of chains behind
+///             them.
+template <class Stop>
+[[nodiscard]] down_set_result search_down_sets(order_window const& w, byte_count lower_bound,
+                                               byte_count ceiling, order_search_limits const& limits,
+                                               Stop stop)
+{
+    using id = down_set_table::id;
+    demand_graph const demand = nodes_on_demand(w);
+    free_moves moves(w, demand);
+    down_set_table sets(w.graph.nodes());
+    struct arrival { // by set
+        byte_count live;
+        byte_count settled; // with so many bytes allowed nothing is free,
+        byte_count refused; // and chains asked for so many
+        id from;
+        bool is_visited;
+        std::size_t way; // where the nodes that led from there begin in `ways`
+    };
+    std::vector<arrival> arrivals;
+    std::vector<node_id> ways;
+    struct child {
+        id number;
+        byte_count live;
+    };
+    std::vector<child> children;
+    std::vector<node_id> ready;
+    std::vector<id> open;               // to be visited, the last one first
+    std::priority_queue<keyed> refused; // {falling bytes, , set}
+    byte_count allowed = larger(lower_bound, limits.floor);
+    std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
+    auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_of_state); };
+
+    down_set_result result;
+    result.lower_bound = lower_bound;
+    id reached = ~id{0};
+    // The set in which the walk is now, reached from another.
+    auto arrive = [&](id from) {
+        std::uint64_t hash = from == ~id{0} ? 0 : sets.hash(from);
+        for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);
+        auto const [number, is_new] = sets.number_of(moves.walk().done().data(), hash);
+        if (!is_new) return;
+        arrivals.push_back({moves.walk().live(), allowed, moves.refused(), from, false, ways.size()});
+        for (node_id n : moves.trail()) ways.push_back(n);
+        if (moves.walk().ran() == w.graph.nodes()) reached = number;
+        children.push_back({number, moves.walk().live()});
+    };
+    auto open_children = [&] {
+        sort_by(children, [](child const& a, child const& b) {
+            return a.live != b.live ? a.live > b.live : a.number > b.number;
+        });
+        for (child const& c : children) open.push_back(c.number);
+        children.clear();
+    };
+
+    if (allowed >= ceiling) return result;
+    moves.run_free(allowed);
+    arrive(~id{0});
+    open_children();
+    for (std::uint64_t visits = 0; reached == ~id{0}; ++visits) {
+        if (open.empty()) {
+            if (refused.empty() || falling(refused.top().key) >= ceiling) {
+                result.lower_bound = ceiling;
+                result.states = states();
+                return result;
+            }
+            allowed = falling(refused.top().key);
+            for (; !refused.empty() && falling(refused.top().key) == allowed; refused.pop())
+                open.push_back(refused.top().who);
+        }
+        std::size_t const bytes = sets.bytes() + arrivals.size() * sizeof(arrival) +
+                                  ways.size() * sizeof(node_id) + refused.size() * sizeof(keyed);
+        if (states() >= most_states || bytes >= limits.bytes ||
+            (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), states()))) {
+            result.is_exhausted = false;
+            break;
+        }
+        id const here = open.back();
+        open.pop_back();
+        moves.jump(sets[here], arrivals[here].live);
+        // Where it was visited before, nodes that need no more than was allowed then have been tried.
+        byte_count const before = arrivals[here].settled;
+        byte_count const tried = arrivals[here].is_visited ? before : 0;
+        if (before != allowed) {
+            moves.run_free_again(allowed, before, arrivals[here].refused);
+            arrivals[here].settled = allowed;
+            arrivals[here].refused = moves.refused();
+            if (!moves.trail().empty()) {
+                arrive(here);
+                open_children();
+                continue;
+            }
+        }
+        arrivals[here].is_visited = true;
+        byte_count least_refused = no_limit;
+        ready.clear();
+        moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
+        bool is_spent = false;
+        for (node_id n : ready) {
+            is_spent = states() >= most_states; // in dense graphs one visit can be too many
+            if (is_spent) break;
+            byte_count const most = moves.run(n);
+            if (most > allowed) {
+                least_refused = smaller(least_refused, most);
+            } else if (most > tried || tried == 0) {
+                moves.run_free(allowed);
+                arrive(here);
+            }
+            moves.return_to(0);
+        }
+        open_children();
+        if (is_spent && reached == ~id{0}) {
+            result.is_exhausted = false;
+            break;
+        }
+        if (least_refused < ceiling) refused.push({falling(least_refused), 0, here});
+    }
+    result.states = states();
+    // With less than is allowed now everything has been tried.
+    if (allowed > limits.floor) result.lower_bound = larger(lower_bound, allowed);
+    if (reached == ~id{0}) return result;
+
+    std::vector<id> path;
+    for (id at = reached; at != ~id{0}; at = arrivals[at].from) path.push_back(at);
+    for (std::size_t i = path.size(); i-- != 0;) {
+        std::size_t const end = path[i] + 1 == arrivals.size() ? ways.size() : arrivals[path[i] + 1].way;
+        for (std::size_t at = arrivals[path[i]].way; at != end; ++at) result.order.push_back(ways[at]);
+    }
+    return result;
+}
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/down_set_search.ipp>
+#endif
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
+#define SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
+
+/// Where an order can be cut, how low a part can be, and the exact search of a part. Included by
+/// ordering/best_order.hpp.
+
+#include <sublet/ordering/detail/down_set_search.hpp>
+#include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// --- order bound -----------------------------------------------------------------------------------------
+
+/// What is alive while a node runs, in whatever order.
+///
+///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is alive while 1 runs: 0 is before it in every
+///         └──────► 2: use a, def c                          order, and 3 behind. While 2 runs it is too.
+///
+/// A buffer that some node before n touches and some node behind n, before and behind in every order, is
+/// alive while n runs; so are those that n touches. The node with most of that needs it in every order, and
+/// nothing is searched to know so.
+
+namespace sublet {
+
+namespace detail {
+
+/// Each node once, behind those that it waits for.  O(V + E)
+std::vector<node_id> any_order(order_graph const& g);
+
+/// The most that is alive while some node runs, whatever ran before, if something did.
+byte_count least_while_any_runs(order_graph const& g);
+
+} // namespace detail
+
+/// Bytes that are alive at some time in every order of the nodes.
+///
+/// Requires:   the graph has no violation.
+/// Ensures:    never more than the least peak of an order. For graphs with very many nodes and buffers only
+///             what each node touches itself is counted.
+/// Complexity: O((V + E) buffers / 64 + touches) time, and a sum of what is alive anyway at each node; O(V +
+///             touches) memory.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+[[nodiscard]] byte_count order_lower_bound(order_graph const& g);
+
+// --- order cuts ------------------------------------------------------------------------------------------
+
+/// Where an order falls apart into stretches that have nothing to say to each other.
+///
+///     0 ──► 1 ──► 3 ──► 4 ──► 6        3 comes behind 0 1 2 and before 4 5 6 in every order,
+///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, and then one of 4 5 6
+///
+/// The peak of an order is the highest of its stretches, and each stretch is searched by itself. Nodes that
+/// run on demand (ordering/nodes_on_demand.hpp) are in nobody's way: they go where they are demanded first.
+///
+/// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
+
+
+struct order_cuts {
+    std::vector<node_id> order;     ///< by number in the window
+    std::vector<std::size_t> first; ///< by stretch: its first position; and one more, the number of nodes
+};
+
+/// Ensures:    `order` is the window's, nodes on demand moved to where they are demanded first: its peak is
+///             no higher. Some order with the least peak of all has in each stretch the nodes that this one
+///             has.
+/// Complexity: O(V + E).
+[[nodiscard]] order_cuts cut_order(order_window const& w, demand_graph const& d);
+
+// --- exact window ----------------------------------------------------------------------------------------
+
+/// The best order for a stretch of an order, all else as it is.
+///
+///     0 1 2 [3 4 5 6] 7 8      peak of the stretch 160
+///     0 1 2 [3 5 4 6] 7 8      peak of the stretch 128, and no order of 3 4 5 6 has less
+///
+/// What ran before and what runs behind feel nothing of it. So a peak that stands in one place is lowered
+/// there, however long the whole order is.
+
+
+struct window_order {
+    std::vector<node_id> order; ///< the nodes of the window
+    byte_count peak = 0;        ///< most bytes alive while they run
+    byte_count lower_bound = 0; ///< what no order of them goes below, all else as it is
+    std::uint64_t states = 0;   ///< sets of nodes that were visited to know that
+    bool is_searched = false;   ///< to the end: no limit struck
+
+    [[nodiscard]] bool is_optimal() const { return peak == lower_bound; }
+};
+
+/// The order of a window with the least peak; if a limit strikes, the best that is found. Every few hundred
+/// sets `stop(peak so far, lower bound, sets)` is asked whether to give up.
+template <class Stop>
+[[nodiscard]] window_order exact_window(order_window const& w, order_search_limits const& limits, Stop stop)
+{
+    window_order result;
+    result.order = w.nodes;
+    auto peak_of_window = [&w](auto const& order) {
+        down_set_walk walk(w);
+        byte_count peak = 0;
+        for (node_id n : order) peak = larger(peak, walk.run(n).most);
+        return peak;
+    };
+    result.peak = peak_of_window(w.graph.listed);
+    result.lower_bound = w.nodes.empty() ? 0 : w.around + detail::least_while_any_runs(w.graph);
+    if (result.peak <= larger(result.lower_bound, limits.floor)) {
+        result.is_searched = true;
+        return result;
+    }
+    auto search = [&](byte_count floor, std::uint64_t states) {
+        order_search_limits part = limits;
+        part.floor = floor;
+        part.states = states;
+        down_set_result const found = search_down_sets(w, result.lower_bound, result.peak, part, stop);
+        result.lower_bound = larger(result.lower_bound, found.lower_bound);
+        result.states += found.states;
+        if (!found.order.empty()) {
+            result.peak = peak_of_window(found.order);
+            for (std::size_t i = 0; i != found.order.size(); ++i) result.order[i] = w.nodes[found.order[i]];
+        }
+        return found.is_exhausted;
+    };
+    // Where the search from below comes to no end, see how low a peak is found soon, between what is proved
+    // and what is known; a quarter of all sets is for that.
+    constexpr std::uint64_t most_dives = 12;
+    result.is_searched = search(limits.floor, limits.states - limits.states / 4);
+    if (result.is_searched) return result;
+    byte_count low = larger(result.lower_bound, limits.floor);
+    for (std::uint64_t dive = 0; dive != most_dives && low < result.peak; ++dive) {
+        if (stop(result.peak, result.lower_bound, result.states)) return result;
+        byte_count const asked = low + (result.peak - low) / 2, known = result.peak;
+        search(asked, limits.states / 4 / most_dives);
+        if (result.peak == known) low = asked + 1;
+    }
+    return result;
+}
+
+/// The same for the nodes that run next behind those that `walk` has run.
+///
+/// Requires:   `nodes` may run next in the order in which they are named.
+/// Ensures:    the peak is the least there is if `is_optimal()`, and always if `is_searched` and it is above
+///             `limits.floor`. Never a higher peak than the window has as given.
+/// Complexity: as search_down_sets(), and O(k log k) for k touches, edges and pairs of the window.
+[[nodiscard]] window_order exact_window(order_graph const& g, peak_walk const& walk,
+                                        std::span<node_id const> nodes,
+                                        order_search_limits const& limits = {});
+
+/// The same for the positions [first, last) of an order.
+///
+/// Requires:   `order` names every node once, each behind those that it waits for.
+/// Complexity: O(touches of the nodes before) more.
+[[nodiscard]] window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
+                                        std::size_t first, std::size_t last,
+                                        order_search_limits const& limits = {});
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/ordering/impl/exact_window.ipp>
+#endif
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_DETAIL_CLOCKED_HPP
+#define SUBLET_PLACEMENT_DETAIL_CLOCKED_HPP
+
+/// Limits on time, stops and progress reports for a search. Included by placement/place.hpp.
+
+#include <sublet/placement/detail/driver.hpp>
+#include <sublet/units.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+// --- search listener -------------------------------------------------------------------------------------
+
+/// What a caller hangs on a search: a question whether to stop, and a listener that hears how far it is.
+///
+///     .stop = source.get_token()                                  a std::stop_token
+///     .stop = [&] { return quit.load(); }                         or any predicate
+///     .progress = [](byte_count best, byte_count bound, std::uint64_t nodes) { ... }
+///
+/// Both are kept by value, like std::function, whose header would cost every user of an options struct more
+/// than all else that it includes.
+
+namespace sublet {
+namespace detail {
+
+template <class Signature>
+class held_call;
+
+/// Nothing, or a copy of any callable.
+///
+/// Requires: it is not called while it holds nothing.
+template <class Result, class... Arguments>
+class held_call<Result(Arguments...)> {
+public:
+    held_call() = default;
+    template <class F>
+        requires(!std::same_as<F, held_call>) && std::is_invocable_r_v<Result, F&, Arguments...> &&
+                    std::copy_constructible<F>
+    held_call(F callable) // NOLINT: any callable is one
+        : held_(new F(std::move(callable))),
+          call_([](void* f, Arguments... with) -> Result { return (*static_cast<F*>(f))(with...); }),
+          copy_([](void const* f) -> void* { return new F(*static_cast<F const*>(f)); }),
+          destroy_([](void* f) { delete static_cast<F*>(f); })
+    {
+    }
+    held_call(held_call const& other)
+        : held_(other.held_ == nullptr ? nullptr : other.copy_(other.held_)), call_(other.call_),
+          copy_(other.copy_), destroy_(other.destroy_)
+    {
+    }
+    held_call& operator=(held_call other) noexcept
+    {
+        std::swap(held_, other.held_);
+        std::swap(call_, other.call_);
+        std::swap(copy_, other.copy_);
+        std::swap(destroy_, other.destroy_);
+        return *this;
+    }
+    ~held_call()
+    {
+        if (held_ != nullptr) destroy_(held_);
+    }
+    explicit operator bool() const { return held_ != nullptr; }
+    Result operator()(Arguments... with) const { return call_(held_, with...); }
+
+private:
+    void* held_ = nullptr;
+    Result (*call_)(void*, Arguments...) = nullptr;
+    void* (*copy_)(void const*) = nullptr;
+    void (*destroy_)(void*) = nullptr;
+};
+
+} // namespace detail
+
+/// What is called while a search goes on: with the lowest height found (`no_limit`: none yet), the height
+/// below which nothing is possible, both of the pool at hand, and the nodes of the task that reports.
+/// Nothing, or any callable; it is kept by value, and never called twice at once.
+using search_listener = detail::held_call<void(byte_count, byte_count, std::uint64_t)>;
+
+/// Whether a search is asked to stop: nothing (never), a std::stop_token, or any predicate. It is kept by
+/// value, and may be called by several threads at once.
+class stop_request {
+public:
+    stop_request() = default;
+    template <class F>
+        requires(!std::same_as<F, stop_request>) && std::predicate<F&> && std::copy_constructible<F>
+    stop_request(F is_asked) // NOLINT: any predicate is one
+        : is_asked_(std::move(is_asked))
+    {
+    }
+    template <class Token>
+        requires requires(Token const& token) {
+                     {
+                         token.stop_requested()
+                         } -> std::same_as<bool>;
+                 }
+    stop_request(Token token) // NOLINT: any stop token is one
+        : is_asked_([token = std::move(token)] { return token.stop_requested(); })
+    {
+    }
+    [[nodiscard]] bool operator()() const { return is_asked_ && is_asked_(); }
+
+private:
+    detail::held_call<bool()> is_asked_;
+};
+
+// --- clocked ---------------------------------------------------------------------------------------------
+
+/// The driver of a search that has a clock, a stop request, threads and a listener.
+///
+///     stop?   ── has the time come, has somebody asked? ──►  yes, and yes from then on
+///             └─ is something new, or a while over?     ──►  listener(best, bound, nodes)
+///     run     ── 7 tasks on 2 threads: each takes the next that nobody has taken
+///
+/// It is the only part of placement that includes threads and clocks; the searches see driver.hpp alone.
+
+
+/// A search_driver. What threads change is when an answer comes, not which.
+class clocked final : public search_driver {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    /// `seconds` in all, from now on; 0: any number.
+    clocked(std::size_t threads, stop_request asked, search_listener listener, double seconds = 0,
+            time_point (*now)() = &std::chrono::steady_clock::now);
+
+    /// It has its share of the time that is left.
+    void begin(std::size_t left) override;
+
+    [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
+    /// Whether anybody was ever told to stop.
+    [[nodiscard]] bool has_struck() const { return has_struck_; }
+
+    /// Throws: what the first of the tasks that throw has thrown, after the last has ended.
+    void run(std::size_t tasks, numbered_task task) override;
+
+private:
+    void tell(byte_count best, byte_count bound, std::uint64_t nodes);
+
+    std::size_t threads_;
+    stop_request asked_;
+    search_listener listener_;
+    bool is_limited_;
+    time_point (*now_)();
+    time_point end_, until_;
+    std::atomic<bool> is_over_{false}, has_struck_{false};
+    std::atomic_flag is_telling_;
+    time_point last_told_{};
+    byte_count best_told_ = 0, bound_told_ = no_limit; // what is never told
+};
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/clocked.ipp>
+#endif
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
+#define SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
+
+/// Improves a packing: a shape is forced lower, and those in its way are placed anew.
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/shapes.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+// --- sorted pieces ---------------------------------------------------------------------------------------
+
+/// Pieces that lie in an arena and may be taken away again, sorted by where they begin, or by where they end.
+///
+///     offset     +---c---+            sorted by begin: a, b, c
+///       |    +-b-+  +-a--+--+         sorted by end:   b, c, a      (a ends above c's end here)
+///       |           |       |
+///       +-------------------------> position
+///
+/// A list of blocks, each of which knows from when to when those in it live: what is alive during a life
+/// is found in order, and whole blocks that are not are passed over.
+
+namespace sublet {
+
+/// A piece of a shape that has its place. `at` is what it is sorted by: one of its ends.
+struct lying_piece {
+    byte_count at = 0;
+    byte_count other = 0; ///< its other end
+    live_range when;
+    std::uint32_t shape = 0;
+
+    /// No two of those that lie are equal.
+    [[nodiscard]] friend constexpr bool operator<(lying_piece const& a, lying_piece const& b) noexcept
+    {
+        if (a.at != b.at) return a.at < b.at;
+        return a.shape != b.shape ? a.shape < b.shape : a.when.first < b.when.first;
+    }
+};
+
+/// Complexity: an insertion or removal O(block + log n), now and then O(blocks); a list O(blocks + pieces in
+///             the blocks that are alive with it).
+class sorted_pieces {
+public:
+    void insert(lying_piece const& piece);
+
+    /// Requires: it lies there.
+    void erase(lying_piece const& piece);
+
+    /// Append those that overlap `when`, ascending; returns how many were looked at.
+    std::uint64_t list(live_range when, std::vector<lying_piece>& found) const;
+
+private:
+    static constexpr std::size_t most = 128;
+    struct block {
+        lying_piece lowest = {}; // none of these is below it, none of those in lower blocks is not
+        live_range lives = {};   // the hull of theirs, and perhaps of some that have gone
+        std::vector<lying_piece> items = {};
+    };
+
+    [[nodiscard]] std::size_t block_of(lying_piece const& piece) const;
+
+    /// Those from place `at` on become a block of their own: as many as there are below, or the last one, if
+    /// they come in order.
+    template <class Index>
+    void split(Index which, std::size_t at)
+    {
+        block upper, lower;
+        std::vector<lying_piece> const& items = blocks_[which].items;
+        for (std::size_t i = 0; i != items.size(); ++i) {
+            block& half = i < at ? lower : upper;
+            half.items.push_back(items[i]);
+            half.lives = hull(half.lives, items[i].when);
+        }
+        lower.lowest = blocks_[which].lowest;
+        upper.lowest = items[at];
+        blocks_[which] = std::move(lower);
+        blocks_.push_back(std::move(upper));
+        for (std::size_t i = blocks_.size() - 1; i != which + 1; --i) std::swap(blocks_[i], blocks_[i - 1]);
+    }
+
+    std::vector<block> blocks_{1};
+};
+
+// --- ejection --------------------------------------------------------------------------------------------
+
+/// Lower a packing below a ceiling: what reaches above it has to find a place among the others, and if there
+/// is none, pushes out whom it is easiest to find another place for.
+///
+///     ceiling - - - - - +--x--+ - -              - - - - - - - - - -
+///              +--a--+  |     |                  +--a--+
+///              |     |  +-----+                  |     |  +--x--+
+///              +-----+  +--b--+          ──►     +-----+  |     |     b goes where c leaves room,
+///        +--c--+        |     |            +--c--+        +-----+     or pushes out another one
+///
+/// How hard it is to find a place for a shape is guessed at first (a long life is worse than a large size),
+/// and then learned: whoever has to push others out weighs more from then on. So two that push out each other
+/// in turn soon look for a third, and those that are wanted everywhere end up at the bottom of it all.
+///
+/// Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing problem with
+/// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts grow
+/// by one; here by a quarter, since sizes differ by orders of magnitude.
+
+
+struct ejection_limits {
+    std::uint64_t steps = no_limit;  ///< so often somebody is pushed out
+    std::uint64_t visits = no_limit; ///< what visits() may reach
+};
+
+/// What is learned of shapes while packings of them are lowered.
+class ejection {
+public:
+    /// Requires: `all` outlives this.
+    ejection(placement_shapes const& all, std::uint64_t seed);
+
+    /// So often somebody was pushed out, and so many pieces were looked at to find places.
+    [[nodiscard]] std::uint64_t steps() const { return steps_; }
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }
+
+    /// Find a packing that ends at `ceiling` or below, from one that does not.
+    ///
+    /// Requires: `origin` is one of all shapes, in which no two overlap.
+    /// Ensures:  if it returns true, `origin` is such a packing that does not end above `ceiling`; pins stay.
+    ///           If not, it is as it was: the limits did not suffice, or `stop` said so, which is asked now
+    ///           and then.
+    template <class Stop>
+    bool lower(std::vector<byte_count>& origin, byte_count ceiling, ejection_limits limits, Stop stop)
+    {
+        // From what was left of the attempt before: most are where they should be if it was one from here.
+        visits_ += 64 + all_->size();
+        homeless_.clear();
+        for (std::uint32_t s = 0; s != all_->size(); ++s) {
+            placement_shape const& shape = all_->shapes[s];
+            bool const is_low = shape.size <= ceiling && origin[s] <= ceiling - shape.size;
+            if (!is_low && (shape.size > ceiling || shape.pinned != no_offset)) return false;
+            if (origin_[s] != no_offset && (!is_low || origin_[s] != origin[s])) take_away(s);
+            if (!is_low) homeless_.push_back(s);
+            else if (origin_[s] == no_offset) put(s, origin[s]);
+        }
+        std::uint64_t const before = steps_;
+        for (std::uint64_t turn = 0; !homeless_.empty(); ++turn) {
+            if (steps_ - before >= limits.steps || visits_ >= limits.visits || (turn % 16 == 0 && stop()))
+                return false;
+            std::uint32_t const s = homeless_.back();
+            homeless_.pop_back();
+            if (!settle(s, ceiling - all_->shapes[s].size)) return false;
+        }
+        origin = origin_;
+        return true;
+    }
+
+private:
+    /// Put a shape where it fits, or where that ejects the least weight; false if pins forbid it everywhere.
+    template <class Shape>
+    bool settle(Shape s, byte_count highest)
+    {
+        placement_shape const& shape = all_->shapes[s];
+        list(s, by_begin_, from_, true);
+        auto free_from = [&](byte_count at) {
+            for (lying_piece const& p : from_) {
+                if (p.at > at) break;
+                if (p.other > at) at = align_up(p.other, shape);
+            }
+            return at;
+        };
+        bool const is_as_preferred =
+            shape.preferred <= highest && free_from(align_up(shape.preferred, shape)) == shape.preferred;
+        byte_count place = is_as_preferred ? shape.preferred : free_from(align_up(0, shape));
+        if (place <= highest) {
+            put(s, place);
+            return true;
+        }
+
+        // Only where something ends is there less in the way than just below.
+        list(s, by_end_, to_, false);
+        byte_count const nowhere = highest + 1;
+        byte_count weight = 0, least = ~byte_count{0};
+        place = nowhere;
+        std::size_t i = 0, j = 0;
+        std::uint64_t pins = 0, ties = 0;
+        for (byte_count at = align_up(0, shape); at <= highest; at = align_up(to_[j].at, shape)) {
+            for (; i != from_.size() && from_[i].at <= at; ++i) add(from_[i].shape, weight, pins, 1);
+            for (; j != to_.size() && to_[j].at <= at; ++j)
+                add(to_[j].shape, weight, pins, ~std::uint64_t{0});
+            if (pins == 0 && weight <= least) {
+                ties = weight == least ? ties + 1 : 1;
+                if (below(ties) == 0) place = at;
+                least = weight;
+            }
+            if (j == to_.size()) break;
+        }
+        if (place == nowhere) return false;
+        learn(s);
+        for (lying_piece const& p : from_)
+            if (p.at <= place && place < p.other && origin_[p.shape] != no_offset) {
+                take_away(p.shape);
+                homeless_.push_back(p.shape);
+            }
+        put(s, place);
+        return true;
+    }
+
+    template <class Shape>
+    void add(Shape s, byte_count& weight, std::uint64_t& pins, std::uint64_t times)
+    {
+        if (all_->shapes[s].pinned == no_offset) weight += times * weight_[s];
+        else pins += times;
+    }
+
+    /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
+    template <class Shape>
+    void list(Shape s, std::vector<sorted_pieces> const& lying, std::vector<lying_piece>& found,
+              bool by_begin)
+    {
+        found.clear();
+        std::size_t kept = 0, first = 0;
+        for (shape_piece const& mine : all_->pieces_of(s)) {
+            std::size_t const first_column = mine.when.first >> shift_;
+            std::size_t const column = first_column == (mine.when.last - 1) >> shift_ ? 1 + first_column : 0;
+            visits_ += lying[column].list(mine.when, found);
+            for (; first != found.size(); ++first) {
+                lying_piece p = found[first];
+                byte_count const begin = by_begin ? p.at : p.other, end = by_begin ? p.other : p.at;
+                if (end <= mine.begin) continue;
+                byte_count const from = begin < mine.end ? 0 : begin - mine.end + 1, to = end - mine.begin;
+                p.at = by_begin ? from : to;
+                p.other = by_begin ? to : from;
+                found[kept++] = p;
+            }
+            found.resize(kept);
+            first = kept;
+        }
+        visits_ += kept;
+        if (all_->pieces_of(s).size() > 1) sort_ascending(found);
+    }
+
+    template <class Shape>
+    void put(Shape s, byte_count at)
+    {
+        origin_[s] = at;
+        for_each_entry(s, at, [](sorted_pieces& lying, lying_piece const& p) { lying.insert(p); });
+    }
+
+    template <class Shape>
+    void take_away(Shape s)
+    {
+        for_each_entry(s, origin_[s], [](sorted_pieces& lying, lying_piece const& p) { lying.erase(p); });
+        origin_[s] = no_offset;
+    }
+
+    /// In the lists of all, and in those of the columns that its pieces touch.
+    template <class Shape, class Visit>
+    void for_each_entry(Shape s, byte_count at, Visit visit)
+    {
+        for (shape_piece const& p : all_->pieces_of(s)) {
+            lying_piece const by_begin{at + p.begin, at + p.end, p.when, s};
+            lying_piece const by_end{at + p.end, at + p.begin, p.when, s};
+            visit(by_begin_[0], by_begin);
+            visit(by_end_[0], by_end);
+            for (step_id c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
+                visit(by_begin_[c + 1], by_begin);
+                visit(by_end_[c + 1], by_end);
+                visits_ += 64; // about what it costs
+            }
+        }
+    }
+
+    /// s weighs more from now on. Long ago counts less, so that no sum of weights exceeds 64 bits.
+    template <class Shape>
+    void learn(Shape s)
+    {
+        ++steps_;
+        weight_[s] += weight_[s] / 4 + 1;
+        if (weight_[s] >> 40 == 0) return;
+        for (std::size_t i = 0; i != weight_.size(); ++i) weight_[i] = larger(guess_[i], weight_[i] >> 8);
+    }
+
+    std::uint64_t below(std::uint64_t n); // xorshift: Marsaglia, Journal of Statistical Software 2003
+
+    placement_shapes const* all_;
+    std::uint64_t random_, steps_ = 0, visits_ = 0;
+    std::vector<byte_count> guess_, weight_, origin_;
+    std::vector<std::uint32_t> homeless_; // the last one has the next turn
+    // Positions are cut into columns a few times as wide as lives are long on the average: most find all that
+    // they meet in the list of one column, and the others in a list of all, which is the first.
+    step_id shift_ = 0;
+    std::vector<sorted_pieces> by_begin_, by_end_;
+    std::vector<lying_piece> from_, to_;
+};
+
+// --- improve ---------------------------------------------------------------------------------------------
+
+/// Lower a packing that orders have left above the bound.
+///
+///     height  |_____________                 ceilings half way between what was reached and what failed; a
+///             |_ _ _ _ _ _ _ _ __________    lap ends where they nearly meet. Then the next packing to begin
+///             |      ________ _ _ _          from has its lap, and when all had theirs, the first again,
+///     bound   |__________________________    with more steps
+///
+/// For tens of thousands of shapes, for which exact search is out of reach, and quickly for a few hundred.
+/// There is no guaranteed factor. What packs the peak well, where all bytes of the bound are alive, is a good
+/// packing to begin with even if it is high elsewhere: what is too high there has somewhere to go.
+
+
+struct improve_options {
+    std::uint64_t visits = 20'000'000; ///< looks at pieces in the way
+    std::uint64_t seed = 0;
+};
+
+/// `best`, or what is lower, until the height is `bound.bytes` or the limits are reached. `tried` counts the
+/// packings that it makes to begin with.
+///
+/// Requires:   `best` is a packing of all shapes; the bound's `bytes` may be any height that is low enough.
+/// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
+///             same packing, as long as the driver does not stop it.
+[[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
+                              improve_options options, search_driver& driver, std::uint32_t& tried);
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/improve.ipp>
+#endif
+
+#endif

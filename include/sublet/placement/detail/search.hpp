@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_HPP
+#define SUBLET_PLACEMENT_DETAIL_SEARCH_HPP
+
+/// The exact search: can shapes be stacked within a capacity? With the orders in which it asks.
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/search_state.hpp>
+#include <sublet/placement/detail/sections.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// --- search orders ---------------------------------------------------------------------------------------
+
+/// Which shape a search decides about next: a rule for where, and keys for who is first there.
+///
+///     W:TWA    W  in the section that failed most     T  the most bytes of a section that it is in
+///     S:TWA    S  in the one with the least slack     W  its width: how long it lives
+///     L:TZW    L  anywhere, as low as possible        A  its area    Z  its size
+///
+/// No order is good for all problems, so there are several (portfolio.hpp); those that a search is given
+/// first are few that do well on problems of very different kinds, the others are drawn. Among equally low
+/// shapes it mostly pays to take first what has failed most often: Boussemart, Hemery, Lecoutre and Sais,
+/// "Boosting systematic search by weighting constraints", ECAI 2004.
+
+namespace sublet {
+
+/// Of the sections with the lowest floor: the heaviest, by how often it had too little room, then the one
+/// with the least slack; or the one with the least slack; or no section, just the lowest shape.
+enum class search_rule : std::uint8_t { weight, slack, lowest };
+
+/// Which shape of a section comes first, if several are equally low; the largest first.
+enum class search_key : std::uint8_t { total, width, area, size };
+
+struct search_order {
+    search_rule rule;
+    search_key keys[3];
+    bool by_failures; ///< before the keys: who had part in more conflicts so far
+};
+
+/// The shapes by three keys, then by number.  O(n log n + sections they are in)
+template <class Number>
+[[nodiscard]] std::vector<std::uint32_t> rank_by(search_order const& order,
+                                                 search_problem<Number> const& problem)
+{
+    std::uint32_t const n = problem.shapes;
+    auto key = [&](search_key which, std::uint32_t k) {
+        std::uint64_t value = 0;
+        switch (which) {
+        case search_key::total:
+            for (auto const& p : problem.spans_of(k))
+                for (std::uint32_t s = p.first; s != p.last; ++s)
+                    value = larger(value, static_cast<std::uint64_t>(problem.load[s]));
+            break;
+        case search_key::width: value = problem.length[k]; break;
+        case search_key::area:
+            // The order of numbers that are not negative is that of their bits.
+            value = std::bit_cast<std::uint64_t>(static_cast<double>(problem.length[k]) *
+                                                 static_cast<double>(problem.size[k]));
+            break;
+        case search_key::size: value = problem.size[k]; break;
+        }
+        return falling(value);
+    };
+    std::vector<keyed> offers(n);
+    std::vector<std::uint32_t> last(n), ranked(n);
+    for (std::uint32_t k = 0; k != n; ++k) offers[k] = {key(order.keys[2], k), 0, k};
+    sort_keyed(offers);
+    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].who;
+    for (std::uint32_t i = 0; i != n; ++i)
+        offers[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
+    sort_keyed(offers);
+    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].who];
+    return ranked;
+}
+
+inline constexpr search_order search_orders[] = {
+    {search_rule::lowest, {search_key::total, search_key::width, search_key::area}, true},
+    {search_rule::weight, {search_key::total, search_key::width, search_key::area}, false},
+    {search_rule::weight, {search_key::total, search_key::size, search_key::width}, true},
+    {search_rule::lowest, {search_key::total, search_key::size, search_key::width}, true},
+    {search_rule::weight, {search_key::width, search_key::area, search_key::total}, true},
+};
+inline constexpr std::size_t fixed_orders = sizeof search_orders / sizeof *search_orders;
+inline constexpr std::size_t drawn_orders = 2;
+inline constexpr std::uint32_t first_lap_drawn = 2;
+
+/// Any rule, and three of the four keys in any order; the same for equal numbers.
+[[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t lap, std::size_t which)
+{
+    std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + lap * drawn_orders + which;
+    bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u; // splitmix64, Steele, Lea and Flood, OOPSLA 2014
+    bits = (bits ^ bits >> 32) * 0x94d049bb133111ebu;
+    bits ^= bits >> 31;
+    auto below = [&](std::uint64_t n) {
+        std::uint64_t const drawn = bits % n;
+        bits /= n;
+        return drawn;
+    };
+    search_order order{static_cast<search_rule>(below(3)), {}, below(4) != 0};
+    search_key keys[] = {search_key::total, search_key::width, search_key::area, search_key::size};
+    for (std::size_t i = 0; i != 3; ++i) {
+        std::size_t const other = i + below(4 - i);
+        order.keys[i] = keys[other];
+        keys[other] = keys[i];
+    }
+    return order;
+}
+
+// --- search ----------------------------------------------------------------------------------------------
+
+/// Can shapes be stacked within a capacity? A search that either finds how, or shows that they cannot.
+///
+///              which shape? one in the section whose floor is lowest
+///             /                  |
+///     it lies below          one that is not placed
+///     all neighbours         comes below it
+///     not placed             (it waits)
+///
+/// The two branches exclude each other and leave nothing out, whatever shape is asked about: so the search is
+/// free to ask where it is tightest. A conflict names the decisions that it needs; a decision that no
+/// conflict below it needs is skipped without its other branch (backjumping). Where no unplaced shape
+/// connects two sides of time, they are solved one after the other.
+///
+/// It starts from Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine
+/// learning", ASPLOS 2023, which places in the order of offsets; from there the sections and their bound.
+/// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational
+/// Intelligence, 1993.
+
+
+enum class search_outcome : std::uint8_t { found, exhausted, limit };
+
+/// One search with one order. It may be started again with a larger budget; what it learned of sections
+/// stays.
+template <class Number>
+class stacking_search {
+public:
+    using state_type = search_state<Number>;
+
+    stacking_search(search_problem<Number> const& problem, search_order const& with,
+                    search_techniques techniques)
+    {
+        state.techniques = techniques;
+        state.use(problem);
+        take(problem, with);
+        forget();
+        seen.assign(problem.sections, 0);
+        first_born.assign(problem.sections + 1, 0);
+        for (std::uint32_t k = problem.shapes, s = problem.sections; k-- != 0;)
+            for (; s > problem.first[k]; --s) first_born[s] = k + 1;
+    }
+
+    /// Another order; what was learned stays.
+    void take(search_problem<Number> const& problem, search_order const& with)
+    {
+        order = with;
+        std::vector<std::uint32_t> const ranked = rank_by(order, problem);
+        rank.resize(problem.shapes);
+        for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
+    }
+    void forget() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
+    /// Put aside what was learned, and take up what was put aside before, if anything.
+    void change_lesson()
+    {
+        state.weight.swap(aside);
+        if (state.weight.empty()) forget();
+    }
+
+    /// Ensures: at most `budget` nodes, counted in `nodes`; `stop(nodes)` is asked now and then. If exhausted
+    ///          nothing fits, and `shapes_blamed` do not on their own.
+    template <class Stop>
+    search_outcome run(std::uint64_t budget, Stop stop)
+    {
+        nodes = 0;
+        frames.clear();
+        parts.clear();
+        waiting.assign(state.all->shapes, 0);
+        part = none;
+        if (!state.reset()) return search_outcome::exhausted;
+        split(0, state.all->sections);
+        while (true) {
+            std::uint32_t const j = choose();
+            if (j == none) return search_outcome::found;
+            if (nodes == budget || (nodes % 256 == 255 && stop(nodes))) return search_outcome::limit;
+            ++nodes;
+            bool holds = j != circle;
+            if (holds) {
+                auto const depth = static_cast<std::uint32_t>(frames.size() + 1);
+                frames.push_back({j, false, static_cast<std::uint32_t>(state.log.size()),
+                                  static_cast<std::uint32_t>(parts.size()), part});
+                holds = state.place(j, depth);
+            }
+            if (holds) {
+                if (state.techniques.splits) resplit(j);
+                continue;
+            }
+            if (!turn()) return search_outcome::exhausted;
+        }
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> shapes_blamed() const
+    {
+        std::vector<std::uint32_t> result;
+        for (std::uint32_t k = 0; k != state.all->shapes; ++k)
+            if (state.conflict.has_shape(k)) result.push_back(k);
+        return result;
+    }
+
+    state_type state;
+    std::uint64_t nodes = 0;
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0}, circle = none - 1;
+    struct frame {
+        std::uint32_t shape;
+        bool waits;
+        std::uint32_t mark, parts, part;
+    };
+    struct time_part {
+        std::uint32_t first, last, next;
+    };
+
+    search_order order{};
+    std::vector<std::uint32_t> rank, aside;
+    std::vector<std::uint32_t> first_born; ///< by section, and one more: the first shape that is new there
+    std::vector<std::uint32_t> seen;       ///< by section: the last round in which it was looked at
+    std::uint32_t round = 0;
+    std::vector<frame> frames;
+    std::vector<std::uint32_t> waiting; ///< by shape: its frames that wait
+    std::vector<std::uint64_t> kept;    ///< by frame that waits: what its other branch was blamed on
+    std::vector<time_part> parts;       ///< a list: those still to be solved
+    std::uint32_t part = none;
+
+    /// Undo the decisions of a conflict until one has another branch that holds.
+    bool turn()
+    {
+        count_conflict();
+        while (!frames.empty()) {
+            frame& f = frames.back();
+            std::uint32_t const j = f.shape;
+            state.undo(f.mark);
+            if (!f.waits) state.undo_place(j);
+            else {
+                state.undo_wait();
+                --waiting[j];
+            }
+            parts.resize(f.parts);
+            part = f.part;
+            bool const has_part = !state.techniques.jumps_back || state.conflict.needs_decision(j);
+            std::vector<std::uint64_t>& sets = state.conflict.sets();
+            std::size_t const at = (frames.size() - 1) * sets.size();
+            if (has_part && !f.waits) {
+                if (kept.size() < at + sets.size()) kept.resize(at + sets.size());
+                for (std::size_t w = 0; w != sets.size(); ++w) kept[at + w] = sets[w];
+                f.waits = true;
+                ++waiting[j];
+                if (state.wait(j, static_cast<std::uint32_t>(frames.size()))) return true;
+                count_conflict();
+                continue;
+            }
+            if (has_part) {
+                for (std::size_t w = 0; w != sets.size(); ++w) sets[w] |= kept[at + w];
+                state.conflict.add_shape(j);
+                // An earlier decision about j may have part in it, too.
+                if (waiting[j] == 0) state.conflict.remove_decision(j);
+            }
+            frames.pop_back();
+        }
+        return false;
+    }
+
+    /// Every shape that has part in the conflict has failed once more.
+    void count_conflict()
+    {
+        if (!order.by_failures) return;
+        std::uint32_t* const failures = state.weight.data() + state.all->sections;
+        std::size_t const words = state.conflict.words();
+        for (std::size_t w = 0; w != words; ++w)
+            for (std::uint64_t bits = state.conflict.sets()[words + w]; bits != 0; bits &= bits - 1)
+                ++failures[w * 64 + static_cast<unsigned>(std::countr_zero(bits))];
+    }
+
+    /// The sections [first, last) as a list of parts, cut where nobody is cut in two.
+    void split(std::uint32_t first, std::uint32_t last)
+    {
+        std::uint32_t end = last;
+        for (std::uint32_t s = last; s-- != first;) {
+            bool const is_cut = s == first || (state.techniques.splits && state.cut[s - 1] == 0);
+            if (!is_cut) continue;
+            parts.push_back({s, end, part});
+            part = static_cast<std::uint32_t>(parts.size() - 1);
+            end = s;
+        }
+    }
+    void resplit(std::uint32_t j)
+    {
+        time_part const now = parts[part];
+        for (std::uint32_t s = state.all->first[j]; s + 1 != state.all->last[j]; ++s)
+            if (state.cut[s] == 0) {
+                part = now.next;
+                split(now.first, now.last);
+                return;
+            }
+    }
+
+    /// The next shape to decide about; `none` if all are placed, `circle` if all wait for each other.
+    std::uint32_t choose()
+    {
+        for (; part != none; part = parts[part].next) {
+            // Shapes are sorted by birth: those of a part follow each other.
+            std::uint32_t const begin = first_born[parts[part].first], end = first_born[parts[part].last];
+            Number low = state_type::nowhere;
+            for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
+            if (low == state_type::nowhere) continue;
+            std::uint32_t who = none;
+            if (order.rule != search_rule::lowest) {
+                std::uint32_t const s = choose_section(begin, end, low);
+                for (std::uint32_t i = state.all->first_member[s]; i != state.all->first_member[s + 1]; ++i)
+                    consider(state.all->members[i].shape, who);
+            }
+            if (who == none)
+                for (std::uint32_t k = begin; k != end; ++k) consider(k, who);
+            if (who != none) return who;
+            for (std::uint32_t k = begin; k != end; ++k)
+                if (state.lb[k] != state_type::nowhere) state.give_up_hope(who = k);
+            state.fail_in_circle(who);
+            return circle;
+        }
+        return none;
+    }
+
+    /// Of the sections of those as low as `low`, the heaviest or the one with the least slack.
+    std::uint32_t choose_section(std::uint32_t begin, std::uint32_t end, Number low)
+    {
+        ++round;
+        std::uint32_t best = none;
+        for (std::uint32_t k = begin; k != end; ++k) {
+            if (state.lb[k] != low) continue;
+            for (auto const& p : state.all->spans_of(k))
+                for (std::uint32_t s = p.first; s != p.last; ++s) {
+                    if (seen[s] == round) continue;
+                    seen[s] = round;
+                    if (best == none || is_better(s, best)) best = s;
+                }
+        }
+        return best;
+    }
+    bool is_better(std::uint32_t s, std::uint32_t other) const
+    {
+        if (order.rule == search_rule::weight && state.weight[s] != state.weight[other])
+            return state.weight[s] > state.weight[other];
+        Number const slack = state.all->room[s] - state.rest[s],
+                     other_slack = state.all->room[other] - state.rest[other];
+        return slack != other_slack ? slack < other_slack : s < other;
+    }
+
+    /// The lower one is better, then who failed more, then who comes first in the order.
+    void consider(std::uint32_t k, std::uint32_t& best) const
+    {
+        if (state.lb[k] == state_type::nowhere || state.wait_at[k] >= 0) return;
+        if (best != none) {
+            if (state.sky[k] > state.sky[best]) return;
+            if (state.sky[k] == state.sky[best]) {
+                std::uint32_t const* const failures = state.weight.data() + state.all->sections;
+                bool const is_tied = !order.by_failures || failures[k] == failures[best];
+                if (is_tied ? rank[k] > rank[best] : failures[k] < failures[best]) return;
+            }
+        }
+        best = k;
+    }
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
+#define SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
+
+/// What the exact search knows while it places and takes back, and which decisions a conflict needs.
+
+#include <sublet/placement/detail/sections.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+// --- search conflict -------------------------------------------------------------------------------------
+
+/// Which decisions made a search fail, so that it need not try those anew that had no part in it.
+///
+///     no room for c, d, e          c lies on b, b on a: a and b were placed
+///     |   c   |  d   |             d lies on a
+///     +-------+      |             e waits: so the decision about e, and whatever keeps those that it
+///     |   b   +------+             could wait for from being lower
+///     +-------+-+  a |             f, placed far away, has no part in it
+///
+/// A conflict is two sets. Its *shapes* have no stacking on their own, all others gone, in which its
+/// *decisions* hold. Of these, one about a shape that is placed says: it lies below those neighbours that
+/// were not placed then; so where it lies is explained by whoever holds up its sky, and by who holds up that
+/// one. All placed shapes of a conflict have their decisions in it. That is why waiting (search_state.hpp) is
+/// sound here, too: without the others, all of them lie where the search put them, and no shape that is moved
+/// down to its sky meets one of them.
+
+namespace sublet {
+
+/// `State` is a search_state, which has one of these.
+template <class State>
+class search_conflict {
+public:
+    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+    void prepare(std::size_t shapes)
+    {
+        words_ = (shapes + 63) / 64;
+        reasons_.resize(shapes * words_);
+        sets_.assign(2 * words_, 0);
+        asked_.assign(shapes, 0);
+    }
+
+    [[nodiscard]] bool needs_decision(std::uint32_t k) const { return (sets_[k / 64] >> k % 64 & 1) != 0; }
+    [[nodiscard]] bool has_shape(std::uint32_t k) const
+    {
+        return (sets_[words_ + k / 64] >> k % 64 & 1) != 0;
+    }
+    [[nodiscard]] std::size_t words() const { return words_; }
+    /// Both sets, decisions first, each of words().
+    [[nodiscard]] std::vector<std::uint64_t>& sets() { return sets_; }
+    [[nodiscard]] std::vector<std::uint64_t> const& sets() const { return sets_; }
+
+    void add_shape(std::uint32_t k) { set(sets_.data() + words_, k); }
+    void remove_decision(std::uint32_t k) { sets_[k / 64] &= ~(std::uint64_t{1} << k % 64); }
+
+    /// j lies where it does because of `fixer` and whatever that one lies on.
+    void note_reasons(std::uint32_t j, std::uint32_t fixer)
+    {
+        std::uint64_t* const mine = reasons_.data() + j * words_;
+        for (std::size_t w = 0; w != words_; ++w)
+            mine[w] = fixer == nobody ? 0 : reasons_[fixer * words_ + w];
+        set(mine, j);
+    }
+
+    /// From now on: that k cannot be as low as `most`. Returns how many units too high it is.
+    template <class Number>
+    Number begin(State const& state, std::uint32_t k, Number most)
+    {
+        clear();
+        Number const lowest = ask(state, k, most + 1);
+        answer(state);
+        return lowest - most;
+    }
+    /// Or: that those of section s that are not placed have too little room.
+    auto begin_section(State const& state, std::uint32_t s)
+    {
+        clear();
+        auto const need = state.all->room[s] - state.rest[s] + 1;
+        auto lowest = State::nowhere;
+        for (std::uint32_t i = state.all->first_member[s]; i != state.all->first_member[s + 1]; ++i)
+            if (auto const& m = state.all->members[i]; state.lb[m.shape] != State::nowhere)
+                lowest = smaller(lowest, ask(state, m.shape, need - m.begin) + m.begin);
+        answer(state);
+        return lowest - (need - 1);
+    }
+
+private:
+    std::size_t words_ = 0;
+    std::vector<std::uint64_t> reasons_; ///< by shape that is placed: the decisions that put it there
+    std::vector<std::uint64_t> sets_;
+    std::vector<std::uint32_t> asked_; ///< by shape: the last conflict in which its waiting was asked about
+    std::vector<std::uint32_t> open_;  ///< those whose waiting is still to be explained
+    std::uint32_t conflicts_ = 0;
+
+    static void set(std::uint64_t* bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
+    void clear()
+    {
+        for (std::uint64_t& w : sets_) w = 0;
+        ++conflicts_;
+    }
+    void add_reasons(std::uint32_t j)
+    {
+        if (j == nobody) return;
+        for (std::size_t w = 0; w != words_; ++w) sets_[w] |= reasons_[j * words_ + w];
+    }
+    /// Why k is no lower than `need`. Returns what the reasons show: it may be no lower than even that.
+    template <class Number>
+    Number ask(State const& state, std::uint32_t k, Number need)
+    {
+        add_shape(k);
+        if (state.sky[k] >= need) {
+            add_reasons(state.fixer[k]);
+            return state.sky[k];
+        }
+        ask_why_it_waits(k);
+        return state.lb[k];
+    }
+    void ask_why_it_waits(std::uint32_t k)
+    {
+        if (asked_[k] == conflicts_) return;
+        asked_[k] = conflicts_;
+        open_.push_back(k);
+    }
+    /// One that waits is no lower than its lb because of its decision, and because each neighbour that was
+    /// not placed then is either not below W or high enough itself.
+    void answer(State const& state)
+    {
+        while (!open_.empty()) {
+            std::uint32_t const k = open_.back();
+            open_.pop_back();
+            set(sets_.data(), k);
+            for (auto const& e : state.all->edges_of(k)) {
+                std::uint32_t const m = e.to;
+                if (state.lb[m] == State::nowhere) {
+                    if (state.decided_at[m] > state.decided_at[k]) add_reasons(m);
+                    continue;
+                }
+                add_shape(m);
+                if (state.sky[m] >= state.limit(k, e) ||
+                    state.all->aligned(k, state.sky[m] + e.down) >= state.lb[k])
+                    add_reasons(state.fixer[m]);
+                else ask_why_it_waits(m);
+            }
+        }
+    }
+};
+
+// --- search state ----------------------------------------------------------------------------------------
+
+/// What is known while shapes are stacked one after the other, and taken back again.
+///
+///     |        . . . . .        sky     by shape: it cannot be lower, for what is placed below it
+///     |   .----+                lb      nor lower than this, for what it waits for
+///     |   | b  |. . . . .       rest    by section: the height of those not placed
+///     | a +----+  c  |          room    by section: where they end at the latest
+///     +---+----+-----+--> time
+///
+/// Of those of a section that are not placed one is the lowest, and all lie above its lb: so one must have an
+/// lb of room - rest at most. Each section watches such a member, and looks for another when it has risen.
+///
+/// Two decisions change it. *Place j:* it lies below all its neighbours that are not placed, so it lies at
+/// its sky. *j waits:* one of them, m, lies below it, and so low that j could not stay: at less than W(m),
+/// the distance from the sky of j to an m above it. For if all those below j were as high as W or higher, j
+/// could be taken out and put at its sky, below all of them, and nobody else would have to move: j would have
+/// been placed. (It holds with pins, alignments and negative distances: sky and W are those of j as it would
+/// be placed; those above j are no nearer to it when it goes down; nobody placed lies above anybody who is
+/// not, so no circle arises.) Hence, j waiting, its lb is the least lb[m] + distance of all m with lb[m] <
+/// W(m), and there is no hope when there is no such m.
+///
+/// Everything is written down in a log before it changes. Placed shapes have an lb of `nowhere`, so that
+/// minima need not ask who is placed.
+
+
+/// Techniques of a search that can be left out: answers stay the same, only later.
+struct search_techniques {
+    bool waits_have_bounds = true; ///< lb of those that wait
+    bool has_dominance = true;     ///< W; without it any neighbour below will do
+    bool jumps_back = true;        ///< over decisions that have no part in a conflict
+    bool splits = true;            ///< parts of time that no unplaced shape connects are solved one by one
+};
+
+template <class Number>
+class search_state {
+public:
+    using problem_type = search_problem<Number>;
+    static constexpr Number nowhere = std::numeric_limits<Number>::max() / 2;
+    static constexpr Number impossible = nowhere - 1; ///< the lb of whom nothing can save
+    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+    void use(problem_type const& of)
+    {
+        all = &of;
+        conflict.prepare(of.shapes);
+    }
+
+    /// Nothing is placed. False if not even that is possible.
+    bool reset()
+    {
+        std::uint32_t const n = all->shapes;
+        sky = lb = all->lowest;
+        fixer.assign(n, nobody);
+        support.assign(n, 0);
+        wait_at.assign(n, -1);
+        decided_at.assign(n, 0);
+        waiters.clear();
+        log.clear();
+        next_height = no_limit;
+        rest = all->load;
+        watch.assign(all->first_member.begin(), all->first_member.end() - 1);
+        cut.assign(all->sections, 0);
+        for (std::uint32_t k = 0; k != n; ++k)
+            for (std::uint32_t s = all->first[k]; s + 1 != all->last[k]; ++s) ++cut[s];
+        for (std::uint32_t k = 0; k != n; ++k)
+            if (lb[k] > all->most[k]) return fail_at_shape(k);
+        for (std::uint32_t s = 0; s != all->sections; ++s)
+            if (!has_room(s)) return fail_at_section(s);
+        return true;
+    }
+
+    /// Requires: j is neither placed nor does it wait.
+    /// Ensures:  if false, `conflict` says why.
+    bool place(std::uint32_t j, std::uint32_t depth)
+    {
+        Number const at = sky[j];
+        lb[j] = nowhere;
+        decided_at[j] = depth;
+        conflict.note_reasons(j, fixer[j]);
+        for (auto const& p : all->spans_of(j)) {
+            Number const height = p.end - p.begin;
+            for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] -= height;
+        }
+        for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) --cut[s];
+        dirty_first = all->first[j];
+        dirty_last = all->last[j];
+        for (auto const& e : all->edges_of(j)) {
+            std::uint32_t const k = e.to;
+            if (lb[k] == nowhere) continue;
+            if (wait_at[k] >= 0 && (!techniques.has_dominance || at < wait_at[k] + e.down)) {
+                log.push_back({all->shapes + k, decided_at[k], wait_at[k], 0});
+                wait_at[k] = -1;
+            }
+            if (at + e.up <= sky[k]) continue;
+            log.push_back({k, fixer[k], sky[k], lb[k]});
+            sky[k] = all->aligned(k, at + e.up);
+            fixer[k] = j;
+            if (sky[k] <= lb[k]) continue;
+            lb[k] = sky[k];
+            if (lb[k] > all->most[k]) return fail_at_shape(k);
+            touch(k);
+        }
+        return spread();
+    }
+
+    bool wait(std::uint32_t j, std::uint32_t depth)
+    {
+        log.push_back({all->shapes + j, decided_at[j], wait_at[j], 0});
+        wait_at[j] = sky[j];
+        decided_at[j] = depth;
+        waiters.push_back(j);
+        dirty_first = dirty_last = 0;
+        support[j] = nobody;
+        return spread();
+    }
+
+    /// What was logged after `mark` is as it was.
+    void undo(std::size_t mark)
+    {
+        std::uint32_t const n = all->shapes;
+        while (log.size() != mark) {
+            change const& c = log.back();
+            if (c.what < n) {
+                fixer[c.what] = c.who;
+                sky[c.what] = c.a;
+                lb[c.what] = c.b;
+            } else {
+                decided_at[c.what - n] = c.who;
+                wait_at[c.what - n] = c.a;
+            }
+            log.pop_back();
+        }
+    }
+    void undo_place(std::uint32_t j)
+    {
+        lb[j] = sky[j];
+        for (auto const& p : all->spans_of(j)) {
+            Number const height = p.end - p.begin;
+            for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] += height;
+        }
+        for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) ++cut[s];
+    }
+    void undo_wait() { waiters.pop_back(); }
+
+    problem_type const* all = nullptr;
+    search_techniques techniques;
+    std::vector<Number> sky, lb, wait_at;
+    std::vector<std::uint32_t> fixer;      ///< by shape, who holds up its sky
+    std::vector<std::uint32_t> support;    ///< by shape that waits: the edge that gives its lb
+    std::vector<std::uint32_t> decided_at; ///< by shape that is placed or waits: when
+    std::vector<std::uint32_t> waiters;    ///< those that wait, and some that do no longer
+    std::vector<Number> rest;
+    std::vector<std::uint32_t> watch;  ///< by section, a member that shows that there is room
+    std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too
+    std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
+
+    search_conflict<search_state> conflict;
+    byte_count next_height = no_limit; ///< the lowest at which any conflict since reset() would not be one
+
+    struct change {
+        std::uint32_t what, who;
+        Number a, b;
+    };
+    std::vector<change> log;
+
+    /// Below it a neighbour lies that k waits for.
+    Number limit(std::uint32_t k, typename problem_type::edge const& e) const
+    {
+        return techniques.has_dominance ? wait_at[k] + e.up : nowhere;
+    }
+
+    /// No shape of a part can be placed: k and all others, given up, wait for each other.
+    void fail_in_circle(std::uint32_t k) { conflict.begin(*this, k, impossible - 1); }
+    void give_up_hope(std::uint32_t k)
+    {
+        log.push_back({k, fixer[k], sky[k], lb[k]});
+        lb[k] = impossible;
+    }
+
+private:
+    std::uint32_t dirty_first = 0, dirty_last = 0;
+
+    void touch(std::uint32_t k)
+    {
+        if (dirty_first == dirty_last) {
+            dirty_first = all->first[k];
+            dirty_last = all->last[k];
+            return;
+        }
+        dirty_first = smaller(dirty_first, all->first[k]);
+        dirty_last = larger(dirty_last, all->last[k]);
+    }
+
+    /// Whether one of its members not placed is so low that all of them fit above it.
+    bool has_room(std::uint32_t s)
+    {
+        Number const highest = all->room[s] - rest[s];
+        if (lowest_byte(watch[s]) <= highest || rest[s] == 0) return true;
+        for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i)
+            if (lowest_byte(i) <= highest) {
+                watch[s] = i;
+                return true;
+            }
+        return false;
+    }
+    Number lowest_byte(std::uint32_t i) const { return lb[all->members[i].shape] + all->members[i].begin; }
+
+    /// New bounds for those that wait, then for sections.
+    bool spread()
+    {
+        for (int rounds = 0, again = 1; again != 0 && rounds != 16; ++rounds) {
+            again = 0;
+            for (std::size_t i = 0; i != waiters.size(); ++i) {
+                std::uint32_t const k = waiters[i];
+                if (wait_at[k] < 0) continue;
+                if (support[k] != nobody) {
+                    auto const& e = all->edges[support[k]];
+                    Number const at = lb[e.to];
+                    if (at < limit(k, e) && (!techniques.waits_have_bounds || at + e.down <= lb[k])) continue;
+                }
+                Number best = nowhere;
+                for (std::uint32_t x = all->first_edge[k]; x != all->first_edge[k + 1]; ++x) {
+                    auto const& e = all->edges[x];
+                    Number const at = lb[e.to];
+                    if (at >= limit(k, e) || at + e.down >= best) continue;
+                    best = at + e.down;
+                    support[k] = x;
+                    if (best <= lb[k] || !techniques.waits_have_bounds) break;
+                }
+                if (best < nowhere && !techniques.waits_have_bounds) continue;
+                if (best < nowhere) best = all->aligned(k, best);
+                if (best <= lb[k]) continue;
+                log.push_back({k, fixer[k], sky[k], lb[k]});
+                lb[k] = best < nowhere ? best : impossible;
+                if (lb[k] > all->most[k]) return fail_at_shape(k);
+                touch(k);
+                again = 1;
+            }
+        }
+        for (std::uint32_t s = dirty_first; s != dirty_last; ++s)
+            if (!has_room(s)) return fail_at_section(s);
+        return true;
+    }
+
+    void short_of(byte_count height) { next_height = smaller(next_height, height); }
+    bool fail_at_shape(std::uint32_t k)
+    {
+        Number const above = conflict.begin(*this, k, all->most[k]);
+        if (lb[k] != impossible) short_of(all->height_at(k, all->most[k] + above));
+        return false;
+    }
+    bool fail_at_section(std::uint32_t s)
+    {
+        ++weight[s];
+        Number const above = conflict.begin_section(*this, s);
+        byte_count height = no_limit;
+        for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i) {
+            std::uint32_t const k = all->members[i].shape;
+            height = smaller(height, all->height_at(k, all->most[k] + above));
+        }
+        short_of(height);
+        return false;
+    }
+};
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_CONCURRENT_IPP
+#define SUBLET_PLACEMENT_IMPL_CONCURRENT_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/concurrent.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+// --- conflicts -------------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
+{
+    for (step_id at : begins(a))
+        for (live_range r : ranges[b])
+            if (contains(r, at)) return true;
+    return false;
+}
+
+// --- placed by range -------------------------------------------------------------------------------------
+
+
+SUBLET_DECL placed_by_range::placed_by_range(placement_conflicts const& conflicts)
+    : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), stacks_(4 * leaves_)
+{
+    for (buffer_id b = 0; b != conflicts.buffers(); ++b)
+        for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_asked; });
+    for (std::size_t node = 2; node < use_.size(); ++node)
+        if (use_[node / 2] != 0) use_[node] |= is_under_asked;
+}
+
+SUBLET_DECL void placed_by_range::clear()
+{
+    visits_ = 0;
+    step_cost_ = 1;
+    stacks_.assign(4 * leaves_, {});
+    stretches_.clear();
+}
+
+SUBLET_DECL void placed_by_range::insert(buffer_id b, byte_count begin, byte_count end)
+{
+    std::uint64_t steps = 16; // what one costs whatever is found
+    for_each_node_of_ranges(
+        b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node], begin, end); });
+    for_each_node_of_begins(
+        b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node + 1], begin, end); });
+    visits_ += step_cost_ * steps;
+    step_cost_ = 1 + smaller<std::uint64_t>(stretches_.size() >> 16, 15);
+}
+
+SUBLET_DECL bool placed_by_range::is_free(buffer_id b, byte_count begin, byte_count end) const
+{
+    bool is_free = true;
+    for_each_stack_in_the_way(b, [&](stack s) {
+        std::uint32_t at = s.lowest;
+        while (at != none && stretches_[at].end <= begin) at = stretches_[at].above;
+        if (at != none && stretches_[at].begin < end) is_free = false;
+    });
+    return is_free;
+}
+
+SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size, byte_count alignment,
+                                                   byte_count ceiling, bool in_haste)
+{
+    if (size > ceiling) return no_offset;
+    byte_count const highest = ceiling - size;
+    cursors_.clear();
+    for_each_stack_in_the_way(b, [this](stack s) { cursors_.push_back(stretches_[s.lowest]); });
+    visits_ += step_cost_ * cursors_.size();
+    std::uint64_t const stop =
+        in_haste ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
+
+    // Each union in turn lifts the buffer above what it meets of it, until none of them does.
+    byte_count at = 0;
+    for (std::size_t i = 0, content = 0; content < cursors_.size(); i = i + 1 < cursors_.size() ? i + 1 : 0) {
+        stretch& next = cursors_[i];
+        ++content;
+        while (next.begin < at + size) {
+            if (next.end > at) {
+                bool const gives_up = visits_ >= stop;
+                at = align_up(gives_up ? top(b) : next.end, alignment);
+                if (at > highest) return no_offset;
+                if (gives_up) return at;
+                content = 1;
+            }
+            visits_ += step_cost_;
+            if (next.above == none) next.begin = no_offset;
+            else next = stretches_[next.above];
+        }
+    }
+    return at;
+}
+
+SUBLET_DECL byte_count placed_by_range::top(buffer_id b)
+{
+    byte_count end = 0;
+    for_each_stack_in_the_way(b, [&](stack s) {
+        for (; stretches_[s.recent].above != none; visits_ += step_cost_)
+            s.recent = stretches_[s.recent].above;
+        end = larger(end, stretches_[s.recent].end);
+    });
+    return end;
+}
+
+// --- concurrent orders -----------------------------------------------------------------------------------
+
+
+SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
+                                                      std::vector<byte_count> const& size)
+{
+    // By position: the bytes that begin below it, and the bytes whose ranges it belongs to.
+    std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), around = begun;
+    for (buffer_id b = 0; b != size.size(); ++b) {
+        for (step_id at : conflicts.begins(b)) begun[at] += size[b];
+        for (live_range r : conflicts.ranges[b]) {
+            around[r.first] += size[b];
+            around[r.last] -= size[b];
+        }
+    }
+    byte_count below = 0, inside = 0;
+    for (std::size_t at = 0; at != begun.size(); ++at) {
+        below += std::exchange(begun[at], below);
+        around[at] = inside += around[at];
+    }
+    std::vector<byte_count> sum(size.size(), 0);
+    for (buffer_id b = 0; b != size.size(); ++b) {
+        // Who begins where it begins first has it in its ranges, and is found there.
+        step_id const behind = conflicts.begins(b).front() + 1;
+        for (step_id at : conflicts.begins(b)) sum[b] += around[at];
+        for (live_range r : conflicts.ranges[b]) sum[b] += begun[r.last] - begun[larger(r.first, behind)];
+    }
+    return sum;
+}
+
+SUBLET_DECL order_keys keys_of(std::vector<placement_buffer> const& buffers,
+                               placement_conflicts const& conflicts,
+                               std::vector<unsigned char> is_in_antichain)
+{
+    order_keys keys;
+    for (buffer_id b = 0; b != buffers.size(); ++b) {
+        keys.size.push_back(buffers[b].size);
+        keys.last.push_back(conflicts.ranges[b].back().last);
+    }
+    keys.conflicting = conflicting_bytes(conflicts, keys.size);
+    keys.is_in_antichain = std::move(is_in_antichain);
+    return keys;
+}
+
+SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<keyed> offers)
+{
+    sort_keyed(offers);
+    std::vector<std::uint32_t> order;
+    order.reserve(offers.size());
+    for (keyed const& o : offers) order.push_back(o.who);
+    return order;
+}
+
+SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys)
+{
+    constexpr byte_count front = byte_count{1} << 63;
+    // Products leave 64 bits. The order of floating-point numbers that are not negative is that of their
+    // bits.
+    auto product = [](byte_count a, byte_count b) {
+        return std::bit_cast<byte_count>(static_cast<double>(a) * static_cast<double>(b));
+    };
+    std::vector<keyed> offers;
+    offers.reserve(keys.size.size());
+    for (std::size_t i = 0; i != keys.size.size(); ++i) {
+        byte_count const size = keys.size[i], conflicting = keys.conflicting[i];
+        byte_count key = 0, tie = size;
+        switch (which) {
+        case concurrent_order::octave:
+            key = static_cast<unsigned>(std::bit_width(size));
+            tie = 0;
+            break;
+        case concurrent_order::size:
+            key = size;
+            tie = conflicting;
+            break;
+        case concurrent_order::area: key = product(size, conflicting); break;
+        case concurrent_order::peak:
+            key = keys.is_in_antichain[i] != 0 ? front | conflicting / 2 : product(size, conflicting);
+            break;
+        case concurrent_order::last: key = keys.last[i]; break;
+        case concurrent_order::begin: tie = 0; break;
+        }
+        offers.push_back({falling(key), falling(tie), static_cast<std::uint32_t>(i)});
+    }
+    return sorted_ids(std::move(offers));
+}
+
+SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
+                                                       order_keys const& keys)
+{
+    std::vector<keyed> offers;
+    offers.reserve(level.size());
+    for (std::size_t i = 0; i != level.size(); ++i)
+        offers.push_back({level[i], falling(keys.size[i]), static_cast<std::uint32_t>(i)});
+    return sorted_ids(std::move(offers));
+}
+
+// --- fit concurrently ------------------------------------------------------------------------------------
+
+
+SUBLET_DECL packing fit_concurrently(std::vector<placement_buffer> const& buffers,
+                                     std::vector<std::uint32_t> const& order, placed_by_range& placed,
+                                     byte_count ceiling, std::uint64_t limit, std::uint64_t most)
+{
+    packing result;
+    result.origin.assign(buffers.size(), no_offset);
+    placed.clear();
+    auto put = [&](std::uint32_t i, byte_count offset) {
+        byte_count const end = offset + buffers[i].size;
+        result.origin[i] = offset;
+        result.height = larger(result.height, end);
+        placed.insert(i, offset, end);
+    };
+    for (std::uint32_t i : order)
+        if (buffers[i].pinned != no_offset) put(i, buffers[i].pinned);
+    for (std::uint32_t i : order) {
+        placement_buffer const& b = buffers[i];
+        if (b.pinned != no_offset) continue;
+        bool const in_haste = placed.visits() >= limit;
+        bool const gives_up = placed.visits() >= most;
+        byte_count const at =
+            gives_up ? no_offset : placed.lowest_gap(i, b.size, b.alignment, ceiling, in_haste);
+        if (at == no_offset) {
+            result.height = no_limit;
+            break;
+        }
+        put(i, at);
+    }
+    result.visits = placed.visits();
+    return result;
+}
+
+SUBLET_DECL void lower_by_reordering(std::vector<placement_buffer> const& buffers,
+                                     placement_conflicts const& conflicts, placed_by_range& placed,
+                                     byte_count bound, std::uint64_t visits, std::vector<std::uint32_t> order,
+                                     packing& best)
+{
+    std::uint64_t state = 88172645463325252u; // xorshift: Marsaglia, Journal of Statistical Software 2003
+    auto below = [&state](std::size_t n) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return static_cast<std::size_t>(state >> 11) % n;
+    };
+    packing now = best;
+    std::vector<std::uint32_t> too_high, next;     // places in the order
+    std::size_t rounds = 16 * (order.size() + 16); // more are in vain where few are to be ordered
+    for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
+        too_high.clear();
+        for (std::uint32_t i = 1; i < order.size(); ++i)
+            if (now.origin[order[i]] + buffers[order[i]].size > bound &&
+                buffers[order[i]].pinned == no_offset)
+                too_high.push_back(i);
+        if (too_high.empty()) return;
+        std::size_t at = too_high[below(too_high.size())], to = below(at);
+        std::uint32_t const who = order[at];
+        for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], who); --tries) to = below(at);
+        next = order;
+        for (; at != to; --at) next[at] = next[at - 1];
+        next[to] = who;
+        packing found = fit_concurrently(buffers, next, placed, now.height);
+        spent += found.visits + order.size();
+        if (found.height > now.height) continue;
+        now = std::move(found);
+        order.swap(next);
+        if (now.height < best.height) best = now;
+    }
+}
+
+} // namespace sublet
+
+#endif

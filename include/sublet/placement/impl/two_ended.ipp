@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_IMPL_TWO_ENDED_IPP
+#define SUBLET_PLACEMENT_IMPL_TWO_ENDED_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/two_ended.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <utility>
+
+// --- stack two ended -------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// The highest top at each position, for a batch of 1 and for the largest.
+class two_ended_skyline {
+public:
+    struct ends {
+        byte_count low = 0;
+        byte_count high = 0;
+        void rise_to(ends other)
+        {
+            low = larger(low, other.low);
+            high = larger(high, other.high);
+        }
+    };
+
+    explicit two_ended_skyline(std::size_t positions)
+        : leaves_(positions), highest_(2 * positions), raised_(2 * positions)
+    {
+    }
+
+    [[nodiscard]] ends over(live_range when) const
+    {
+        ends most;
+        each_node(when, [&](std::size_t node) {
+            most.rise_to(highest_[node]);
+            while ((node /= 2) != 0) most.rise_to(raised_[node]);
+        });
+        return most;
+    }
+    void raise(live_range when, ends top)
+    {
+        each_node(when, [&](std::size_t node) {
+            raised_[node].rise_to(top);
+            for (; node != 0; node /= 2) highest_[node].rise_to(top);
+        });
+    }
+
+private:
+    template <class Visit>
+    void each_node(live_range when, Visit visit) const
+    {
+        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
+            if (i % 2 == 1) visit(i++);
+            if (j % 2 == 1) visit(--j);
+        }
+    }
+
+    std::size_t leaves_;
+    std::vector<ends> highest_; // by node: of the positions under it
+    std::vector<ends> raised_;  // by node: all positions under it
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                      std::vector<buffer_id> const& order, byte_count most,
+                                                      affine_bytes floor)
+{
+    step_id positions = 0;
+    for (symbolic_buffer const& b : buffers) positions = larger(positions, b.life.last);
+    detail::two_ended_skyline tops(positions);
+    std::vector<affine_bytes> start(buffers.size());
+    for (buffer_id id : order) {
+        symbolic_buffer b = buffers[id];
+        auto ends = tops.over(b.life);
+        ends.rise_to({floor.at(1), floor.at(most)});
+        b.start = detail::aligned_start(line_over(ends.low, ends.high, most), b.alignment);
+        tops.raise(b.life, {b.top().at(1), b.top().at(most)});
+        start[id] = b.start;
+    }
+    return start;
+}
+
+// --- fit two ended ---------------------------------------------------------------------------------------
+
+
+SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                    std::vector<buffer_id> const& order, byte_count most)
+{
+    struct two_ended {
+        byte_count start[2], top[2];
+    };
+    auto is_below = [](byte_count const* a, byte_count const* b) { return a[0] <= b[0] && a[1] <= b[1]; };
+    std::vector<affine_bytes> start(buffers.size());
+    std::vector<two_ended> placed(buffers.size());
+    std::vector<buffer_id> by_start, in_the_way; // by rising start for a batch of 1
+    for (buffer_id id : order) {
+        symbolic_buffer b = buffers[id];
+        in_the_way.clear();
+        for (buffer_id other : by_start)
+            if (overlaps(buffers[other].life, b.life)) in_the_way.push_back(other);
+        two_ended mine;
+        auto move_to = [&](affine_bytes to) {
+            b.start = detail::aligned_start(to, b.alignment);
+            affine_bytes const top = b.top();
+            mine = {{b.start.at(1), b.start.at(most)}, {top.at(1), top.at(most)}};
+        };
+        move_to({});
+        for (bool is_clear = false; !is_clear;) {
+            is_clear = true;
+            for (buffer_id other : in_the_way) {
+                two_ended const& its = placed[other];
+                if (is_below(its.top, mine.start) || is_below(mine.top, its.start)) continue;
+                move_to(
+                    line_over(larger(mine.start[0], its.top[0]), larger(mine.start[1], its.top[1]), most));
+                is_clear = false;
+            }
+        }
+        placed[id] = mine;
+        start[id] = b.start;
+        by_start.push_back(id);
+        for (std::size_t i = by_start.size() - 1; i != 0 && placed[by_start[i - 1]].start[0] > mine.start[0];
+             --i) {
+            by_start[i] = by_start[i - 1];
+            by_start[i - 1] = id;
+        }
+    }
+    return start;
+}
+
+} // namespace sublet
+
+// --- improve two ended -----------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+class stacking_climber {
+public:
+    stacking_climber(std::vector<symbolic_buffer> const& buffers, std::vector<batch_goal> const& goals,
+                     byte_count most, std::uint64_t seed)
+        : buffers_(buffers), goals_(goals), most_(most), random_(seed)
+    {
+    }
+
+    two_ended_stacking stack(std::vector<buffer_id> order)
+    {
+        two_ended_stacking result{std::move(order), {}, 1};
+        result.start = stack_two_ended(buffers_, result.order, most_);
+        for (batch_goal const& goal : goals_) {
+            buffer_id const top = highest(result, goal.batch);
+            double const times =
+                static_cast<double>(end_of(result, top, goal.batch)) / static_cast<double>(goal.bytes);
+            if (times <= result.worst) continue;
+            result.worst = times;
+            worst_batch_ = goal.batch;
+            worst_top_ = top;
+        }
+        return result;
+    }
+
+    /// Those that the highest of the worst batch stands on, and itself. Asked after stack().
+    std::vector<buffer_id> pillar(two_ended_stacking const& all) const
+    {
+        std::vector<buffer_id> chain{worst_top_};
+        for (std::size_t turn = all.order.size(); turn != 0;) {
+            while (all.order[turn - 1] != chain.back()) --turn;
+            --turn;
+            buffer_id below = no_buffer;
+            byte_count most = 0;
+            for (std::size_t i = 0; i != turn; ++i) {
+                buffer_id const b = all.order[i];
+                if (!overlaps(buffers_[b].life, buffers_[chain.back()].life)) continue;
+                byte_count const end = end_of(all, b, worst_batch_);
+                if (end <= most) continue;
+                most = end;
+                below = b;
+            }
+            if (below == no_buffer) break;
+            chain.push_back(below);
+        }
+        return chain;
+    }
+
+    std::size_t below(std::size_t n)
+    {
+        random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::size_t>(random_ >> 33) % n;
+    }
+
+private:
+    byte_count end_of(two_ended_stacking const& all, buffer_id id, byte_count batch) const
+    {
+        return align_up(all.start[id].at(batch), buffers_[id].alignment) + buffers_[id].size.at(batch);
+    }
+    buffer_id highest(two_ended_stacking const& all, byte_count batch) const
+    {
+        buffer_id top = all.order.front();
+        for (buffer_id b : all.order)
+            if (end_of(all, b, batch) > end_of(all, top, batch)) top = b;
+        return top;
+    }
+
+    std::vector<symbolic_buffer> const& buffers_;
+    std::vector<batch_goal> const& goals_;
+    byte_count most_;
+    std::uint64_t random_;
+    byte_count worst_batch_ = 1;
+    buffer_id worst_top_ = 0;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> const& buffers,
+                                                 std::vector<buffer_id> order,
+                                                 std::vector<batch_goal> const& goals, byte_count most,
+                                                 std::uint64_t moves, std::uint64_t seed)
+{
+    detail::stacking_climber climber(buffers, goals, most, seed);
+    two_ended_stacking best = climber.stack(std::move(order));
+    if (best.worst <= 1) return best;
+    std::vector<buffer_id> pillar = climber.pillar(best);
+    for (; moves != 0 && best.worst > 1; --moves) {
+        std::size_t const n = best.order.size();
+        std::size_t from = climber.below(n), to = climber.below(n);
+        if (climber.below(5) != 0) {
+            buffer_id const moved = pillar[climber.below(pillar.size())];
+            for (from = 0; best.order[from] != moved;) ++from;
+        }
+        std::vector<buffer_id> turns = best.order;
+        buffer_id const moved = turns[from];
+        for (; from < to; ++from) turns[from] = turns[from + 1];
+        for (; from > to; --from) turns[from] = turns[from - 1];
+        turns[to] = moved;
+        two_ended_stacking next = climber.stack(std::move(turns));
+        if (next.worst > best.worst) continue;
+        best = std::move(next);
+        if (best.worst > 1) pillar = climber.pillar(best);
+    }
+    return best;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
+#define SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
+
+/// The parts of a memory map: kinds and colours, the profile, the panel of a pool. Included by
+/// reporting/svg.hpp.
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/detail/text.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/reporting/detail/svg_canvas.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+// --- svg kinds -------------------------------------------------------------------------------------------
+
+/// What kind of producer fills the memory? Each kind has a colour, the legend says which.
+///
+///     buffer   kind   size   life      byte-steps
+///       0      Conv    64    [0, 4)       256       A  Conv  80 %
+///       1      Relu    16    [1, 3)        32       B  Relu  20 %
+///       2      Relu    16    [3, 5)        32
+///
+/// A byte that is held for a step is a byte-step, the area of a rectangle in the picture: a kind's share of
+/// them says how much of the picture has its colour. More colours than a reader can keep apart tell nothing,
+/// so what is rare shares a grey.
+
+namespace sublet::detail {
+
+/// The kinds of some buffers, the one with most byte-steps first.
+struct buffer_kinds {
+    struct kind {
+        std::size_t first, last, characters; ///< of its name, in `text`
+        std::uint64_t byte_steps;
+    };
+    std::vector<char> text;
+    std::vector<kind> kinds;
+    std::vector<std::uint32_t> kind_of; ///< by buffer
+    std::uint64_t byte_steps = 0;       ///< of all
+
+    std::string_view name_of(std::size_t k) const
+    {
+        return {text.data() + kinds[k].first, kinds[k].last - kinds[k].first};
+    }
+};
+
+/// Ask for the kind of each buffer's root and rank the kinds.
+///
+/// Ensures:    the names are printable (see names.hpp), and kinds whose names print alike are one. Those of
+///             equally many byte-steps stand in the order of their first buffers. Should the byte-steps
+///             exceed 64 bits, then sizes are counted in the smallest power of two with which they do not.
+/// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once for each.
+/// Throws:     whatever `kind_of` throws; std::bad_alloc.
+template <name_function Kinds>
+[[nodiscard]] buffer_kinds kinds_of(std::vector<placed_buffer const*> const& buffers, Kinds& kind_of)
+{
+    buffer_kinds result;
+    result.kind_of.resize(buffers.size());
+    std::vector<buffer_kinds::kind> asked; // by buffer
+    std::vector<std::uint32_t> by_name, first_of;
+    std::vector<char> name;
+    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+        read_name(name, kind_of, buffers[i]->root);
+        std::size_t const characters = keep_printable(name), first = result.text.size();
+        for (char c : name) result.text.push_back(c);
+        asked.push_back({first, result.text.size(), characters, 0});
+        by_name.push_back(i);
+    }
+    auto const name_at = [&](std::uint32_t i) {
+        return std::string_view(result.text.data() + asked[i].first, asked[i].last - asked[i].first);
+    };
+    sort_by(by_name, [&](std::uint32_t a, std::uint32_t b) {
+        int const order = name_at(a).compare(name_at(b));
+        return order != 0 ? order < 0 : a < b;
+    });
+    for (std::uint32_t i : by_name) {
+        if (first_of.empty() || name_at(first_of.back()) != name_at(i)) first_of.push_back(i);
+        result.kind_of[i] = first_of.back();
+    }
+
+    auto const counted = [&](unsigned shift) {
+        result.byte_steps = 0;
+        for (std::uint32_t i : first_of) asked[i].byte_steps = 0;
+        for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+            std::uint64_t const size = buffers[i]->size >> shift, life = length(buffers[i]->life);
+            if (life != 0 && size > (~std::uint64_t{0} - result.byte_steps) / life) return false;
+            result.byte_steps += size * life;
+            asked[result.kind_of[i]].byte_steps += size * life;
+        }
+        return true;
+    };
+    for (unsigned shift = 0; !counted(shift);) ++shift;
+
+    std::vector<keyed> ranked;
+    for (std::uint32_t i : first_of) ranked.push_back({falling(asked[i].byte_steps), i, i});
+    sort_keyed(ranked);
+    std::vector<std::uint32_t>& rank = by_name; // by first buffer
+    for (keyed const& k : ranked) {
+        rank[k.who] = static_cast<std::uint32_t>(result.kinds.size());
+        result.kinds.push_back(asked[k.who]);
+    }
+    for (std::uint32_t& k : result.kind_of) k = rank[k];
+    return result;
+}
+
+/// How many kinds have a colour of their own; the others stand together at the end.
+inline constexpr std::size_t svg_colors = 11;
+
+/// The kinds in rows and columns below the plots.
+struct svg_legend {
+    static constexpr std::uint64_t row = 1800, swatch = 1600, head = 2200, longest = 24; // letters of a kind
+    std::size_t entries;
+    std::uint64_t columns, cell; // cell: from one entry to the next
+    std::uint64_t height() const
+    {
+        return entries == 0 ? 0 : head + (entries + columns - 1) / columns * row + 600;
+    }
+};
+
+svg_legend legend_of(buffer_kinds const& all, std::uint64_t width);
+
+template <class Stream>
+void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds const& all, std::uint64_t top)
+{
+    using px = hundredths;
+    if (legend.entries == 0) return;
+    std::uint64_t rest = all.byte_steps;
+    canvas.text("b", canvas.left, top + 600) << "kind and its share of bytes × positions</text>\n";
+    for (std::size_t k = 0; k != legend.entries; ++k) {
+        std::uint64_t const x = canvas.left + k % legend.columns * legend.cell;
+        std::uint64_t const y = top + legend.head + k / legend.columns * legend.row;
+        bool const own = k != svg_colors;
+        canvas.out << "<path class=\"" << static_cast<char>(own ? 'A' + k : 'O') << "\" d=\"M" << px{x} << ' '
+                   << px{y} << "h10v10h-10z\"/>";
+        canvas.text("k", x + legend.swatch, y + 900);
+        if (!own) {
+            std::size_t const others = all.kinds.size() - svg_colors;
+            canvas.out << others << (others == 1 ? " other kind" : " other kinds");
+        } else if (all.kinds[k].characters > legend.longest) {
+            write_escaped(canvas.out, all.name_of(k), 0, legend.longest - 1);
+            canvas.out << "…";
+        } else {
+            if (all.kinds[k].characters == 0) canvas.out << "unnamed";
+            write_escaped(canvas.out, all.name_of(k));
+        }
+        std::uint64_t const steps = own ? all.kinds[k].byte_steps : rest;
+        rest -= steps;
+        std::uint64_t const whole = larger<std::uint64_t>(all.byte_steps, 1);
+        std::uint64_t const tenths = (portion(2000, steps, whole) + 1) / 2; // rounded, of a percent
+        canvas.out << " <tspan class=\"b\">" << (tenths == 0 && steps != 0 ? "&lt;" : "")
+                   << px{larger<std::uint64_t>(10 * tenths, steps == 0 ? 0 : 10)} << " %</tspan></text>\n";
+    }
+}
+
+// --- svg profile -----------------------------------------------------------------------------------------
+
+/// How many bytes are alive at each position, as a curve below the memory map.
+///
+///     arena ──────────────────────      a plan's address space
+///     peak  ╌╌╌┌─┐╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌      the most that is alive at once
+///            ┌─┘▒│  ┌────┐
+///           ┌┘▒▒▒└──┘▒▒▒▒└─┐            everything between curve and arena is room that nobody uses
+///           ┴──────────────┴─────
+///
+/// A level is noted where it changes and nowhere else, so a profile is no longer than two notes a buffer,
+/// however long the time. A picture has fewer columns of pixels than a large program has changes: a column
+/// then shows the highest of its levels, and the peak is never lost.
+
+
+/// From this position on to that of the next level so many bytes are alive.
+struct live_level {
+    step_id position;
+    byte_count bytes;
+    friend bool operator==(live_level const&, live_level const&) = default;
+};
+
+struct live_profile {
+    std::vector<live_level> levels; ///< neighbours differ; the last is of 0 bytes
+    byte_count peak = 0;
+    step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
+};
+
+/// The live bytes of these buffers over time.
+///
+/// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
+/// Complexity: O(n log n) time, O(n) memory, n = buffers.
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
+[[nodiscard]] live_profile profile_of(std::vector<placed_buffer const*> const& buffers);
+
+/// The profile in `columns` columns: each has the highest level of the positions that begin in it. The
+/// "positions" of the result are columns.
+///
+/// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
+/// Ensures:    the most bytes are those of the profile. Neighbours differ; at most 1 + `columns` levels.
+/// Complexity: O(levels + columns).
+[[nodiscard]] std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
+                                                        std::uint32_t columns, step_id positions);
+
+/// The curve, filled down to the ground of its plot.
+template <class Stream>
+void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<live_level> const& levels)
+{
+    using px = hundredths;
+    auto const columns = static_cast<std::uint32_t>(canvas.width / 100);
+    bool const merged = levels.size() > columns;
+    std::vector<live_level> const few =
+        merged ? highest_by_column(levels, columns, canvas.positions) : levels;
+    if (few.empty()) return;
+    canvas.out << "<path class=\"live\" d=\"";
+    std::uint64_t drawn = plot.bottom();
+    for (live_level const& level : few) {
+        std::uint64_t const y = plot.y_of(level.bytes);
+        if (y == drawn) continue; // a change of bytes, but of no pixel
+        std::uint64_t const x =
+            merged ? canvas.left + 100 * std::uint64_t{level.position} : canvas.x_of(level.position);
+        if (drawn == plot.bottom()) canvas.out << 'M' << px{x} << ' ' << px{drawn};
+        else canvas.out << 'H' << px{x};
+        canvas.out << 'V' << px{drawn = y};
+    }
+    canvas.out << "\"/>\n";
+}
+
+// --- svg map ---------------------------------------------------------------------------------------------
+
+/// The panel of one pool: its memory map, and its profile below.
+///
+///     12 buffers in 9.19 MiB, equal to the lower bound
+///             ▼ peak 9.19 MiB at 13
+///     ┌───────┆──┬──────────┐ arena
+///     │ conv1 ┆  │   relu   │ lower bound      where everybody lies: a rectangle is a life by its addresses
+///     └───────┆──┴──────────┘
+///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       how much of it is needed: svg_profile.hpp
+///     0          10         20
+///
+/// What is too small for a name says it when pointed at.
+
+
+/// The buffers of one pool, and what is said about them.
+struct svg_panel {
+    std::size_t first = 0, last = 0; // of the buffers drawn
+    pool_id pool = 0;
+    byte_count arena = 0;
+    byte_count ceiling = 0; // the highest address of the picture; above the arena in unsound plans only
+    live_profile live = {};
+};
+
+/// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
+std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
+                          std::size_t last);
+
+svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
+                   std::size_t first);
+
+/// Writes the panels, each where the plots say.
+template <class Stream, class Names>
+struct svg_painter {
+    static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;
+    using px = hundredths;
+
+    svg_canvas<Stream>& canvas;
+    Names& name_of;
+    buffer_kinds const& kinds;
+    std::vector<placed_buffer const*> const& drawn;
+    plain_text<Stream>& out = canvas.out;
+    std::vector<char> name = {};
+
+    void paint(svg_panel const& panel, bool one_of_many, svg_plot const& map, svg_plot const& profile)
+    {
+        std::uint64_t const bottom = profile.height == 0 ? map.bottom() : profile.bottom();
+        paint_heading(panel, one_of_many, map.top - 3500);
+        canvas.frame(map);
+        if (profile.height != 0) {
+            canvas.frame(profile);
+            draw_profile(canvas, profile, panel.live.levels);
+            canvas.level("arena", profile.y_of(panel.arena), canvas.end());
+            if (panel.live.peak != 0) canvas.level("peak", profile.y_of(panel.live.peak), canvas.end());
+            canvas.text("b", canvas.end() + 800, profile.top + profile.height / 2 + 400)
+                << "live bytes</text>\n";
+        }
+        canvas.time_axis(bottom);
+        out << "<g>\n";
+        for (std::size_t i = panel.first, number = i; i != panel.last; ++i) {
+            if (i != panel.first && drawn[i]->root != drawn[i - 1]->root) ++number;
+            paint_buffer(i, number, map, mark_of(panel));
+        }
+        out << "</g>\n";
+        paint_limits(panel, map, bottom);
+    }
+
+private:
+    /// Where the peak is marked; at the left edge, and so in nobody's way, if there is none.
+    std::uint64_t mark_of(svg_panel const& panel) const
+    {
+        step_id const at = panel.live.peak_position;
+        return panel.live.peak == 0 ? canvas.left : (canvas.x_of(at) + canvas.x_of(at + 1)) / 2;
+    }
+
+    void paint_heading(svg_panel const& panel, bool one_of_many, std::uint64_t y)
+    {
+        std::size_t const buffers = count_buffers(drawn, panel.first, panel.last);
+        byte_count const arena = panel.arena, peak = panel.live.peak;
+        out << "<text x=\"" << px{canvas.left} << "\" y=\"" << px{y} << "\">";
+        if (one_of_many) out << "pool " << panel.pool << ": ";
+        out << buffers << (buffers == 1 ? " buffer in " : " buffers in ");
+        write_bytes(out, arena);
+        if (arena == peak) out << ", equal to the lower bound";
+        if (peak != 0 && arena > peak && arena / peak < 1000) {
+            std::uint64_t const whole = 4'000'000;
+            std::uint64_t const unused = portion(whole, arena - peak, arena);
+            out << ", " << px{(10'000 * unused + (whole - unused) / 2) / (whole - unused)}
+                << " % above the lower bound";
+        }
+        out << "</text>\n";
+    }
+
+    void paint_buffer(std::size_t i, std::size_t number, svg_plot const& map, std::uint64_t mark)
+    {
+        // What is too small to see still has to be there to be pointed at in an enlargement.
+        placed_buffer const& b = *drawn[i];
+        byte_count const end = sum_fits(b.offset, b.size) ? b.offset + b.size : map.ceiling;
+        std::uint64_t const x = canvas.x_of(b.life.first), y = map.y_of(end);
+        std::uint64_t const w =
+            larger<std::uint64_t>(is_empty(b.life) ? 0 : canvas.x_of(b.life.last) - x, 25);
+        std::uint64_t const h = larger<std::uint64_t>(map.y_of(b.offset) - y, 25);
+        read_name(name, name_of, b.root);
+        std::size_t const characters = keep_printable(name);
+        std::string_view const text(name.data(), name.size());
+
+        bool const kindless = kinds.kinds.empty();
+        std::size_t const color = kindless ? number % svg_colors : kinds.kind_of[i];
+        out << "<rect class=\"" << (color < svg_colors ? static_cast<char>('A' + color) : 'O');
+        std::uint64_t const thinner = smaller(w, h);
+        if (thinner >= 100) out << (thinner >= 300 ? " s" : " t");
+        out << "\" x=\"" << px{x} << "\" y=\"" << px{y} << "\" width=\"" << px{w} << "\" height=\"" << px{h}
+            << "\"><title>";
+        write_escaped(out, text);
+        if (!kindless && kinds.kinds[kinds.kind_of[i]].characters != 0) {
+            out << " (";
+            write_escaped(out, kinds.name_of(kinds.kind_of[i]));
+            out << ')';
+        }
+        out << ": positions [" << b.life.first << ", " << b.life.last << "), " << b.size << " bytes at "
+            << b.offset << "</title></rect>\n";
+
+        // The name stands at the wider side of the peak's line, if that goes through.
+        std::uint64_t from = x, to = x + w;
+        if (from < mark && mark < to) (mark - from < to - mark ? from : to) = mark;
+        std::uint64_t const wide = to - from;
+        std::uint64_t const across = h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_letter;
+        std::uint64_t const upwards = wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_letter;
+        bool const turned = across < characters && h > wide;
+        std::uint64_t const room = turned ? upwards : across;
+        if (characters == 0 || (room < characters && room < 8)) return;
+        std::uint64_t const center = from + wide / 2, middle = y + h / 2;
+        out << "<text class=\"n\" x=\"" << px{center} << "\" y=\"" << px{middle + 400};
+        if (turned) out << "\" transform=\"rotate(-90 " << px{center} << ' ' << px{middle} << ')';
+        out << "\">";
+        // The end of a long name tells more than its beginning: the layers of a network share prefixes.
+        if (room < characters) out << "…";
+        write_escaped(out, text, room < characters ? characters + 1 - static_cast<std::size_t>(room) : 0);
+        out << "</text>\n";
+    }
+
+    void paint_limits(svg_panel const& panel, svg_plot const& map, std::uint64_t bottom)
+    {
+        byte_count const arena = panel.arena, peak = panel.live.peak;
+        paint_limit("arena", "a", "arena", arena, map, arena >= peak);
+        if (peak == 0) return;
+        paint_limit("peak", "p", "lower bound", peak, map, arena < peak);
+
+        std::uint64_t const at = mark_of(panel);
+        out << "<path class=\"peak\" d=\"M" << px{at} << ' ' << px{map.top - 400} << 'V' << px{bottom}
+            << "\"/><path class=\"mark\" d=\"M" << px{at} << ' ' << px{map.top - 200} << "l-4.5 -7h9z\"/>";
+        // A label that would leave the plot at one side is held at the mark by that side.
+        char const* const held = at < canvas.left + 9000 ? "h b" : at + 9000 > canvas.end() ? "h e" : "h m";
+        canvas.text(held, at, map.top - 1400) << "peak ";
+        write_bytes(out, peak);
+        out << " at " << panel.live.peak_position << "</text>\n";
+    }
+
+    void paint_limit(char const* line, char const* text, char const* label, byte_count bytes,
+                     svg_plot const& map, bool upper)
+    {
+        // The upper label stands on its line and the lower one hangs: they never meet, and keep off the axis.
+        std::uint64_t const y = map.y_of(bytes), x = canvas.end() + 800;
+        std::uint64_t const above_y = smaller(y - 1700, map.bottom() - 4000);
+        std::uint64_t const below_y = smaller(y + 1100, map.bottom() - 1300);
+        std::uint64_t const first = upper ? above_y : below_y;
+        canvas.level(line, y, canvas.end() + 600);
+        canvas.text(text, x, first) << label << "</text>";
+        canvas.text(text, x, first + 1300);
+        write_bytes(out, bytes);
+        out << "</text>\n";
+    }
+};
+
+} // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/reporting/impl/svg_map.ipp>
+#endif
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_REWRITING_IMPL_HAPPENS_BEFORE_IPP
+#define SUBLET_REWRITING_IMPL_HAPPENS_BEFORE_IPP
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/rewriting/detail/happens_before.hpp>
+#include <sublet/units.hpp>
+
+#include <bit>
+#include <utility>
+
+// --- ancestor walk ---------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL ancestor_walk::ancestor_walk(csr_rows before)
+    : before_(std::move(before)), is_before_(before_.rows() / 64 + 1)
+{
+}
+
+SUBLET_DECL std::uint64_t ancestor_walk::ancestors(step_id b)
+{
+    walk(b, 0);
+    std::uint64_t count = 0;
+    for (std::size_t w = 0; w <= b / 64; ++w) count += static_cast<unsigned>(std::popcount(is_before_[w]));
+    return count;
+}
+
+SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
+{
+    auto mark_before = [this](step_id t) {
+        for (step_id p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
+    };
+    if (b != from_) {
+        for (std::uint64_t& bits : is_before_) bits = 0;
+        from_ = done_ = b;
+        mark_before(b);
+    }
+    while (done_ > floor + 1) { // of those from done_ on, all are done
+        step_id const w = (done_ - 1) / 64;
+        std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
+        if (left == 0) {
+            done_ = 64 * w;
+        } else {
+            done_ = 64 * w + static_cast<step_id>(std::bit_width(left)) - 1;
+            mark_before(done_);
+        }
+    }
+}
+
+// --- column closure --------------------------------------------------------------------------------------
+
+
+SUBLET_DECL column_closure::column_closure(csr_rows before)
+    : before_(std::move(before)), rows_(before_.rows()), has_row_(before_.rows() / 64 + 1)
+{
+}
+
+SUBLET_DECL void column_closure::load(std::size_t block)
+{
+    auto const first = static_cast<step_id>(block * width);
+    auto const last = static_cast<step_id>(smaller(positions(), (block + 1) * width));
+    for (std::uint64_t& bits : has_row_) bits = 0;
+    loaded_ = block;
+    for (step_id t = last; t-- != first;) {
+        row with_itself = has_row(t) ? rows_[t] : row{};
+        with_itself.bits[(t - first) / 64] |= std::uint64_t{1} << t % 64;
+        hand_down(t, with_itself);
+    }
+    for (std::size_t w = first / 64; w-- != 0;)
+        for (std::uint64_t left = has_row_[w]; left != 0;) {
+            auto const highest = static_cast<unsigned>(std::bit_width(left)) - 1;
+            auto const t = static_cast<step_id>(64 * w + highest);
+            hand_down(t, rows_[t]);
+            left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower ones may have got a row
+        }
+}
+
+SUBLET_DECL bool column_closure::before(step_id a, step_id b)
+{
+    if (b / width != loaded_) load(std::size_t{b / width});
+    return has_row(a) && (rows_[a].bits[b % width / 64] >> b % 64 & 1) != 0;
+}
+
+SUBLET_DECL step_id column_closure::next_after(std::span<step_id const> ends, step_id from) const
+{
+    step_id const first = from / width * width;
+    for (step_id end : ends)
+        if (!has_row(end)) return first + width;
+    std::uint64_t common = ~std::uint64_t{0} << from % 64;
+    for (step_id w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
+        for (step_id end : ends) common &= rows_[end].bits[w];
+        if (common != 0) return first + 64 * w + static_cast<step_id>(std::countr_zero(common));
+    }
+    return first + width;
+}
+
+SUBLET_DECL std::uint64_t column_closure::loaded_pairs() const
+{
+    std::uint64_t pairs = 0;
+    for (std::size_t w = 0; w != has_row_.size(); ++w)
+        for (std::uint64_t left = has_row_[w]; left != 0; left &= left - 1)
+            pairs += count(rows_[64 * w + static_cast<unsigned>(std::countr_zero(left))]);
+    return pairs;
+}
+
+SUBLET_DECL std::uint64_t column_closure::count(row const& of)
+{
+    constexpr std::uint64_t ones = ~std::uint64_t{0};
+    std::uint64_t sums = 0; // eight of them, of at most 64 each
+    for (std::uint64_t x : of.bits) {
+        x -= x >> 1 & ones / 3;
+        x = (x & ones / 5) + (x >> 2 & ones / 5);
+        sums += (x + (x >> 4)) & ones / 17;
+    }
+    return ((sums & ones / 257) + (sums >> 8 & ones / 257)) * (ones / 65535) >> 48;
+}
+
+SUBLET_DECL void column_closure::hand_down(step_id t, row const& from)
+{
+    for (step_id p : before_[t]) {
+        row& to = rows_[p];
+        std::uint64_t const bit = std::uint64_t{1} << p % 64;
+        if ((has_row_[p / 64] & bit) != 0) {
+            for (std::size_t i = 0; i != width / 64; ++i) to.bits[i] |= from.bits[i];
+        } else {
+            to = from;
+            has_row_[p / 64] |= bit;
+        }
+    }
+}
+
+// --- happens before --------------------------------------------------------------------------------------
+
+
+SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options const& options)
+    : means_(options.means), violation_(g.violation), position_of_(g.position_of)
+{
+    if (violation_) return;
+    start_of_.reserve(position_of_.size());
+    for (step_id s = 0; s != position_of_.size(); ++s) start_of_.push_back(g.start_of(s));
+    if (means_ == precedence_means::automatic || means_ == precedence_means::ranges) {
+        std::size_t const n = g.positions();
+        std::vector<step_id> all;
+        all.reserve(n + 1);
+        for (step_id p = 0; p <= n; ++p) all.push_back(p);
+        std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
+        unreached_.emplace(n, options.max_ranges == 0 ? most : options.max_ranges);
+        auto has_room = [&](auto const&...) {
+            return means_ == precedence_means::ranges || !unreached_->has_forgotten();
+        };
+        detail::find_unreached(g, all, *unreached_, true, has_room);
+        means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
+        if (means_ == precedence_means::columns) unreached_.reset();
+    }
+    if (means_ == precedence_means::columns) columns_.emplace(g.before);
+    if (means_ == precedence_means::search) walk_.emplace(g.before);
+}
+
+SUBLET_DECL bool precedence::before(step_id a, step_id b)
+{
+    if (columns_) return columns_->before(a, b);
+    if (walk_) return walk_->before(a, b);
+    auto const not_after = (*unreached_)[a];
+    std::size_t const at = first_that(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
+    return at == not_after.size() || b < not_after[at].first;
+}
+
+SUBLET_DECL std::vector<step_id> precedence::after_all(std::span<step_id const> ends,
+                                                       std::span<step_id const> positions)
+{
+    std::vector<step_id> found;
+    for (step_id p : positions) {
+        std::size_t i = 0;
+        while (i != ends.size() && ends[i] < p && before(ends[i], p)) ++i;
+        if (i == ends.size()) found.push_back(p);
+    }
+    return found;
+}
+
+SUBLET_DECL std::uint64_t precedence::ordered_pairs()
+{
+    std::uint64_t const n = positions();
+    std::uint64_t pairs = 0;
+    if (columns_)
+        for (std::size_t block = 0; block != columns_->blocks(); ++block) {
+            columns_->load(block);
+            pairs += columns_->loaded_pairs();
+        }
+    if (walk_)
+        for (step_id b = 0; b != n; ++b) pairs += walk_->ancestors(b);
+    if (unreached_) pairs = n * (n - 1) / 2 - count_unreached(false);
+    return pairs;
+}
+
+SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
+{
+    std::uint64_t count = 0;
+    for (std::size_t t = 0; t != unreached_->owners(); ++t) {
+        step_id const from = only_in_doubt ? unreached_->known_until(t) : 0;
+        for (live_range r : (*unreached_)[t]) count += length({larger(r.first, from), r.last});
+    }
+    return count;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
+#define SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
+
+/// Which buffer may follow which, and a largest matching of those. Included by sharing/chains.hpp and
+/// largest_first.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/detail/live_range_lists.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// --- takers ----------------------------------------------------------------------------------------------
+
+/// Who may take a buffer's bytes, as ranges of buffers in the order of their begins.
+///
+///     begin         -   0   1   1   2   4        a ends at 1, and what begins at 2 may come before that:
+///     buffer        i   a   b   c   d   e          a conflicts with [0, 2) and [2, 3)
+///     place         0   1   2   3   4   5          its takers are the places [5, 6)
+///
+/// A relation that is dense, for most later buffers may follow most earlier ones, but has few gaps: who walks
+/// over the ranges visits nobody in vain.
+
+namespace sublet {
+
+class takers {
+public:
+    /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
+    ///           outlive this.
+    takers(concurrent_lives const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
+
+    /// What is given comes before all that begins.
+    [[nodiscard]] static std::uint64_t begin_key(concurrent_lives const& lives, buffer_id b);
+
+    [[nodiscard]] std::size_t size() const { return members_.size(); }
+    [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
+
+    /// Calls `visit(live_range)` for the places of those that the buffer at `place` gives to, ascending.
+    ///
+    /// Complexity: O(ranges log size), and a test for each member in them that begins at several positions.
+    template <class Visit>
+    void for_each_range(std::size_t place, Visit visit) const
+    {
+        buffer_id const u = members_[place];
+        auto const end = static_cast<std::uint32_t>(size());
+        auto const never = conflicts_.of[u];
+        std::size_t r = 0;
+        if (lives_.begins[u].empty() && lives_.ends[u].empty()) visit_all({place_of(0), end}, u, visit);
+        else
+            for (; r != never.size(); ++r)
+                visit_all(
+                    {place_of(never[r].last), r + 1 != never.size() ? place_of(never[r + 1].first) : end}, u,
+                    visit);
+    }
+
+private:
+    /// The first that begins at the position or behind it.
+    [[nodiscard]] std::uint32_t place_of(step_id position) const;
+
+    /// Without those that begin elsewhere as well, where u forbids it.
+    template <class Visit>
+    void visit_all(live_range places, buffer_id u, Visit& visit) const
+    {
+        std::size_t k =
+            first_that(several_.size(), [&](std::size_t i) { return several_[i] >= places.first; });
+        for (; k != several_.size() && several_[k] < places.last; ++k) {
+            if (gives_to(conflicts_, lives_, u, members_[several_[k]])) continue;
+            if (places.first != several_[k]) visit(live_range{places.first, several_[k]});
+            places.first = several_[k] + 1;
+        }
+        if (places.first < places.last) visit(places);
+    }
+
+    concurrent_lives const& lives_;
+    conflict_ranges const& conflicts_;
+    std::vector<buffer_id> members_;
+    std::vector<step_id> begin_;         // by place
+    std::size_t given_ = 0;              // how many are
+    std::vector<std::uint32_t> several_; // places of those that begin at several positions
+};
+
+// --- range matching --------------------------------------------------------------------------------------
+
+/// As many pairs {row, column} as possible, no row and no column in two of them, where the columns that a row
+/// may take lie together in ranges.
+///
+///     column    0   1   2   3           row 0 takes 0; row 1 finds only 0 and makes row 0 move on to 1;
+///     row 0     [=======)               row 2 would have row 1 move on, but there is nowhere to go: of three
+///     row 1     [===)                   rows for the columns 0 and 1 one stays alone
+///     row 2     [===)
+///
+/// A search from all free rows at once takes each column out as soon as it is found, and who comes later
+/// skips it. So a search costs as much as there are ranges and columns, however many pairs the ranges stand
+/// for; the relations that storage is shared by are dense, and their ranges few.
+///
+/// With the pairs comes the proof that there cannot be more: every pair that is allowed has its column among
+/// those that the last search has reached, or its row among those that it has not, and the pairs found have
+/// exactly one of either kind each.
+///
+/// Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM J.
+/// Comput. 1973; the proof is König's, "Graphok és matrixok", Mat. Fiz. Lapok 1931.
+
+
+struct range_matching {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    std::vector<std::uint32_t> column_of;      ///< by row, or `none`
+    std::vector<std::uint32_t> row_of;         ///< by column, or `none`
+    std::vector<unsigned char> column_reached; ///< by column: by the last search, from the rows without one
+    std::size_t pairs = 0;
+
+    /// Whether the last search has reached a row: those without a column, and those of the columns reached.
+    [[nodiscard]] bool is_row_reached(std::size_t row) const
+    {
+        return column_of[row] == none || column_reached[column_of[row]] != 0;
+    }
+};
+
+namespace detail {
+
+/// Numbers from 0, some of which have been taken out.
+class numbers_left {
+public:
+    void reset(std::size_t count);
+    /// The lowest from `at` on that is left, or the count.
+    std::uint32_t from(std::uint32_t at);
+    void take(std::uint32_t at) { next_[at] = at + 1; }
+    [[nodiscard]] bool is_left(std::size_t at) const { return next_[at] == at; }
+
+private:
+    std::vector<std::uint32_t> next_; // leads, in a few leaps, to the next that is left
+};
+
+} // namespace detail
+
+/// A maximum matching of rows and columns; row r may take the columns that `rows[r]` holds.
+///
+/// Requires:   no range goes beyond `columns`.
+/// Ensures:    `pairs` is as large as possible. Equal input, equal pairs.
+/// Complexity: O(sqrt(pairs)) searches, each of O((rows + ranges) log columns + columns) time; O(rows +
+///             columns) memory. No recursion.
+[[nodiscard]] range_matching match_ranges(live_range_lists const& rows, std::size_t columns);
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/range_matching.ipp>
+#endif
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IMPL_CHAINS_IPP
+#define SUBLET_SHARING_IMPL_CHAINS_IPP
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/detail/range_matching.hpp>
+#include <sublet/sharing/detail/staircases.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// --- fewest slots ----------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL bool chain_cover::is_fewest() const { return antichain.size() == plan.slots; }
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL live_range_lists ranges_of(takers const& members)
+{
+    std::vector<std::uint32_t> first{0};
+    std::vector<live_range> ranges;
+    first.reserve(members.size() + 1);
+    for (std::size_t i = 0; i != members.size(); ++i) {
+        members.for_each_range(i, [&](live_range r) { ranges.push_back(r); });
+        SUBLET_EXPECTS(ranges.size() < no_buffer, "sublet: more ranges than 32-bit ids");
+        first.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    return {interval_method::automatic, static_cast<step_id>(members.size()), std::move(first),
+            std::move(ranges)};
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                     fewest_slots_options const& options)
+{
+    std::size_t const buffers = lives.buffers();
+    auto const bytes = options.bytes.tabulate(buffers);
+    auto const pool_of = options.pool.tabulate(buffers);
+    auto const eligible = options.eligible.tabulate(buffers);
+
+    chain_cover cover;
+    cover.plan.slot_of.assign(buffers, no_slot);
+    std::vector<keyed> order; // by pool, then by begin
+    std::vector<unsigned char> is_in_antichain(buffers);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
+    }
+    sort_keyed(order);
+    std::vector<buffer_id> mine;
+    for (std::size_t k = 0; k != order.size(); ++k) {
+        mine.push_back(order[k].who);
+        if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
+        takers const members(lives, conflicts, std::exchange(mine, {}));
+        range_matching const matched = match_ranges(detail::ranges_of(members), members.size());
+        for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
+            std::uint32_t const giver = matched.row_of[i];
+            cover.plan.slot_of[members[i]] =
+                giver == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
+            is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
+        }
+    }
+    for (buffer_id b = 0; b != buffers; ++b) {
+        if (bytes[b] != 0 && !eligible[b]) {
+            cover.plan.slot_of[b] = cover.plan.slots++;
+            is_in_antichain[b] = 1;
+        }
+        if (is_in_antichain[b] && conflicts.undecided == 0) cover.antichain.push_back(b);
+    }
+    return cover;
+}
+
+SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                        fewest_slots_options options)
+{
+    if (conflicts.undecided != 0) return 0;
+    auto const bytes = options.bytes.tabulate(lives.buffers());
+    std::vector<keyed> sizes;
+    for (buffer_id b = 0; b != lives.buffers(); ++b)
+        if (bytes[b] != 0) sizes.push_back({bytes[b], 0, b});
+    sort_keyed(sizes);
+    byte_count sum = 0, below = 0;
+    for (keyed const& k : sizes) {
+        if (k.key == below) continue;
+        options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
+        slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
+        sum = checked_add(sum, checked_multiply(slots, k.key - below));
+        below = k.key;
+    }
+    return sum;
+}
+
+} // namespace sublet
+
+// --- assign exact ----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::optional<fixed_clash>
+find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of, std::vector<slot_id> const& fixed)
+{
+    for (value_id v = 0; v != fixed.size(); ++v)
+        for (value_id w = v + 1; w != fixed.size() && fixed[v] != no_slot; ++w)
+            if (fixed[v] == fixed[w] && (interferes.test(v, w) || pool_of[v] != pool_of[w]))
+                return fixed_clash{.value = v, .other = w, .slot = fixed[v]};
+    return std::nullopt;
+}
+
+/// Cliques of parts of which everyone interferes with everyone: one of each part make a clique of all.
+class joined_cliques {
+public:
+    /// Row i of `found`: i + 1 of `members`, the last the first to close such a clique.
+    template <class Members>
+    void add(Members const& members, csr_rows const& found)
+    {
+        auto const part = static_cast<std::uint32_t>(last_.size());
+        first_.push_back(static_cast<std::uint32_t>(rows_.rows()));
+        for (std::size_t c = 0; c != found.rows(); ++c) {
+            for (value_id i : found[c]) rows_.append(members[i]);
+            closed_.push_back({members[found[c].back()], 0, part});
+            rows_.close_row();
+        }
+        last_.push_back(static_cast<std::uint32_t>(rows_.rows()));
+    }
+
+    /// The ranks that close a clique of one more member each.
+    std::vector<keyed> const& closed()
+    {
+        sort_keyed(closed_);
+        return closed_;
+    }
+
+    /// Cliques, the largest first, that have them all: of each a later one is no part.
+    template <class Append>
+    void for_each(std::size_t count, Append append)
+    {
+        std::vector<value_id> shown;
+        for (std::size_t size = closed_.size(); size != 0; --size) {
+            keyed const& closing = closed_[size - 1];
+            if (shown.empty() || shown[size - 1] != closing.key) {
+                bit_rows clique(1, count);
+                for (std::size_t part = 0; part != first_.size(); ++part)
+                    if (first_[part] != last_[part])
+                        for (value_id r : rows_[last_[part] - 1]) clique.set(0, r);
+                shown.clear();
+                for (value_id r = 0; r != count; ++r)
+                    if (clique.test(0, r)) shown.push_back(r);
+                append(shown);
+            }
+            --last_[closing.who];
+        }
+    }
+
+private:
+    csr_rows rows_;
+    std::vector<std::uint32_t> first_, last_; // by part, in rows_
+    std::vector<keyed> closed_;               // {rank, 0, part}
+};
+
+SUBLET_DECL void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
+                            std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
+                            std::vector<pool_id> const& pool_of, exact_assignment& result)
+{
+    std::vector<slot_id> name(slot_of.size(), no_slot), is_taken; // is_taken by name
+    for (std::size_t r = 0; r != slot_of.size(); ++r) {
+        slot_id const given = fixed[by_rank[r].who];
+        if (given == no_slot) continue;
+        name[slot_of[r]] = given;
+        if (is_taken.size() <= given) is_taken.resize(given + std::size_t{1});
+        is_taken[given] = 1;
+    }
+    slot_id next = 0;
+    for (std::size_t r = 0; r != slot_of.size(); ++r) {
+        slot_id& mine = name[slot_of[r]];
+        if (mine == no_slot) {
+            while (next < is_taken.size() && is_taken[next] != 0) ++next;
+            mine = next++;
+        }
+        value_id const v = by_rank[r].who;
+        result.slot_of[v] = mine;
+        if (result.slots <= mine) {
+            result.slots = mine + 1;
+            result.slot_bytes.resize(result.slots, 0);
+            result.slot_pool.resize(result.slots, 0);
+        }
+        if (result.slot_bytes[mine] != 0) continue;
+        result.slot_bytes[mine] = bytes[v];
+        result.slot_pool[mine] = pool_of[v];
+        result.total_bytes += bytes[v];
+    }
+}
+
+SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
+                                              exact_options const& options)
+{
+    auto const bytes = options.bytes.tabulate(values);
+    auto const pool_of = options.pool.tabulate(values);
+    auto fixed = options.fixed.tabulate(values);
+    std::vector<keyed> by_rank;
+    byte_count sum = 0;
+    for (value_id v = 0; v != values; ++v) {
+        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
+        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: a pool id is out of range");
+        if (bytes[v] == 0) fixed[v] = no_slot;
+        else by_rank.push_back({falling(bytes[v]), falling(interferes.count(v)), v});
+        sum = checked_add(sum, bytes[v]);
+    }
+    sort_keyed(by_rank);
+    exact_assignment result;
+    result.slot_of.assign(values, no_slot);
+    result.clash = find_clash(interferes, pool_of, fixed);
+    if (result.clash) return result;
+
+    // From here on a value is its rank.
+    auto const count = static_cast<value_id>(by_rank.size());
+    hosted_values hosted(count);
+    std::vector<keyed> by_slot;
+    for (value_id r = 0; r != count; ++r) {
+        value_id const v = by_rank[r].who;
+        for (value_id q = 0; q != r; ++q) {
+            value_id const u = by_rank[q].who;
+            bool const is_apart = fixed[u] != fixed[v] && fixed[u] != no_slot && fixed[v] != no_slot;
+            if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) hosted.connect(q, r);
+        }
+        if (fixed[v] != no_slot) by_slot.push_back({fixed[v], 0, r});
+    }
+    sort_keyed(by_slot);
+    for (std::size_t i = 1, host = 0; i < by_slot.size(); ++i)
+        if (by_slot[i].key != by_slot[host].key) host = i;
+        else hosted.join(by_slot[i].who, by_slot[host].who);
+    hosted.find_hosts();
+
+    csr_rows const parts = hosted.parts();
+    std::vector<keyed> in_turn; // the smallest first: what they do not need is for the others
+    for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
+    sort_keyed(in_turn);
+    std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
+    slot_id slots = 0;
+    joined_cliques cliques;
+    for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
+        auto const members = parts[in_turn[turn].who];
+        bit_rows mine(members.size(), members.size());
+        std::vector<byte_count> size;
+        for (std::size_t i = 0; i != members.size(); ++i) {
+            size.push_back(bytes[by_rank[members[i]].who]);
+            for (std::size_t k = 0; k != members.size(); ++k)
+                if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
+        }
+        staircase const found =
+            find_staircase(mine, size, (options.nodes - result.nodes) / (in_turn.size() - turn));
+        result.nodes += found.nodes;
+        result.lower_bound += found.lower_bound;
+        slot_id const before = slots;
+        for (std::size_t i = 0; i != members.size(); ++i) {
+            slot_of[members[i]] = before + found.slot_of[i];
+            slots = larger(slots, slot_of[members[i]] + 1);
+        }
+        cliques.add(members, found.proof.cliques);
+    }
+    hosted.settle(slot_of);
+    name_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
+    for (keyed const& k : cliques.closed())
+        result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].who];
+    cliques.for_each(count, [&](std::vector<value_id> const& clique) {
+        for (value_id r : clique) result.cliques.append(by_rank[r].who);
+        result.cliques.close_row();
+    });
+    return result;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options const& options)
+{
+    bit_rows interferes(g.rows(), g.rows());
+    for (std::size_t v = 0; v != g.rows(); ++v)
+        for (value_id w : g[v]) {
+            SUBLET_EXPECTS(w != v, "sublet: a value does not interfere with itself");
+            interferes.set(v, w);
+        }
+    for (std::size_t v = 0; v != g.rows(); ++v)
+        for (value_id w : g[v])
+            SUBLET_EXPECTS(interferes.test(w, v),
+                           "sublet: an interference graph has each edge in the rows of both its ends");
+    return detail::assign_by_matrix(interferes, g.rows(), options);
+}
+
+} // namespace sublet
+
+#endif

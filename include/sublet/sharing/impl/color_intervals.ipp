@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IMPL_COLOR_INTERVALS_IPP
+#define SUBLET_SHARING_IMPL_COLOR_INTERVALS_IPP
+
+#include <sublet/detail/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+
+namespace sublet {
+
+SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> const& buffers,
+                                                  symbolic_slot_options const& options)
+{
+    byte_count const most = options.max_batch;
+    SUBLET_EXPECTS(most >= 1, "sublet: the largest batch is at least 1");
+    auto is_smaller = [most](affine_bytes a, affine_bytes b) {
+        return a.at(most) != b.at(most) ? a.at(most) < b.at(most) : a.at(1) < b.at(1);
+    };
+    symbolic_slot_plan plan;
+    plan.slot_of.assign(buffers.size(), no_slot);
+    std::vector<step_id> free_from; // by slot
+    std::vector<keyed> births;
+    for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
+    sort_keyed(births);
+    for (keyed const& birth : births) {
+        symbolic_buffer const& tenant = buffers[birth.who];
+        slot_id fitting = no_slot, growing = no_slot;
+        for (slot_id s = 0; s != plan.slots; ++s) {
+            affine_bytes const room = plan.slot_bytes[s];
+            if (free_from[s] > tenant.life.first || plan.slot_pool[s] != tenant.pool) continue;
+            if (options.mixing == batch_mixing::apart && room.is_scaled() != tenant.size.is_scaled())
+                continue;
+            if (never_above(tenant.size, room, most)) {
+                if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;
+            } else if (options.grow && never_above(room, tenant.size, most)) {
+                if (growing == no_slot || is_smaller(plan.slot_bytes[growing], room)) growing = s;
+            }
+        }
+        slot_id slot = fitting != no_slot ? fitting : growing;
+        if (slot == no_slot) {
+            slot = plan.slots++;
+            plan.slot_bytes.push_back({});
+            plan.slot_pool.push_back(tenant.pool);
+            free_from.push_back(0);
+        }
+        plan.slot_of[birth.who] = slot;
+        plan.slot_bytes[slot] = least_above(plan.slot_bytes[slot], tenant.size, most);
+        free_from[slot] = tenant.life.last;
+    }
+    for (affine_bytes size : plan.slot_bytes) plan.total = checked_add(plan.total, size);
+    SUBLET_EXPECTS(plan.total.at(most) != no_size, "sublet: a sum of sizes exceeds 64 bits");
+    return plan;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IMPL_COLORING_IPP
+#define SUBLET_SHARING_IMPL_COLORING_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/sharing/detail/coloring.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// --- slot set --------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL void slot_set::insert(slot_id s)
+{
+    if (s / 64 >= words_.size()) words_.resize(s / 64 + std::size_t{1});
+    words_[s / 64] |= std::uint64_t{1} << s % 64;
+}
+
+SUBLET_DECL void slot_set::erase(slot_id s) { words_[s / 64] &= ~(std::uint64_t{1} << s % 64); }
+
+SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
+{
+    std::size_t w = from / 64;
+    if (w >= words_.size()) return from;
+    std::uint64_t free = ~words_[w] & ~std::uint64_t{0} << from % 64;
+    while (free == 0) {
+        if (++w == words_.size()) return static_cast<slot_id>(64 * w);
+        free = ~words_[w];
+    }
+    return static_cast<slot_id>(64 * w + static_cast<std::size_t>(std::countr_zero(free)));
+}
+
+// --- coloring orders -------------------------------------------------------------------------------------
+
+
+/// Vertices by a number that falls by one at a time: a list for each number, so nothing is sorted.
+class falling_queue {
+public:
+    /// Complexity: O(vertices + the largest number), and O(1) for every operation, amortised.
+    explicit falling_queue(std::vector<std::uint32_t> numbers)
+        : number_(std::move(numbers)), next_(number_.size()), previous_(number_.size())
+    {
+        for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
+        first_ = std::vector<value_id>(lowest_ + 1, no_value);
+        for (std::size_t v = number_.size(); v-- != 0;)
+            link(static_cast<value_id>(v)); // the lowest id in front
+    }
+
+    [[nodiscard]] bool contains(value_id v) const { return number_[v] != taken; }
+
+    struct entry {
+        value_id vertex;
+        std::uint32_t number;
+    };
+    /// Of those with the lowest number the one that fell last, else the lowest id.
+    [[nodiscard]] entry take_lowest()
+    {
+        while (first_[lowest_] == no_value) ++lowest_; // once for each number, and once more for each fall
+        entry const result{first_[lowest_], static_cast<std::uint32_t>(lowest_)};
+        unlink(result.vertex);
+        number_[result.vertex] = taken;
+        return result;
+    }
+    void lower(value_id v)
+    {
+        unlink(v);
+        --number_[v];
+        link(v);
+    }
+
+private:
+    static constexpr std::uint32_t taken = ~std::uint32_t{0};
+
+    void link(value_id v)
+    {
+        value_id& first = first_[number_[v]];
+        if (first != no_value) previous_[first] = v;
+        next_[v] = first;
+        previous_[v] = no_value;
+        first = v;
+        lowest_ = smaller<std::size_t>(lowest_, number_[v]);
+    }
+    void unlink(value_id v)
+    {
+        (previous_[v] == no_value ? first_[number_[v]] : next_[previous_[v]]) = next_[v];
+        if (next_[v] != no_value) previous_[next_[v]] = previous_[v];
+    }
+
+    std::vector<std::uint32_t> number_;
+    std::vector<value_id> next_, previous_; // in the list of its number
+    std::vector<value_id> first_;           // by number
+    std::size_t lowest_ = 0;                // no number is lower
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
+{
+    std::vector<std::uint32_t> degrees;
+    for (std::size_t v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
+    detail::falling_queue queue(std::move(degrees));
+    smallest_last_order result;
+    result.order.resize(g.rows());
+    for (std::size_t i = g.rows(); i-- != 0;) {
+        auto const [v, degree] = queue.take_lowest();
+        result.order[i] = v;
+        result.degeneracy = larger(result.degeneracy, degree);
+        for (value_id w : g[v])
+            if (queue.contains(w)) queue.lower(w);
+    }
+    return result;
+}
+
+SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
+{
+    std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
+    for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
+    detail::falling_queue queue(std::vector<std::uint32_t>(g.rows(), most));
+    std::vector<value_id> order;
+    order.reserve(g.rows());
+    while (order.size() != g.rows()) {
+        order.push_back(queue.take_lowest().vertex);
+        for (value_id w : g[order.back()])
+            if (queue.contains(w)) queue.lower(w);
+    }
+    return order;
+}
+
+// --- cliques ---------------------------------------------------------------------------------------------
+
+
+SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector<byte_count> const& bytes)
+{
+    std::vector<value_id> const order = largest_cardinality_first(interference);
+    std::vector<std::uint32_t> rank(order.size());
+    for (std::size_t i = 0; i != order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
+
+    // Who continues the clique of u, as a list: the marks of that clique are then set once for all of them.
+    std::vector<value_id> first_heir(order.size(), no_value), next_heir = first_heir;
+    csr_rows cliques;
+    std::vector<std::uint32_t> row_of(order.size()); // by vertex, in cliques
+    auto close = [&](value_id v) {
+        cliques.append(v);
+        row_of[v] = static_cast<std::uint32_t>(cliques.rows());
+        cliques.close_row();
+    };
+    for (value_id v : order) {
+        value_id last = no_value;
+        for (value_id w : interference[v])
+            if (rank[w] < rank[v] && (last == no_value || rank[last] < rank[w])) last = w;
+        if (last == no_value) {
+            if (bytes[v] != 0) close(v);
+        } else {
+            next_heir[v] = first_heir[last];
+            first_heir[last] = v;
+        }
+    }
+
+    clique_bound bound;
+    std::vector<byte_count> at_least, sizes; // at_least: by slot, the largest slot first
+    std::vector<value_id> marked_by(order.size(), no_value);
+    for (value_id u : order) {
+        if (bytes[u] == 0) continue;
+        auto const clique = [&] { return cliques[row_of[u]]; };
+        std::size_t const size = clique().size();
+        for (value_id w : clique()) marked_by[w] = u;
+        bool grows = false;
+        for (value_id v = first_heir[u]; v != no_value; v = next_heir[v]) {
+            for (value_id w : interference[v])
+                if (marked_by[w] == u) cliques.append(w);
+            close(v);
+            grows = grows || cliques[row_of[v]].size() > size;
+        }
+        if (grows) continue; // what it shows, the clique that it is part of shows too
+        sizes.clear();
+        for (value_id w : clique()) sizes.push_back(bytes[w]);
+        std::sort(sizes.begin(), sizes.end());
+        if (at_least.size() < size) at_least.resize(size, 0);
+        for (std::size_t i = 0; i != size; ++i) at_least[i] = larger(at_least[i], sizes[size - 1 - i]);
+        if (bound.clique.size() < size) bound.clique.assign(clique().begin(), clique().end());
+    }
+    std::sort(bound.clique.begin(), bound.clique.end());
+    for (byte_count slot : at_least) bound.bytes = checked_add(bound.bytes, slot);
+    return bound;
+}
+
+} // namespace sublet
+
+// --- dsatur ----------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// Which of the players has the largest key; a key changes at any time.
+class tournament {
+public:
+    /// Complexity: O(keys.size()), and O(log keys.size()) for a changed key, mostly less.
+    explicit tournament(std::vector<std::uint64_t> keys)
+        : key_(std::move(keys)), size_(std::bit_ceil(key_.size() + 1))
+    {
+        key_.resize(size_, 0);
+        winner_.resize(2 * size_);
+        for (std::size_t player = 0; player != size_; ++player)
+            winner_[size_ + player] = static_cast<std::uint32_t>(player);
+        for (std::size_t match = size_ - 1; match != 0; --match) winner_[match] = play(match);
+    }
+    [[nodiscard]] std::uint64_t operator[](std::uint32_t player) const { return key_[player]; }
+    /// Of equals the lowest.
+    [[nodiscard]] std::uint32_t winner() const { return winner_[1]; }
+
+    void change(std::uint32_t player, std::uint64_t key)
+    {
+        key_[player] = key;
+        for (std::size_t match = (size_ + player) / 2; match != 0; match /= 2) {
+            std::uint32_t const now = play(match);
+            if (now != player && now == winner_[match])
+                return; // out here before and now: no match above changes
+            winner_[match] = now;
+        }
+    }
+
+private:
+    std::uint32_t play(std::size_t match) const
+    {
+        std::uint32_t const a = winner_[2 * match], b = winner_[2 * match + 1];
+        return key_[a] < key_[b] ? b : a;
+    }
+
+    std::vector<std::uint64_t> key_;
+    std::size_t size_;
+    std::vector<std::uint32_t> winner_; // of match i, which plays in match i / 2; from size_ on the players
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::vector<slot_id>
+color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of)
+{
+    // Who waits has the key: saturation + 1, neighbours that wait. Who does not, has 0.
+    constexpr std::uint64_t one_slot = std::uint64_t{1} << 32;
+    std::vector<std::uint64_t> keys(g.rows(), 0);
+    for (value_id v : vertices) keys[v] = one_slot;
+    for (value_id v : vertices)
+        for (value_id w : g[v]) keys[w] += keys[w] != 0;
+    detail::tournament waiting(std::move(keys));
+
+    std::vector<std::size_t> first_word{0}; // by vertex
+    for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
+    std::vector<std::uint64_t> taken(first_word.back(), 0);
+    // A neighbour of v takes s: what that adds to v's key.
+    auto take = [&](slot_id s, value_id v) -> std::uint64_t {
+        if (s > g[v].size()) return 0;
+        std::uint64_t& word = taken[first_word[v] + s / 64];
+        std::uint64_t const before = word;
+        word |= std::uint64_t{1} << s % 64;
+        return word != before ? one_slot : 0;
+    };
+
+    for (value_id v : vertices) {
+        std::uint64_t key = waiting[v];
+        for (value_id w : g[v]) key += take(slot_of[w], v);
+        waiting.change(v, key);
+    }
+    for (value_id v = waiting.winner(); waiting[v] != 0; v = waiting.winner()) {
+        std::size_t word = first_word[v];
+        while (taken[word] == ~std::uint64_t{0}) ++word;
+        auto const bit = static_cast<std::size_t>(std::countr_one(taken[word]));
+        slot_of[v] = static_cast<slot_id>((word - first_word[v]) * 64 + bit);
+        waiting.change(v, 0);
+        for (value_id w : g[v])
+            if (waiting[w] != 0) waiting.change(w, waiting[w] - 1 + take(slot_of[v], w));
+    }
+    return slot_of;
+}
+
+} // namespace sublet
+
+#endif

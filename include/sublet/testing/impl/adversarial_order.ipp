@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TESTING_IMPL_ADVERSARIAL_ORDER_IPP
+#define SUBLET_TESTING_IMPL_ADVERSARIAL_ORDER_IPP
+
+#include <sublet/impl/config.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/testing/adversarial_order.hpp>
+#include <sublet/units.hpp>
+
+namespace sublet::detail {
+
+SUBLET_DECL void position_marks::add(step_id at, csr_rows const& next)
+{
+    if (has(at)) return;
+    is_marked_[at] = 1;
+    for (open_.push_back(at); !open_.empty();) {
+        step_id const now = open_.back();
+        open_.pop_back();
+        for (step_id other : next[now]) {
+            if (has(other)) continue;
+            is_marked_[other] = 1;
+            open_.push_back(other);
+        }
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::vector<step_id> adversarial_order(step_waits const& waits, std::vector<step_id> const& first,
+                                                   std::vector<step_id> const& last)
+{
+    std::size_t const positions = waits.before.rows();
+    auto expect_position = [&](step_id at) {
+        SUBLET_EXPECTS(at < positions, "sublet: an order is asked for around a position that does not exist");
+    };
+    std::vector<step_id> order;
+    std::vector<unsigned char> has_come(positions);
+    detail::position_marks early(waits), late(waits);
+    auto take_if = [&](auto is_due) {
+        for (step_id at = 0; at != positions; ++at) {
+            if (has_come[at] || !is_due(at)) continue;
+            has_come[at] = 1;
+            order.push_back(at);
+        }
+    };
+    for (step_id at : first) {
+        expect_position(at);
+        early.add_with_ancestors(at);
+        take_if([&](step_id one) { return early.has(one); });
+    }
+    for (step_id at : last) {
+        expect_position(at);
+        if (!has_come[at]) late.add_with_descendants(at);
+    }
+    take_if([&](step_id one) { return !late.has(one); });
+    take_if([](step_id) { return true; });
+    return order;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL bool adversary::is_needed_after(buffer_id b, step_id maker) const
+{
+    bool is_needed = has_role(its(b).role, value_role::output);
+    for (step_id at : touched_at_[b]) is_needed = is_needed || at != maker;
+    return is_needed;
+}
+
+SUBLET_DECL std::vector<step_id> adversary::order_for(buffer_id a, buffer_id b) const
+{
+    step_id const maker = is_given(its(a).role) ? no_step : tape_.first_write[a];
+    step_id const writer = tape_.first_write[b];
+    position_marks before(order_.waits);
+    before.add_with_ancestors(writer);
+    bool is_needed_late = has_role(its(a).role, value_role::output);
+    for (step_id at : touched_at_[a]) is_needed_late = is_needed_late || (at != maker && !before.has(at));
+    bool const is_maker_late = !is_needed_late && maker != no_step && !before.has(maker);
+    std::vector<step_id> first{writer};
+    if (maker != no_step) first.insert(is_maker_late ? first.end() : first.begin(), maker);
+    auto const late = touched_at_[is_maker_late ? b : a];
+    return adversarial_order(order_.waits, first, {late.begin(), late.end()});
+}
+
+} // namespace sublet::detail
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TESTING_RECORDING_DEVICE_HPP
+#define SUBLET_TESTING_RECORDING_DEVICE_HPP
+
+/// A device that writes down what it is asked for and passes it on.
+///
+///     cuda_device inner;                        executor ──► recording_device ──► inner
+///     recording_device device(inner);                               │
+///     stream_executor run(device, ...);                             └─► commands as data
+///     run.run();                                if (auto f = device.check()) std::cout << *f;
+///
+/// Whatever the order was in which the inner device carried them out: what is written down says whether all
+/// others would have come to the same. Bytes that were allocated elsewhere are looked at as well, as one
+/// block that is always there.
+
+#include <sublet/checking/check_streams.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// Handles are those of the inner device, so kernels for that can be launched. A command that the inner
+/// device refuses is not written down.
+///
+/// Requires: the inner device outlives this one, and is asked for nothing else meanwhile.
+template <stream_device Inner>
+class recording_device {
+public:
+    using stream_type = typename Inner::stream_type;
+    using event_type = typename Inner::event_type;
+
+    explicit recording_device(Inner& inner) : inner_(&inner) { forget(); }
+
+    // --- what was written down ----------------------------------------------------------------------------
+
+    [[nodiscard]] stream_commands const& commands() const noexcept { return list_; }
+    /// The first fault among them, or none. `is_whole`: what was allocated has to have been given back.
+    [[nodiscard]] std::optional<stream_fault> check(bool is_whole = false) const
+    {
+        return check_streams(list_, is_whole);
+    }
+    /// Begin again: what is there is given, and all that was queued counts as done.
+    void forget()
+    {
+        list_ = {};
+        list_.streams = streams_.size();
+        list_.blocks.push_back({.bytes = no_size, .is_given = true}); // what others allocated
+        std::erase_if(blocks_, [](block const& b) { return b.is_released; });
+        for (block& b : blocks_) {
+            b.number = static_cast<std::uint32_t>(list_.blocks.size());
+            list_.blocks.push_back({.bytes = b.bytes, .is_given = true});
+        }
+        for (event const& its : events_)
+            if (its.is_recorded) list_.acts.push_back({stream_act::record, 0, its.number});
+    }
+
+    // --- a stream_device ----------------------------------------------------------------------------------
+
+    [[nodiscard]] bool is_lost() const { return inner_->is_lost(); }
+
+    [[nodiscard]] stream_type make_stream()
+    {
+        streams_.reserve(streams_.size() + 1);
+        stream_type const made = inner_->make_stream();
+        streams_.push_back(made);
+        list_.streams = streams_.size();
+        return made;
+    }
+    void destroy_stream(stream_type s) { inner_->destroy_stream(s); }
+    [[nodiscard]] event_type make_event()
+    {
+        events_.reserve(events_.size() + 1);
+        event_type const made = inner_->make_event();
+        std::erase_if(events_, [&](event const& its) { return its.handle == made; }); // of one destroyed
+        events_.push_back({made, events_made_++});
+        return made;
+    }
+    void destroy_event(event_type e) { inner_->destroy_event(e); }
+    void record(event_type e, stream_type s)
+    {
+        inner_->record(e, s);
+        event& its = event_of(e);
+        add(stream_act::record, s, its.number);
+        its.is_recorded = true;
+    }
+    void wait(stream_type s, event_type e)
+    {
+        inner_->wait(s, e);
+        add(stream_act::wait, s, event_of(e).number);
+    }
+
+    [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type s)
+    {
+        std::byte* const data = inner_->allocate(bytes, alignment, s);
+        if (bytes == 0) return data;
+        auto const number = static_cast<std::uint32_t>(list_.blocks.size());
+        std::size_t const first = behind(address(data)), last = behind(address(data) + bytes - 1);
+        bool const is_cut = first != 0 && blocks_[first - 1].end() > address(data);
+        auto const begin = blocks_.begin();
+        auto const at = blocks_.erase(begin + static_cast<std::ptrdiff_t>(first - is_cut),
+                                      begin + static_cast<std::ptrdiff_t>(last));
+        blocks_.insert(at, {data, bytes, number});
+        list_.blocks.push_back({.bytes = bytes});
+        add(stream_act::allocate, s, number);
+        return data;
+    }
+    void deallocate(std::byte* data, byte_count bytes, byte_count alignment, stream_type s)
+    {
+        inner_->deallocate(data, bytes, alignment, s);
+        block* const its = bytes == 0 ? nullptr : block_with(address(data));
+        if (its == nullptr) return;
+        add(stream_act::release, s, its->number);
+        its->is_released = true;
+    }
+
+    void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
+    {
+        inner_->fill(to, with, bytes, s);
+        touch(add(stream_act::work, s, no_step), {to, static_cast<std::size_t>(bytes)}, true);
+    }
+    void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s)
+    {
+        inner_->copy_to_device(to, from, s);
+        touch(add(stream_act::work, s, no_step), {to, from.size()}, true);
+    }
+    void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s)
+    {
+        inner_->copy_from_device(to, from, s);
+        touch(add(stream_act::work, s, no_step), {from, to.size()}, false);
+    }
+    void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest)
+        requires takes_digests<Inner>
+    {
+        inner_->digest(s, bytes, digest);
+        touch(add(stream_act::work, s, no_step), bytes, false);
+    }
+
+    /// The operands of the call are what the kernel touches: it reads each, and writes all results that are
+    /// no mere views, and scratch.
+    template <class Kernel, class Call>
+        requires launches<Inner, Kernel, Call>
+    void launch(stream_type s, Kernel&& kernel, Call const& call)
+    {
+        inner_->launch(s, std::forward<Kernel>(kernel), call);
+        step_id step = no_step;
+        if constexpr (requires { step_id{call.step}; }) step = call.step;
+        std::uint32_t const at = add(stream_act::work, s, step);
+        if constexpr (requires { call.uses()[0], call.in(0), call.defs()[0], call.out(0); }) {
+            for (std::size_t i = 0; i != call.uses().size(); ++i)
+                touch(at, call.in(i), false, call.uses()[i]);
+            for (std::size_t j = 0; j != call.defs().size(); ++j)
+                touch(at, call.out(j), !call.is_view(j), call.defs()[j]);
+            for (std::size_t k = 0; k != call.scratch_count(); ++k) touch(at, call.scratch(k), true);
+        }
+    }
+
+    void synchronize(stream_type s)
+    {
+        inner_->synchronize(s);
+        add(stream_act::join, s, no_step);
+    }
+    void synchronize()
+    {
+        inner_->synchronize();
+        list_.acts.push_back({.what = stream_act::join_all});
+    }
+
+private:
+    struct block {
+        std::byte const* data;
+        byte_count bytes;
+        std::uint32_t number;
+        bool is_released = false;
+        byte_count end() const { return address(data) + bytes; }
+    };
+    struct event {
+        event_type handle;
+        std::uint32_t number;
+        bool is_recorded = false;
+    };
+
+    static byte_count address(std::byte const* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
+    std::uint32_t add(stream_act what, stream_type s, std::uint32_t which)
+    {
+        // From behind: a handle that came back stands for what was made last.
+        std::size_t i = streams_.size();
+        while (i != 0 && !(streams_[i - 1] == s)) --i;
+        SUBLET_EXPECTS(i != 0, "sublet: a device is asked for a stream that it does not have");
+        list_.acts.push_back({what, static_cast<std::uint32_t>(i - 1), which});
+        return static_cast<std::uint32_t>(list_.acts.size() - 1);
+    }
+    /// Events are mostly used one after the other: the search goes on where the last one ended.
+    event& event_of(event_type e)
+    {
+        for (std::size_t i = 0; i != events_.size(); ++i, ++hint_) {
+            if (hint_ >= events_.size()) hint_ = 0;
+            if (events_[hint_].handle == e) return events_[hint_];
+        }
+        SUBLET_EXPECTS(false, "sublet: a device is asked for an event that it does not have");
+        return events_.front();
+    }
+
+    /// The first block that begins behind a byte.
+    std::size_t behind(byte_count at) const
+    {
+        auto const is_below = [](byte_count byte, block const& b) { return byte < address(b.data); };
+        return static_cast<std::size_t>(std::upper_bound(blocks_.begin(), blocks_.end(), at, is_below) -
+                                        blocks_.begin());
+    }
+    block* block_with(byte_count at)
+    {
+        std::size_t const next = behind(at);
+        return next != 0 && at < blocks_[next - 1].end() ? &blocks_[next - 1] : nullptr;
+    }
+    void touch(std::uint32_t at, std::span<std::byte const> bytes, bool writes, value_id value = no_value)
+    {
+        if (bytes.empty()) return;
+        byte_count const begin = address(bytes.data());
+        byte_access access{at, 0, begin, begin + bytes.size(), value, writes};
+        if (block const* const its = block_with(begin)) {
+            access.space = its->number;
+            access.begin -= address(its->data);
+            access.end -= address(its->data);
+        }
+        list_.touches.push_back(access);
+    }
+
+    Inner* inner_;
+    std::vector<stream_type> streams_{};
+    std::vector<event> events_{};
+    std::vector<block> blocks_{}; // by address: what was allocated there last
+    std::uint32_t events_made_ = 0;
+    std::size_t hint_ = 0;
+    stream_commands list_{};
+};
+
+} // namespace sublet
+
+#endif
