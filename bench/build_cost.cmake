@@ -95,15 +95,15 @@ if(NOT SMOKE)
 endif()
 set(program "auto const p = sublet::sequence(2, 2, [](auto step, auto& sink) { sink.def(step); });\n")
 set(options "{.bytes = 4096, .alignment = 64}")
-cost(planner.hpp 20 25 "${program}auto m = sublet::plan_memory(p, ${options});")
-cost(concurrent_planner.hpp 25 30 "${program}auto m = sublet::plan_concurrent(p, ${options});")
-cost(handoff_planner.hpp 25 30 "${program}auto m = sublet::plan_with_handoffs(p, ${options});")
-cost(symbolic_planner.hpp 25 30 "${program}
+cost(plan_memory.hpp 20 25 "${program}auto m = sublet::plan_memory(p, ${options});")
+cost(plan_concurrent.hpp 25 30 "${program}auto m = sublet::plan_concurrent(p, ${options});")
+cost(plan_handoffs.hpp 25 30 "${program}auto m = sublet::plan_with_handoffs(p, ${options});")
+cost(plan_symbolic.hpp 25 30 "${program}
 auto m = sublet::plan_symbolic(p, {.bytes = sublet::affine_bytes{0, 64}, .max_batch = 8});")
-cost(flow_planner.hpp 25 30 "${program}auto m = sublet::plan_flow(p, ${options});")
-cost(nested_planner.hpp 25 50 "
+cost(plan_flow.hpp 25 30 "${program}auto m = sublet::plan_flow(p, ${options});")
+cost(plan_nested.hpp 25 50 "
 auto m = sublet::plan_nested(sublet::program_tree(), std::vector<sublet::plan_options>{{.bytes = 4096}});")
-cost(memory_advisor.hpp 25 30 "${program}auto a = sublet::advise_memory(p, {.bytes = 4096});")
+cost(advise_memory.hpp 25 30 "${program}auto a = sublet::advise_memory(p, {.bytes = 4096});")
 cost(analysis/liveness.hpp 20 30 "${program}auto l = sublet::liveness(p);")
 cost(ordering/best_order.hpp 25 30 "${program}auto o = sublet::best_order(p, {.bytes = 4096});")
 cost(sharing/color_graph.hpp 25 30 "${program}auto c = sublet::color_chordal(p);")

@@ -58,7 +58,13 @@ struct planned_memory {
     [[nodiscard]] bool is_sound() const { return !refuted; }
 
     /// The values that the plan gives an offset, ascending: what is to be written back into an IR.
-    [[nodiscard]] std::vector<value_id> values() const;
+    [[nodiscard]] std::vector<value_id> values() const
+    {
+        std::vector<value_id> placed;
+        for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
+            if (plan.offset_of(static_cast<value_id>(v)) != no_offset) placed.push_back(static_cast<value_id>(v));
+        return placed;
+    }
 };
 
 namespace detail {
@@ -113,9 +119,5 @@ Stream& operator<<(Stream& out, plan_report const& r)
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/planned_memory.ipp>
-#endif
 
 #endif

@@ -103,6 +103,9 @@ struct keyed {
 /// Ascending by key, then tie, then id.  O(n log n)
 void sort_keyed(std::vector<keyed>& items);
 
+/// Ascending.
+void keep_one_of_each(std::vector<keyed>& items);
+
 /// The key that sorts the largest first.
 [[nodiscard]] constexpr std::uint64_t falling(std::uint64_t key) noexcept { return ~key; }
 

@@ -202,7 +202,11 @@ class csr_rows {
 public:
     csr_rows() = default;
     /// Requires: `first` ascends from 0 to the number of items, unless there is neither row nor item.
-    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item);
+    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item)
+        : first_(std::move(first)), item_(std::move(item))
+    {
+        if (first_.size() == 1) first_.clear();
+    }
     [[nodiscard]] std::size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
     [[nodiscard]] std::size_t items() const { return item_.size(); }
     [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const
@@ -217,7 +221,12 @@ public:
     }
     void append(std::uint32_t item) { item_.push_back(item); }
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
-    void close_row();
+    void close_row()
+    {
+        SUBLET_EXPECTS(item_.size() <= no_node, "sublet: more edges, or items of other lists, than 32-bit ids");
+        if (first_.empty()) first_.push_back(0);
+        first_.push_back(static_cast<std::uint32_t>(item_.size()));
+    }
 
     /// Pairs {row, item}, by row. `list_pairs(add)` calls `add(row, item)` for each of them; it is called
     /// twice, and its order is kept within a row.
@@ -305,7 +314,7 @@ class csr_graph : public csr_rows {
 public:
     csr_graph() = default;
     /// Requires: every item is a row.
-    explicit csr_graph(csr_rows successors);
+    explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
 
     struct vertex_cursor {
         node_id at = 0;
@@ -397,9 +406,5 @@ template <graph G>
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/graph/impl/concepts.ipp>
-#endif
 
 #endif

@@ -93,7 +93,16 @@ public:
     }
 
     /// Says again what the copied program said.
-    void effects(node_id n, effect_sink& sink) const;
+    void effects(node_id n, effect_sink& sink) const
+    {
+        step_range const mine = steps_of(n);
+        for (step_id s = mine.first; s != mine.last; ++s) {
+            if (s != mine.first) sink.next_step();
+            for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+            for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
+        }
+        for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    }
 
     friend bool operator==(snapshot const&, snapshot const&) = default;
 
@@ -261,9 +270,5 @@ template <graph G, class Uses, class Defs>
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/graph/impl/snapshot.ipp>
-#endif
 
 #endif

@@ -11,6 +11,15 @@ namespace sublet {
 
 SUBLET_DECL void sort_keyed(std::vector<keyed>& items) { std::sort(items.begin(), items.end()); }
 
+SUBLET_DECL void keep_one_of_each(std::vector<keyed>& items)
+{
+    sort_keyed(items);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i != items.size(); ++i)
+        if (kept == 0 || items[kept - 1] < items[i]) items[kept++] = items[i];
+    while (items.size() != kept) items.pop_back();
+}
+
 } // namespace sublet
 
 #endif

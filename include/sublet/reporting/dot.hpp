@@ -61,9 +61,6 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
     return color;
 }
 
-/// Ascending.
-void keep_one_of_each(std::vector<keyed>& items);
-
 /// Writes what the picture is made of: boxes, ellipses and edges.
 template <class Stream, class Names, class Steps>
 class dot_writer {
@@ -261,7 +258,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
 
     std::vector<keyed> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
-    detail::keep_one_of_each(at_ends);
+    keep_one_of_each(at_ends);
     auto arrival = at_ends.begin();
 
     std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
@@ -302,9 +299,5 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/reporting/impl/dot.ipp>
-#endif
 
 #endif

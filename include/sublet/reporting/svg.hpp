@@ -40,9 +40,6 @@ struct svg_options {
 
 namespace detail {
 
-/// The buffers of the plan that have bytes and an offset, those of a pool together.
-std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan);
-
 template <text_stream Stream, name_function Names>
 Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
                   std::vector<placed_buffer const*> const& drawn, buffer_kinds const& kinds,
@@ -143,9 +140,5 @@ Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {}
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/reporting/impl/svg.ipp>
-#endif
 
 #endif

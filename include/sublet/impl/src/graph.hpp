@@ -9,9 +9,7 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/graph/impl/concepts.ipp>
 #include <sublet/graph/impl/program.ipp>
 #include <sublet/graph/impl/program_tree.ipp>
-#include <sublet/graph/impl/snapshot.ipp>
 
 #endif

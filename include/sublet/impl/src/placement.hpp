@@ -13,7 +13,6 @@
 #include <sublet/placement/impl/choose_pools.ipp>
 #include <sublet/placement/impl/clocked.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
-#include <sublet/placement/impl/driver.ipp>
 #include <sublet/placement/impl/fewest_that_fail.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>

@@ -19,7 +19,6 @@
 #include <sublet/impl/plan_nested.ipp>
 #include <sublet/impl/plan_symbolic.ipp>
 #include <sublet/impl/planned_buffers.ipp>
-#include <sublet/impl/planned_memory.ipp>
 #include <sublet/impl/schedule.ipp>
 
 #endif

@@ -9,9 +9,7 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/reporting/impl/dot.ipp>
 #include <sublet/reporting/impl/names.ipp>
-#include <sublet/reporting/impl/svg.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 

@@ -42,8 +42,12 @@ private:
 /// The lowest of the numbers that several tasks offer, perhaps at once; the highest there is, if none does.
 class lowest_number {
 public:
-    void offer(std::uint32_t other);
-    [[nodiscard]] std::uint32_t get() const;
+    void offer(std::uint32_t other)
+    {
+        std::uint32_t now = number_.load();
+        while (other < now && !number_.compare_exchange_weak(now, other)) {}
+    }
+    [[nodiscard]] std::uint32_t get() const { return number_.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<std::uint32_t> number_ = ~std::uint32_t{0};
@@ -74,13 +78,12 @@ protected:
 class steady : public search_driver {
 public:
     [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return false; }
-    void run(std::size_t tasks, numbered_task task) override;
+    void run(std::size_t tasks, numbered_task task) override
+    {
+        for (std::size_t i = 0; i != tasks; ++i) task(i);
+    }
 };
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/placement/impl/driver.ipp>
-#endif
 
 #endif

@@ -399,6 +399,9 @@ private:
     }
 };
 
+/// The buffers of the plan that have bytes and an offset, those of a pool together.
+std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
