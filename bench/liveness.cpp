@@ -23,7 +23,7 @@
 
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/sharing/color_graph.hpp>
 

@@ -34,7 +34,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/sharing/chains.hpp>

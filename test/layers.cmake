@@ -10,33 +10,32 @@ cmake_path(ABSOLUTE_PATH ROOT)
 
 set(words words)
 set(graph words graph)
-set(analysis words graph analysis detail/bit_rows detail/control_flow detail/live_range_lists detail/range_sets)
+set(analysis words graph analysis detail/bit_rows detail/range_sets)
 set(ordering words graph analysis ordering detail/bit_rows detail/overwrite_matching)
-set(sharing words graph analysis sharing detail/bit_rows detail/control_flow detail/live_range_lists
-            detail/overwrite_matching)
-set(placement words placement detail/live_range_lists detail/load_tree)
+set(sharing words graph analysis sharing detail/bit_rows detail/overwrite_matching)
+set(placement words placement detail/load_tree)
 set(checking words checking detail/demands graph/program.hpp graph/snapshot.hpp # it shares no algorithm with what it
              placement/problem.hpp)                                             # checks: question and answer
 set(rewriting words graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for what people read
 set(reporting words graph analysis reporting detail/text)
 set(planners words graph analysis ordering sharing placement checking rewriting reporting planners detail/text
-             detail/live_range_lists detail/load_tree detail/control_flow)
+             detail/load_tree detail/detours)
 set(execution words graph analysis checking rewriting execution detail/text # for what errors say
-              detail/overwrite_matching detail/demands detail/control_flow)
+              detail/overwrite_matching detail/demands detail/detours)
 set(testing words graph analysis checking execution testing)
 set(sublet.hpp words graph analysis ordering sharing placement checking rewriting reporting planners)
 set(execution.hpp execution testing)
 set(adapt words graph adapt)
 # Rooms of several stages.
-foreach(room bit_rows live_range_lists load_tree overwrite_matching range_sets text)
+foreach(room bit_rows load_tree overwrite_matching range_sets text)
   set(detail/${room} words)
 endforeach()
-set(detail/control_flow words graph)
+set(detail/detours words graph)
 set(detail/demands words graph)
 
 set(words_are units plan symbolic_plan detail/sorting)
 set(planners_are planned_memory plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
-                 advise_memory detail/planned_buffers detail/schedule detail/advise detail/absences)
+                 advise_memory detail/planned_buffers detail/schedule detail/advise)
 set(apart placement/place.hpp) # not in the umbrella: it brings clocks and threads
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # dear to every includer
 set(may_be_heavy execution testing adapt execution.hpp)
@@ -208,8 +207,8 @@ if(left)
   complain("include each other, some by their definitions")
 endif()
 if(PRINT)
-  set(stages words detail/text detail/bit_rows detail/live_range_lists detail/load_tree detail/overwrite_matching
-             detail/range_sets graph detail/control_flow detail/demands analysis ordering sharing placement checking
+  set(stages words detail/text detail/bit_rows detail/load_tree detail/overwrite_matching detail/range_sets
+             detail/detours graph detail/demands analysis ordering sharing placement checking
              reporting rewriting planners execution testing adapt)
   foreach(stage IN LISTS stages)
     set(line "${stage} ->")

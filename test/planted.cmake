@@ -21,7 +21,7 @@ endfunction()
 
 plant(adapt/fine.hpp "#include <boost/graph/graph_traits.hpp>\n#include <sublet/graph/concepts.hpp>" "")
 plant(analysis/back.hpp "#include <sublet/sharing/linear.hpp>" "may not include <sublet/sharing/linear.hpp>")
-plant(analysis/detail/fine.hpp "#include <sublet/detail/control_flow.hpp>" "")
+plant(analysis/detail/fine.hpp "#include <sublet/detail/range_sets.hpp>" "")
 plant(analysis/fine.hpp "#include <vector>\n// #include <iostream>\n#include <sublet/graph/snapshot.hpp>" "")
 plant(analysis/heavy.hpp "#include <iostream>" "is too heavy for a header of ours: <iostream>")
 plant(analysis/quoted.hpp "#include \"sublet/units.hpp\""

@@ -3,7 +3,7 @@
 // Mistakes that a sanitizer has to see inside of the library's own functions, not only in what calls them:
 //     planted_faults overflow | race
 
-#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 
 #include <string_view>

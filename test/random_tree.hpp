@@ -8,7 +8,7 @@
 #include "dice.hpp"
 #include "view_sizes.hpp"
 
-#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
 #include <cstddef>

@@ -4,10 +4,10 @@
 
 /// Carries out any schedule on a device, a wrong one too, with synthetic kernels: an executor would refuse.
 
-#include <sublet/execution/detail/stream_schedule.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/testing/synthetic.hpp>
 

@@ -18,13 +18,13 @@
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder
 #include <sublet/execution/step_waits.hpp>  // which step waits for which               run_order_of()
 #include <sublet/execution/threads.hpp>     // on threads                               thread_executor
+#include <sublet/execution/stream_schedule.hpp> // which step on which stream           stream_options, stream_schedule
 #include <sublet/execution/streams.hpp>     // on streams of a device                   stream_executor
 
 // To test with.
-#include <sublet/testing/adversarial_order.hpp> // orders chosen to do harm             adversarial_order()
-#include <sublet/testing/recording_device.hpp>  // a device that writes down            recording_device
-#include <sublet/testing/simulated_device.hpp>  // a device in host memory              simulated_device
-#include <sublet/testing/synthetic.hpp>         // a kernel for any program             synthetic_kernel
+#include <sublet/testing/recording_device.hpp> // a device that writes down             recording_device
+#include <sublet/testing/simulated_device.hpp> // a device in host memory               simulated_device
+#include <sublet/testing/synthetic.hpp>        // any program, in any order             synthetic_kernel, adversarial_order()
 
 #endif
 #endif

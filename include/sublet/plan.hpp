@@ -356,6 +356,14 @@ struct memory_plan {
     friend bool operator==(memory_plan const&, memory_plan const&) = default;
 };
 
+/// A result that may be written over an operand, by the ids of their buffers.
+struct overwrite_pair {
+    buffer_id in = no_buffer;
+    buffer_id out = no_buffer;
+    byte_count saved = 0; ///< the size of `out`: the same in all its pairs
+    friend bool operator==(overwrite_pair const&, overwrite_pair const&) = default;
+};
+
 } // namespace sublet
 
 #endif

@@ -17,11 +17,11 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planned_memory.hpp>
+#include <sublet/units.hpp>
 
 #include <vector>
 

@@ -16,8 +16,8 @@
 /// a plan for one order. Where it is not, a few steps are told to wait for others; all of them keep to one
 /// clock, so that no execution becomes longer than that clock, whose makespan the user has accepted.
 
-#include <sublet/detail/schedule.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/ordering/order_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/units.hpp>

@@ -30,8 +30,8 @@
 // Graphs and programs: what we ask of your types.
 #include <sublet/graph/concepts.hpp>     // is it a graph? adjacency as flat arrays    graph, csr_graph
 #include <sublet/graph/program.hpp>      // is it a program, and why not?              program, explain_program<P>()
-#include <sublet/graph/snapshot.hpp>     // a program, copied                          sequence(), flow(), from_graph()
-#include <sublet/graph/program_tree.hpp> // programs in programs                       as_tree()
+#include <sublet/graph/snapshot.hpp>     // a program, copied; programs in programs    sequence(), flow(), as_tree()
+#include <sublet/graph/control_flow.hpp> // search, dominators, loops                  depth_first(), dominators(), loops()
 
 // Facts about a program.
 #include <sublet/analysis/lifetimes.hpp>    // when is a value alive, and how much is  lifetimes(), pressure()
@@ -55,9 +55,8 @@
 #include <sublet/sharing/color_graph.hpp>     // slots for interference graphs         color_graph(), color_chordal()
 
 // Offsets.
-#include <sublet/placement/problem.hpp>            // sizes and live ranges            placement_problem
-#include <sublet/placement/pack.hpp>               // their offsets                    pack()
-#include <sublet/placement/place_concurrently.hpp> // without an order of the steps    place_concurrently()
+#include <sublet/placement/problem.hpp> // sizes and live ranges                       placement_problem
+#include <sublet/placement/pack.hpp>    // their offsets, in any order of steps too    pack(), place_concurrently()
 
 // Proofs.
 #include <sublet/checking/witness.hpp>         // what is wrong with a plan            witness

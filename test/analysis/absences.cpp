@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/absences.hpp>
+#include <sublet/advise_memory.hpp>
 
 #include <sublet/sharing/in_place.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/live_range_lists.hpp>
+#include <sublet/units.hpp>
 
 #include "dice.hpp"
 

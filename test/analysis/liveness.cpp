@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness.hpp>
 
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 
 #include "archetype.hpp"
 #include "flow_oracle.hpp"

@@ -9,7 +9,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include <cstdint>

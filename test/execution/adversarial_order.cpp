@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/testing/adversarial_order.hpp>
+#include <sublet/testing/synthetic.hpp>
 
 #include "../dice.hpp"
 #include "../random_program.hpp"
@@ -11,7 +11,6 @@
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/testing/synthetic.hpp>
 #include <sublet/units.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/step_dispatcher.hpp>
+#include <sublet/execution/threads.hpp>
 
 #include <doctest/doctest.h>
 

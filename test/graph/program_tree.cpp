@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
 
 #include "archetype.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 
 #include "../dice.hpp"
 #include "archetype.hpp"

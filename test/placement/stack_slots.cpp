@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/pack.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,9 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/schedule.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/placement/place_concurrently.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/sharing/chains.hpp>

@@ -5,7 +5,7 @@
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../dice.hpp"

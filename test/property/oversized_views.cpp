@@ -5,7 +5,7 @@
 #include <sublet/advise_memory.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>

@@ -2,7 +2,7 @@
 // Schedules for streams that lack one thing: a wait, a hand-off, a reference. The check finds each, before
 // anything runs; of sound ones it finds none, and they leave the same whatever order a device chooses.
 // With SUBLET_ROUNDS=5 in the environment five times as many: a thousand of each.
-#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/testing/recording_device.hpp>
 #include <sublet/testing/simulated_device.hpp>
 

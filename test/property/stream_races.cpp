@@ -7,7 +7,7 @@
 #include "../op_list.hpp"
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>

@@ -4,7 +4,6 @@
 
 /// What has to wait for what if steps run as soon as they may, and which buffers may then be alive at once.
 
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -6,7 +6,6 @@
 /// itself.
 
 #include <sublet/graph/program.hpp>
-#include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 

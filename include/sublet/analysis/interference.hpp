@@ -6,9 +6,9 @@
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>

@@ -5,8 +5,8 @@
 /// Where each value is defined and used, and whether it is alive at one place, without the sets of all.
 
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>

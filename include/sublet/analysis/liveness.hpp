@@ -7,10 +7,9 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/control_flow.hpp>
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>

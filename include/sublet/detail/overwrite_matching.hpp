@@ -16,20 +16,13 @@
 /// Bureau of Standards 69B, 1965; that the greedy choice is best in a matroid is from Edmonds, "Matroids and
 /// the greedy algorithm", Mathematical Programming 1, 1971.
 
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>
 
 namespace sublet {
-
-/// A result that may be written over an operand, by the ids of their buffers.
-struct overwrite_pair {
-    buffer_id in = no_buffer;
-    buffer_id out = no_buffer;
-    byte_count saved = 0; ///< the size of `out`: the same in all its pairs
-    friend bool operator==(overwrite_pair const&, overwrite_pair const&) = default;
-};
 
 /// The pairs to take, by index, ascending.
 ///

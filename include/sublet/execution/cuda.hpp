@@ -7,8 +7,7 @@
 ///
 ///     probe ──► cuda_device ──► stream_executor ──► run, or capture ──► cuda_graph
 
-#include <sublet/execution/detail/cuda_calls.hpp>
-#include <sublet/execution/detail/cuda_memory.hpp>
+#include <sublet/execution/cuda_runtime.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/units.hpp>
 

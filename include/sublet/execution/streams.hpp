@@ -18,10 +18,10 @@
 #include <sublet/execution/detail/run_desk.hpp>
 #include <sublet/execution/detail/run_proof.hpp>
 #include <sublet/execution/detail/stream_desk.hpp>
-#include <sublet/execution/detail/stream_schedule.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>

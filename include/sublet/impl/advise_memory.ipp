@@ -7,10 +7,375 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/advise.hpp>
 #include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
+
+#include <cstddef>
+#include <utility>
+
+// --- absences --------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps)
+{
+    std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
+    for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
+    std::vector<keyed> leaving;
+    for (edge_use u : p.edge_uses())
+        leaving.push_back({position_of[p.steps_of(u.pred).last - 1], leaving.size(), u.value});
+    sort_keyed(leaving);
+    return leaving;
+}
+
+class absence_finder {
+public:
+    absence_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& alone,
+                   buffer_table const& joined, std::span<value_role const> role)
+        : p_(p), steps_(steps), alone_(alone), joined_(joined), role_(role),
+          of_(joined.buffers.size(), history{}), is_there_(p.values(), 0), is_pinned_(alone.buffers.size(), 0)
+    {
+        for (std::size_t b = 0; b != alone.buffers.size(); ++b)
+            is_pinned_[b] = alone.buffers[b].pinned != no_offset;
+    }
+
+    std::vector<absence> find()
+    {
+        auto const positions = static_cast<step_id>(steps_.size());
+        for (std::size_t v = 0; v != role_.size(); ++v) {
+            if (!is_given(role_[v])) continue;
+            is_there_[v] = 1;
+            touch_buffer(static_cast<value_id>(v), 0); // it is there when the first step begins
+        }
+        std::vector<keyed> const leaving = leaving_touches(p_, steps_);
+        std::size_t left = 0;
+        for (step_id at = 0; at != positions; ++at) {
+            for (touch t : p_.touches(steps_[at])) look_before(t.value, at);
+            for (touch t : p_.touches(steps_[at])) {
+                touch_buffer(t.value, at);
+                if (t.kind != touch_kind::def) continue;
+                is_there_[t.value] = 1;
+                history& its = of_[joined_.buffer_of[t.value]];
+                if (its.first_def == no_step) its.first_def = at;
+                its.last_def = at;
+            }
+            for (; left != leaving.size() && leaving[left].key == at; ++left) {
+                look_before(leaving[left].who, at);
+                touch_buffer(leaving[left].who, at);
+            }
+        }
+        for (std::size_t v = 0; v != role_.size(); ++v) // it is there when the last step ends
+            if (has_role(role_[v], value_role::output) && positions != 0)
+                look_before(static_cast<value_id>(v), positions - 1);
+        return found_;
+    }
+
+private:
+    struct history {
+        step_id touched = no_step, first_def = no_step, last_def = no_step; // positions
+    };
+
+    void touch_buffer(value_id v, step_id at) { of_[joined_.buffer_of[v]].touched = at; }
+
+    /// v is needed at a position, and its buffer has not been touched since long.
+    void look_before(value_id v, step_id at)
+    {
+        buffer_id const b = joined_.buffer_of[v], alone = alone_.buffer_of[v];
+        history& its = of_[b];
+        if (its.touched == no_step || its.touched >= at || at - its.touched < 2) return;
+        step_id const after = its.touched;
+        its.touched = at; // each time is looked at once
+        buffer const& mine = joined_.buffers[b];
+        value_id const root = alone_.buffers[alone].root;
+        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[alone] || !is_there_[root]) return;
+        found_.push_back({root, b, after, at, no_step});
+        if (can_be_made_again(v, at)) found_.push_back({root, b, after, at, its.first_def});
+    }
+
+    bool can_be_made_again(value_id v, step_id at) const
+    {
+        buffer_id const b = joined_.buffer_of[v], alone = alone_.buffer_of[v];
+        history const& its = of_[b];
+        if (is_given(alone_.buffers[alone].role) || its.first_def == no_step || its.first_def != its.last_def)
+            return false;
+        for (touch t : p_.touches(steps_[its.first_def])) {
+            buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
+            history const& theirs = of_[joined_.buffer_of[t.value]];
+            if (t.kind != touch_kind::def) {
+                bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
+                bool const is_alive = !other.is_planned() || other.life.last > at;
+                if (!is_unchanged || !is_alive || other.is_unsized()) return false;
+            } else if (alone_.buffer_of[t.value] != alone) { // a copy of it is made, which nobody reads
+                buffer const& beside = alone_.buffers[alone_.buffer_of[t.value]];
+                bool const is_plain = beside.root == t.value && beside.pinned == no_offset &&
+                                      (beside.is_planned() || beside.size == 0) && beside.eligible &&
+                                      !is_given(beside.role);
+                if (!is_plain) return false;
+            }
+        }
+        return true;
+    }
+
+    snapshot const& p_;
+    std::vector<step_id> const& steps_;
+    buffer_table const &alone_, &joined_;
+    std::span<value_role const> role_;
+    std::vector<history> of_;              // by joined buffer
+    std::vector<unsigned char> is_there_;  // by value: given, or defined before
+    std::vector<unsigned char> is_pinned_; // by buffer alone
+    std::vector<absence> found_;
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL std::vector<absence> possible_absences(snapshot const& p, std::vector<step_id> const& steps,
+                                                   buffer_table const& alone, buffer_table const& joined,
+                                                   std::span<value_role const> role)
+{
+    return detail::absence_finder(p, steps, alone, joined, role).find();
+}
+
+// --- apply absences --------------------------------------------------------------------------------------
+
+
+SUBLET_DECL plan_options relieved_program::options(plan_options const& asked) const
+{
+    std::size_t const values = origin.size(), before = at_the_end.size();
+    plan_options result{.bytes = byte_count{0}};
+    auto of_origin = [&](auto const& property) {
+        auto const table = property.tabulate(before);
+        auto moved = table;
+        moved.resize(values);
+        for (std::size_t v = 0; v != values; ++v) moved[v] = table[origin[v]];
+        return moved;
+    };
+    result.bytes = of_origin(asked.bytes);
+    result.alignment = of_origin(asked.alignment);
+    result.pool = of_origin(asked.pool);
+    result.eligible = of_origin(asked.eligible);
+    auto pinned = of_origin(asked.pinned);
+    for (value_id h : homes) pinned[h] = no_offset;
+    result.pinned = std::move(pinned);
+    result.alias_of = alias_of;
+    result.role = role;
+    result.pools = asked.pools;
+    result.in_place = asked.in_place;
+    result.check = asked.check;
+    return result;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+class absence_writer {
+public:
+    absence_writer(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
+                   std::span<in_place_pair const> in_place)
+        : p_(p), steps_(steps), leaving_(leaving_touches(p, steps)), needed_until_(p.values(), 0)
+    {
+        in_place_ = csr_rows::gathered(p.steps(), [&](auto add) {
+            for (in_place_pair const& pair : in_place) {
+                add(pair.step, pair.in);
+                add(pair.step, pair.out);
+            }
+        });
+        result_.alias_of = options.alias_of.tabulate(p.values());
+        result_.role = options.role.tabulate(p.values());
+        classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
+        for (std::size_t v = 0; v != p.values(); ++v) {
+            result_.origin.push_back(static_cast<value_id>(v));
+            is_there_.push_back(is_given(result_.role[v]));
+            if (has_role(result_.role[v], value_role::output)) needed_until_[v] = positions();
+        }
+        result_.at_the_end = result_.origin; // until then: which one it is now
+        for (step_id at = 0; at != positions(); ++at)
+            for (touch t : p.touches(steps[at])) need(t.value, at);
+        for (keyed const& k : leaving_) need(k.who, static_cast<step_id>(k.key));
+        members_ = csr_rows::gathered(classes_.root.size(), [&](auto add) {
+            for (std::size_t v = 0; v != classes_.buffer_of.size(); ++v)
+                add(classes_.buffer_of[v], static_cast<std::uint32_t>(v));
+        });
+    }
+
+    relieved_program write(std::span<absence const> absences)
+    {
+        std::vector<keyed> out, back; // {position, which comes first, absence}
+        for (std::uint32_t i = 0; i != absences.size(); ++i) {
+            absence const& a = absences[i];
+            bool const is_copied = a.rerun == no_step;
+            if (is_copied) out.push_back({a.after, 0, i});
+            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.rerun} + 1, i});
+            if (is_copied) continue;
+            for (touch t : p_.touches(steps_[a.rerun])) // also a view that nobody else reads any more
+                if (t.kind != touch_kind::def) need(t.value, a.before);
+        }
+        sort_keyed(out);
+        sort_keyed(back);
+        std::vector<value_id> home(absences.size(), no_value);
+        auto next_out = out.begin();
+        auto next_back = back.begin();
+        auto next_leaving = leaving_.begin();
+        for (step_id at = 0; at != positions(); ++at) {
+            for (; next_back != back.end() && next_back->key == at; ++next_back) {
+                absence const& a = absences[next_back->who];
+                if (a.rerun == no_step) copy_back(a, home[next_back->who]);
+                else run_again(a);
+            }
+            for (touch t : p_.touches(steps_[at])) {
+                touches_.push_back({now(t.value), t.kind});
+                if (t.kind == touch_kind::def) is_there_[t.value] = 1;
+            }
+            auto const pairs = in_place_[steps_[at]];
+            for (std::size_t i = 0; i != pairs.size(); i += 2)
+                overwrites_.push_back(
+                    {static_cast<step_id>(result_.steps.size()), now(pairs[i]), now(pairs[i + 1])});
+            for (; next_leaving != leaving_.end() && next_leaving->key == at; ++next_leaving)
+                edge_uses_.push_back(
+                    {no_node, static_cast<node_id>(result_.steps.size()), now(next_leaving->who)});
+            close({relieved_kind::original, steps_[at]});
+            for (; next_out != out.end() && next_out->key == at; ++next_out)
+                home[next_out->who] = copy_out(absences[next_out->who]);
+        }
+        result_.program = list();
+        return std::move(result_);
+    }
+
+private:
+    [[nodiscard]] step_id positions() const { return static_cast<step_id>(steps_.size()); }
+    [[nodiscard]] value_id now(value_id v) const { return result_.at_the_end[v]; }
+    void need(value_id v, step_id at) { needed_until_[v] = larger(needed_until_[v], at); }
+    void close(relieved_step step)
+    {
+        result_.steps.push_back(step);
+        end_.push_back(touches_.size());
+    }
+    value_id fresh(value_id origin, value_role role, value_id alias)
+    {
+        result_.origin.push_back(origin);
+        result_.role.push_back(role);
+        result_.alias_of.push_back(alias);
+        return static_cast<value_id>(result_.origin.size() - 1);
+    }
+
+    value_id copy_out(absence const& a)
+    {
+        value_id const home = fresh(a.root, value_role::state, no_value);
+        result_.homes.push_back(home);
+        touches_.push_back({now(a.root), touch_kind::use});
+        touches_.push_back({home, touch_kind::def});
+        close({relieved_kind::copied_out, steps_[a.after]});
+        return home;
+    }
+
+    /// Others take the place of a value and of its views, as far as anybody needs them. Says which did.
+    std::vector<value_id> replace(absence const& a)
+    {
+        std::vector<value_id> replaced;
+        value_role const kept = value_role::input;
+        value_id root = no_value;
+        auto take = [&](value_id v) {
+            value_id const old = now(v);
+            bool const is_output = has_role(result_.role[old], value_role::output);
+            result_.role[old] = has_role(result_.role[old], kept) ? kept : value_role::intermediate;
+            result_.at_the_end[v] = fresh(v, is_output ? value_role::output : value_role::intermediate, root);
+            replaced.push_back(v);
+        };
+        take(a.root);
+        root = now(a.root);
+        for (value_id v : members_[classes_.buffer_of[a.root]])
+            if (v != a.root && needed_until_[v] >= a.before) take(v);
+        return replaced;
+    }
+
+    void copy_back(absence const& a, value_id home)
+    {
+        touches_.push_back({home, touch_kind::use});
+        for (value_id v : replace(a))
+            if (is_there_[v]) touches_.push_back({now(v), touch_kind::def});
+        close({relieved_kind::copied_back, steps_[a.before]});
+    }
+
+    void run_again(absence const& a)
+    {
+        step_id const step = steps_[a.rerun];
+        replace(a);
+        for (touch t : p_.touches(step)) {
+            value_id v = now(t.value);
+            if (t.kind == touch_kind::def) {
+                bool const is_beside = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
+                bool const is_replaced = t.value == a.root || needed_until_[t.value] >= a.before;
+                if (is_beside) v = fresh(t.value, value_role::intermediate, no_value);
+                else if (!is_replaced) v = fresh(t.value, value_role::intermediate, now(a.root));
+            }
+            touches_.push_back({v, t.kind});
+        }
+        close({relieved_kind::run_again, step});
+    }
+
+    /// One step a node, each leading to the next.
+    snapshot list() const
+    {
+        std::size_t const nodes = end_.size();
+        std::vector<node_id> next;
+        for (std::size_t n = 0; n != nodes; ++n)
+            next.push_back(static_cast<node_id>(n + 1 == nodes ? n : n + 1));
+        bool const is_round = !edge_uses_.empty() && edge_uses_.back().pred + 1 == nodes;
+        return flow(
+            nodes, result_.origin.size(),
+            [&](node_id n) {
+                bool const is_end = n + 1 == nodes && !is_round;
+                return std::span<node_id const>(next.data() + n, is_end ? 0 : 1);
+            },
+            [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
+                for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i) {
+                    touch const t = touches_[i];
+                    if (t.kind == touch_kind::def) sink.def(t.value);
+                    else if (t.kind == touch_kind::use_early) sink.use_early(t.value);
+                    else sink.use(t.value);
+                }
+                for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
+                    sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
+                for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
+                    sink.use_at_end_of(edge_uses_[use].pred, edge_uses_[use].value);
+            });
+    }
+
+    snapshot const& p_;
+    std::vector<step_id> const& steps_;
+    std::vector<keyed> leaving_;
+    std::vector<step_id> needed_until_;   // by value of the program: the last position that does
+    std::vector<unsigned char> is_there_; // by value of the program: given, or defined before
+    buffer_classes classes_;
+    csr_rows members_;  // by class
+    csr_rows in_place_; // by step of the program: operand, result, operand, result ...
+    relieved_program result_;
+    std::vector<touch> touches_;
+    std::vector<std::size_t> end_; // by step: into touches_
+    std::vector<overwrite> overwrites_;
+    std::vector<edge_use> edge_uses_; // the node is the one behind
+};
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
+                                            plan_options const& options,
+                                            std::span<in_place_pair const> in_place,
+                                            std::span<absence const> absences)
+{
+    return detail::absence_writer(p, steps, options, in_place).write(absences);
+}
+
+} // namespace sublet
+
+// --- memory advisor --------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 

@@ -8,7 +8,7 @@
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/place_concurrently.hpp>
+#include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/sharing/chains.hpp>

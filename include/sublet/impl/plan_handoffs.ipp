@@ -10,7 +10,6 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/pack.hpp>
-#include <sublet/placement/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>

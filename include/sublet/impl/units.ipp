@@ -5,6 +5,10 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>
 
+#include <utility>
+
+// --- contract --------------------------------------------------------------------------------------------
+
 #if !defined(__cpp_exceptions)
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +25,64 @@ namespace sublet::detail {
     std::fputc('\n', stderr);
     std::abort();
 #endif
+}
+
+} // namespace sublet::detail
+
+// --- live range lists ------------------------------------------------------------------------------------
+
+namespace sublet {
+
+SUBLET_DECL live_range_lists::live_range_lists(interval_method method, step_id positions,
+                                               std::vector<std::uint32_t> first,
+                                               std::vector<live_range> ranges)
+    : method_(method), positions_(positions), first_(std::move(first)), ranges_(std::move(ranges))
+{
+}
+
+SUBLET_DECL std::size_t live_range_lists::most_at_once(std::vector<live_range> const& ranges,
+                                                       step_id positions)
+{
+    std::vector<std::size_t> born(std::size_t{positions} + 1), dies = born;
+    for (live_range r : ranges) ++born[r.first], ++dies[r.last];
+    std::size_t live = 0, most = 0;
+    for (std::size_t at = 0; at != born.size(); ++at) {
+        live = live + born[at] - dies[at];
+        if (most < live) most = live;
+    }
+    return most;
+}
+
+} // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL void range_collector::add(value_id v, live_range range)
+{
+    if (is_empty(range)) return;
+    std::uint32_t next = first_[v];
+    for (; next != none && found_[next].range.first <= range.last; next = found_[next].next)
+        range = hull(range, found_[next].range);
+    if (next != first_[v]) {
+        found_[first_[v]] = {range, next};
+    } else {
+        first_[v] = static_cast<std::uint32_t>(found_.size());
+        found_.push_back({range, next});
+    }
+}
+
+SUBLET_DECL live_range_lists range_collector::lists(interval_method method, step_id positions) const
+{
+    SUBLET_EXPECTS(found_.size() < none, "sublet: more live ranges than 32-bit ids");
+    std::vector<std::uint32_t> begin{0};
+    std::vector<live_range> ranges;
+    begin.reserve(first_.size() + 1);
+    ranges.reserve(found_.size());
+    for (std::uint32_t first : first_) {
+        for (std::uint32_t i = first; i != none; i = found_[i].next) ranges.push_back(found_[i].range);
+        begin.push_back(static_cast<std::uint32_t>(ranges.size()));
+    }
+    return {method, positions, std::move(begin), std::move(ranges)};
 }
 
 } // namespace sublet::detail

@@ -2,8 +2,8 @@
 #ifndef SUBLET_ORDERING_ORDER_GRAPH_HPP
 #define SUBLET_ORDERING_ORDER_GRAPH_HPP
 
-/// An order problem as a graph of nodes with bytes, the peak of an order, and what all orders are compared
-/// by.
+/// An order problem as a graph of nodes with bytes, the peak of an order, what no order goes below, and when
+/// steps run on so many workers.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/overwrite_matching.hpp>
@@ -48,6 +48,16 @@ struct node_order {
     std::optional<dependence_violation> violation = {}; ///< there is no order; then all else is of no use
 
     [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
+};
+
+/// When a search gives up, in what it has done and not in seconds.
+struct order_search_limits {
+    static constexpr std::uint64_t work_of_state = 4096; ///< touches and edges of the nodes that it tries
+
+    /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
+    std::uint64_t states = 1'000'000;
+    std::size_t bytes = std::size_t{256} << 20; ///< for these sets, about
+    byte_count floor = 0;                       ///< a peak as low as this is as good as any
 };
 
 // --- order graph -----------------------------------------------------------------------------------------
@@ -243,6 +253,102 @@ private:
     order_graph const& g_;
     node_order best_;
 };
+
+// --- order bound -----------------------------------------------------------------------------------------
+
+/// What is alive while a node runs, in whatever order.
+///
+///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is alive while 1 runs: 0 is before it in every
+///         └──────► 2: use a, def c                          order, and 3 behind. While 2 runs it is too.
+///
+/// A buffer that some node before n touches and some node behind n, before and behind in every order, is
+/// alive while n runs; so are those that n touches. The node with most of that needs it in every order, and
+/// nothing is searched to know so.
+
+
+namespace detail {
+
+/// Each node once, behind those that it waits for.  O(V + E)
+std::vector<node_id> any_order(order_graph const& g);
+
+/// The most that is alive while some node runs, whatever ran before, if something did.
+byte_count least_while_any_runs(order_graph const& g);
+
+} // namespace detail
+
+/// Bytes that are alive at some time in every order of the nodes.
+///
+/// Requires:   the graph has no violation.
+/// Ensures:    never more than the least peak of an order. For graphs with very many nodes and buffers only
+///             what each node touches itself is counted.
+/// Complexity: O((V + E) buffers / 64 + touches) time, and a sum of what is alive anyway at each node; O(V +
+///             touches) memory.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+[[nodiscard]] byte_count order_lower_bound(order_graph const& g);
+
+// --- parallel clock --------------------------------------------------------------------------------------
+
+/// When each step begins and ends, if so many workers share the work.
+///
+///     0 ──► 1 ──► 3       one worker     0 1 2 3       two workers    0 1 3
+///     └───► 2 ──► ┘                                                     2
+///
+/// A clock is a schedule as numbers, and a promise: what it puts one after the other may be made to wait for
+/// one another, all of it at once, and no execution takes longer than the clock does. So storage may be
+/// shared wherever one life ends before the other begins in the clock (detail/schedule.hpp has the waits).
+///
+/// That needs every step to take time. Of two steps of no length at one moment each ends before the other
+/// begins: each could be made to wait for the other, and nothing would ever run.
+///
+/// With a worker for every step the clock is the longest path. With fewer, whoever is free takes the ready
+/// step with the longest path ahead of it; that is never longer than twice the shortest schedule.
+///
+/// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (the rule);
+/// Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 1969 (the
+/// factor: 2 - 1/workers).
+
+
+/// When a step runs that may run sooner or later.
+enum class clock_side : std::uint8_t {
+    earliest, ///< as soon as what it waits for has ended and a worker is free
+    latest    ///< the same schedule made backwards, from the end: as late as that allows
+};
+
+struct parallel_clock_options {
+    std::size_t workers = 0; ///< 0: as many as there are steps
+    clock_side side = clock_side::earliest;
+};
+
+/// By position of a dependence graph; the two positions of a step that reads early have the same times.
+struct clock_times {
+    std::vector<tick_count> start;
+    std::vector<tick_count> end;  ///< greater than `start`
+    tick_count makespan = 0;      ///< when the last step ends; the first begins at 0
+    tick_count critical_path = 0; ///< the makespan if workers are no limit
+};
+
+namespace detail {
+
+/// When each position ends, if `workers` share them. Positions of no length are no work, only something to
+/// wait for; `after` leads from none of them to another.
+std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before, std::size_t workers,
+                                      std::vector<tick_count> const& length,
+                                      std::vector<tick_count> const& path_ahead, bool upwards);
+
+} // namespace detail
+
+/// A schedule of the steps of `g`; `duration` is by step.
+///
+/// Ensures:    where edges lead from one step to another it ends before the other begins, or just then; of
+///             no more steps than there are workers one runs at any moment; no worker rests while a step is
+///             ready that could run. The makespan is the critical path where `workers` is 0. Of steps with
+///             paths of equal length ahead the lowest position is first (made backwards, the highest).
+/// Complexity: O(positions + edges) time and memory; with fewer workers than steps, and a logarithm.
+/// Throws:     precondition_error where a duration is 0 or there is not one for each step, or if all
+///             durations together exceed 64 bits.
+[[nodiscard]] clock_times parallel_clock(dependence_graph const& g,
+                                         per_value<tick_count> const& duration = tick_count{1},
+                                         parallel_clock_options const& options = {});
 
 } // namespace sublet
 

@@ -9,7 +9,6 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/graph/program_tree.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>

@@ -7,7 +7,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/plan.hpp>

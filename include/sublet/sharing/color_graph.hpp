@@ -6,8 +6,8 @@
 /// building them.
 
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>

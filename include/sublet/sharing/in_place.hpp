@@ -6,7 +6,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>

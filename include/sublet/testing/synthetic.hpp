@@ -2,6 +2,23 @@
 #ifndef SUBLET_TESTING_SYNTHETIC_HPP
 #define SUBLET_TESTING_SYNTHETIC_HPP
 
+/// A kernel for any program, and orders of its steps that are chosen to do harm.
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+#include <vector>
+
+// --- synthetic -------------------------------------------------------------------------------------------
+
 /// A kernel for every operation there is: each byte of a result depends on each byte of all operands.
 ///
 ///     in(0) ─ digest ─┐
@@ -12,12 +29,6 @@
 /// digests of the results, on any program, without an implementation of its operations. Operands are read
 /// before results are written, so in place is fine; scratch is filled, and has to be unchanged when the
 /// results are there; a view of bytes that were there before is left as it is.
-
-#include <sublet/execution/storage.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <exception>
 
 namespace sublet {
 
@@ -54,6 +65,134 @@ struct synthetic_kernel {
     }
 };
 
+// --- adversarial order -----------------------------------------------------------------------------------
+
+/// For two buffers that share bytes, the order of steps in which they are most likely to get into each
+/// other's way.
+///
+///     waits      0: a ──► 1: r a          c lies where a lay, and nothing makes 2 wait for 1
+///                2: c ──► 3: r c
+///
+///     as listed                  0   1   2   3        1 finds a, 3 finds c
+///     first 0 and 2, last 1      0   2   3   1        1 finds c
+///
+/// Run in random orders, an unsound pair shows now and then. But what has to happen is known: the one is
+/// made, the other is written over it, and only then the first is needed. So who makes them goes first, with
+/// all that it waits for, and who needs the first goes last, with all that wait for it. If nobody needs the
+/// first any more, but its maker may come late, it is the other way round: that writes over the second before
+/// the second is needed. One run for each two neighbours in bytes, digests taken, leaves nothing to chance.
+/// Pairs between which somebody lay in the bytes whom others need are left out: if they clash, so does one of
+/// them with that one.
+///
+/// Source: that a race is shown by a schedule made for it is from Sen, "Race directed random testing of
+/// concurrent programs", PLDI 2008.
+
+
+namespace detail {
+
+/// Sets of positions that grow along the waits.
+class position_marks {
+public:
+    explicit position_marks(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
+
+    [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
+    /// It, and all that it waits for.
+    void add_with_ancestors(step_id at) { add(at, waits_.before); }
+    /// It, and all that wait for it.
+    void add_with_descendants(step_id at) { add(at, waits_.after); }
+
+private:
+    void add(step_id at, csr_rows const& next);
+
+    step_waits const& waits_;
+    std::vector<unsigned char> is_marked_;
+    std::vector<step_id> open_;
+};
+
+} // namespace detail
+
+/// The positions in an order that keeps the waits: first each of `first` in turn, with what it waits for, and
+/// at the end all of `last` that have not come yet, with what waits for them; otherwise ascending.
+///
+/// Requires:   what they name are positions.
+/// Complexity: O(positions + waits), and O(positions) for each of `first`.
+/// Throws:     precondition_error where a requirement is broken.
+[[nodiscard]] std::vector<step_id> adversarial_order(step_waits const& waits,
+                                                     std::vector<step_id> const& first,
+                                                     std::vector<step_id> const& last);
+
+namespace detail {
+
+class adversary {
+public:
+    adversary(run_order const& order, memory_plan const& plan)
+        : order_(order), tape_(order.tape), plan_(plan),
+          touched_at_(tape_.touched.transposed(tape_.table.buffers.size())),
+          met_in_(tape_.table.buffers.size(), no_buffer)
+    {
+    }
+
+    template <class Visit>
+    void go(Visit& visit)
+    {
+        tenants arenas(tape_, plan_);
+        std::vector<std::vector<buffer_id>> before(met_in_.size()); // whose bytes a buffer took
+        for (step_id at = 0; at != tape_.positions(); ++at)
+            for (buffer_id b : tape_.touched[at]) {
+                if (tape_.first_write[b] != at) continue;
+                arenas.move_in(b, [&](buffer_id a) { before[b].push_back(a); });
+                std::vector<buffer_id> met = before[b];
+                for (std::size_t i = 0; i != met.size(); ++i) {
+                    buffer_id const a = met[i];
+                    if (std::exchange(met_in_[a], b) == b || !lie_together(a, b)) continue;
+                    visit(root(a), root(b), order_for(a, b));
+                    if (!is_needed_after(a, tape_.first_write[a]))
+                        met.insert(met.end(), before[a].begin(), before[a].end());
+                }
+            }
+    }
+
+private:
+    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    value_id root(buffer_id b) const { return its(b).root; }
+
+    bool lie_together(buffer_id a, buffer_id b) const
+    {
+        byte_count const at = plan_.offset_of(root(a)), other = plan_.offset_of(root(b));
+        return at < other + its(b).size && other < at + its(a).size;
+    }
+    /// By anybody but this one.
+    bool is_needed_after(buffer_id b, step_id maker) const;
+
+    std::vector<step_id> order_for(buffer_id a, buffer_id b) const;
+
+    run_order const& order_;
+    run_tape const& tape_;
+    memory_plan const& plan_;
+    csr_rows touched_at_;           // by buffer: positions
+    std::vector<buffer_id> met_in_; // by buffer: under whom it was met last
+};
+
+} // namespace detail
+
+/// Call `visit(a, b, order)` for every two buffers of which b, in the order of the tape, moves in where a lay
+/// before, and nobody since whose contents are needed; a and b go by their roots, `order` names positions.
+///
+/// If the waits are what the plan needs, all of these orders leave what the tape leaves. Run them one after
+/// the other, digests taken: by thread_executor with one worker and queue_policy::given.
+///
+/// Complexity: O(positions + waits) for each pair.
+/// Throws:     unsound_plan as run_order_of(); what `visit` throws.
+template <class Visit>
+void each_adversarial_order(run_order const& order, memory_plan const& plan, Visit visit)
+{
+    detail::adversary(order, plan).go(visit);
+}
+
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/testing/impl/synthetic.ipp>
+#endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 
 #include <doctest/doctest.h>
 

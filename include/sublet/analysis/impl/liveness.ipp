@@ -5,8 +5,8 @@
 #include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>

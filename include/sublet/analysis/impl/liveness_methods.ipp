@@ -4,7 +4,7 @@
 
 #include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>

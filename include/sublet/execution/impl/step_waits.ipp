@@ -5,7 +5,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/detail/detours.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>

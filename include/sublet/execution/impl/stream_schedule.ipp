@@ -4,7 +4,7 @@
 
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/detail/demands.hpp>
-#include <sublet/execution/detail/stream_schedule.hpp>
+#include <sublet/execution/stream_schedule.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan.hpp>

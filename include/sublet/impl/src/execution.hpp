@@ -18,8 +18,8 @@
 #include <sublet/execution/impl/storage.ipp>
 #include <sublet/execution/impl/stream_desk.ipp>
 #include <sublet/execution/impl/stream_schedule.ipp>
-#include <sublet/testing/impl/adversarial_order.ipp>
 #include <sublet/testing/impl/simulated_device.ipp>
+#include <sublet/testing/impl/synthetic.ipp>
 #endif
 
 #endif

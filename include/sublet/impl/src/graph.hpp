@@ -9,7 +9,8 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
+#include <sublet/graph/impl/control_flow.ipp>
 #include <sublet/graph/impl/program.ipp>
-#include <sublet/graph/impl/program_tree.ipp>
+#include <sublet/graph/impl/snapshot.ipp>
 
 #endif

@@ -18,7 +18,6 @@
 #include <sublet/placement/impl/improve.ipp>
 #include <sublet/placement/impl/pack.ipp>
 #include <sublet/placement/impl/place.ipp>
-#include <sublet/placement/impl/place_concurrently.ipp>
 #include <sublet/placement/impl/portfolio.ipp>
 #include <sublet/placement/impl/problem.ipp>
 #include <sublet/placement/impl/sections.ipp>

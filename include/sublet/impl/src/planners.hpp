@@ -9,7 +9,6 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/impl/absences.ipp>
 #include <sublet/impl/advise.ipp>
 #include <sublet/impl/advise_memory.ipp>
 #include <sublet/impl/plan_concurrent.ipp>

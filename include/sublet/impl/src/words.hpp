@@ -10,9 +10,7 @@
 #endif
 
 #include <sublet/impl/bit_rows.ipp>
-#include <sublet/impl/control_flow.ipp>
 #include <sublet/impl/demands.ipp>
-#include <sublet/impl/live_range_lists.ipp>
 #include <sublet/impl/load_tree.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/range_sets.ipp>

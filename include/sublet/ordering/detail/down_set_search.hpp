@@ -9,6 +9,7 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <bit>
@@ -198,16 +199,6 @@ private:
 /// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
 /// needs no budget, and free moves (ordering/free_moves.hpp) leave out most of the sets.
 
-
-/// When a search gives up, in what it has done and not in seconds.
-struct order_search_limits {
-    static constexpr std::uint64_t work_of_state = 4096; ///< touches and edges of the nodes that it tries
-
-    /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
-    std::uint64_t states = 1'000'000;
-    std::size_t bytes = std::size_t{256} << 20; ///< for these sets, about
-    byte_count floor = 0;                       ///< a peak as low as this is as good as any
-};
 
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`

@@ -2,8 +2,7 @@
 #ifndef SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 #define SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 
-/// Where an order can be cut, how low a part can be, and the exact search of a part. Included by
-/// ordering/best_order.hpp.
+/// Where an order can be cut, and the exact search of a part. Included by ordering/best_order.hpp.
 
 #include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
@@ -14,39 +13,6 @@
 #include <cstdint>
 #include <span>
 #include <vector>
-
-// --- order bound -----------------------------------------------------------------------------------------
-
-/// What is alive while a node runs, in whatever order.
-///
-///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is alive while 1 runs: 0 is before it in every
-///         └──────► 2: use a, def c                          order, and 3 behind. While 2 runs it is too.
-///
-/// A buffer that some node before n touches and some node behind n, before and behind in every order, is
-/// alive while n runs; so are those that n touches. The node with most of that needs it in every order, and
-/// nothing is searched to know so.
-
-namespace sublet {
-
-namespace detail {
-
-/// Each node once, behind those that it waits for.  O(V + E)
-std::vector<node_id> any_order(order_graph const& g);
-
-/// The most that is alive while some node runs, whatever ran before, if something did.
-byte_count least_while_any_runs(order_graph const& g);
-
-} // namespace detail
-
-/// Bytes that are alive at some time in every order of the nodes.
-///
-/// Requires:   the graph has no violation.
-/// Ensures:    never more than the least peak of an order. For graphs with very many nodes and buffers only
-///             what each node touches itself is counted.
-/// Complexity: O((V + E) buffers / 64 + touches) time, and a sum of what is alive anyway at each node; O(V +
-///             touches) memory.
-/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] byte_count order_lower_bound(order_graph const& g);
 
 // --- order cuts ------------------------------------------------------------------------------------------
 
@@ -60,6 +26,7 @@ byte_count least_while_any_runs(order_graph const& g);
 ///
 /// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
 
+namespace sublet {
 
 struct order_cuts {
     std::vector<node_id> order;     ///< by number in the window

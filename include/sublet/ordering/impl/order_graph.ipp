@@ -4,7 +4,9 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/order_graph.hpp>
@@ -12,7 +14,11 @@
 #include <sublet/units.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <queue>
+#include <span>
 #include <utility>
 
 // --- order graph -----------------------------------------------------------------------------------------
@@ -307,6 +313,267 @@ SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method h
     best_.peak = peak;
     best_.found_by = how;
     return true;
+}
+
+} // namespace sublet
+
+// --- order bound -----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
+{
+    std::vector<node_id> waits(g.nodes()), order;
+    order.reserve(g.nodes());
+    for (node_id n = 0; n != g.nodes(); ++n) {
+        waits[n] = static_cast<node_id>(g.before[n].size());
+        if (waits[n] == 0) order.push_back(n);
+    }
+    for (std::size_t i = 0; i != order.size(); ++i)
+        for (node_id next : g.after[order[i]])
+            if (--waits[next] == 0) order.push_back(next);
+    return order;
+}
+
+/// A buffer that a node touches.
+struct touched_buffer {
+    buffer_id buffer;
+    step_id first, last; ///< of the node's steps that touch it
+    bool ends_early;     ///< the last of them only reads it early
+    bool is_begun;       ///< it is there when the node begins, in every order
+    bool is_needed;      ///< it is there when the node has run, in every order
+};
+
+/// The most bytes that are alive while a node runs if `among` are so anyway, and of those it touches what is
+/// said of them.
+SUBLET_DECL byte_count least_while(order_graph const& g, node_id n, std::span<touched_buffer const> touched,
+                                   byte_count among)
+{
+    step_range const steps = g.steps[n];
+    std::vector<byte_count> born(steps.last - steps.first + 1, 0), dies(born.size(), 0);
+    for (touched_buffer const& t : touched) {
+        if (t.is_begun && t.is_needed) continue; // counted in `among`
+        step_id const first = t.is_begun ? steps.first : t.first;
+        step_id const last = t.is_needed ? steps.last : t.ends_early ? t.last : t.last + 1;
+        if (first >= last) continue;
+        born[first - steps.first] += g.size[t.buffer];
+        dies[last - steps.first] += g.size[t.buffer];
+    }
+    byte_count most = 0;
+    std::vector<overwrite_pair> candidates;
+    for (step_id s = steps.first; s != steps.last; ++s) {
+        among = among + born[s - steps.first] - dies[s - steps.first];
+        candidates.clear();
+        for (overwrite_pair const& pair : g.pairs_of(s)) {
+            bool can_be = true;
+            for (touched_buffer const& t : touched) {
+                if (t.buffer == pair.in) can_be = can_be && !t.is_needed && t.last == s && !t.ends_early;
+                if (t.buffer == pair.out) can_be = can_be && !t.is_begun && t.first == s;
+            }
+            if (can_be) candidates.push_back(pair);
+        }
+        byte_count saved = 0;
+        for (std::uint32_t i : match_overwrites(candidates)) saved += candidates[i].saved;
+        most = larger(most, among - saved);
+    }
+    return most;
+}
+
+SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
+{
+    std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
+    // By node its touches, each buffer once; by buffer where these stand.
+    std::vector<detail::touched_buffer> touches;
+    std::vector<std::size_t> first_touch{0};
+    {
+        std::vector<std::size_t> seen(buffers, 0); // its touch in this node, and 1
+        for (node_id n = 0; n != nodes; ++n) {
+            auto see = [&](buffer_id b, step_id s, bool is_early) {
+                if (seen[b] <= first_touch.back()) {
+                    touches.push_back({b, s, s, is_early, g.is_given[b] != 0, g.is_kept[b] != 0});
+                    seen[b] = touches.size();
+                } else {
+                    touches[seen[b] - 1].last = s;
+                    touches[seen[b] - 1].ends_early = is_early;
+                }
+            };
+            for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
+                for (buffer_id b : g.held[s]) see(b, s, false);
+                for (buffer_id b : g.early[s]) see(b, s, true);
+            }
+            first_touch.push_back(touches.size());
+        }
+    }
+
+    std::vector<byte_count> among(nodes, 0);
+    if (nodes * buffers <= std::uint64_t{1} << 31) {
+        std::vector<node_id> const order = detail::any_order(g);
+        // Sixty-four buffers at a time: which of them are touched before each node, and which behind.
+        std::vector<std::uint64_t> mine(nodes), before(nodes), behind(nodes);
+        for (buffer_id low = 0; low < buffers; low += 64) {
+            std::uint64_t there = 0, stays = 0;
+            for (buffer_id b = low; b < buffers && b - low < 64; ++b) {
+                there |= std::uint64_t{g.is_given[b] != 0} << (b - low);
+                stays |= std::uint64_t{g.is_kept[b] != 0} << (b - low);
+            }
+            for (node_id n = 0; n != nodes; ++n) {
+                mine[n] = 0;
+                for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i)
+                    if (touches[i].buffer >= low && touches[i].buffer - low < 64)
+                        mine[n] |= std::uint64_t{1} << (touches[i].buffer - low);
+            }
+            for (node_id n : order) {
+                before[n] = there;
+                for (node_id other : g.before[n]) before[n] |= before[other] | mine[other];
+            }
+            for (std::size_t i = nodes; i-- != 0;) {
+                node_id const n = order[i];
+                behind[n] = stays;
+                for (node_id other : g.after[n]) behind[n] |= behind[other] | mine[other];
+            }
+            for (node_id n = 0; n != nodes; ++n) {
+                for (std::uint64_t bits = before[n] & behind[n]; bits != 0; bits &= bits - 1)
+                    among[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
+                if (mine[n] == 0) continue;
+                for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i) {
+                    detail::touched_buffer& t = touches[i];
+                    if (t.buffer < low || t.buffer - low >= 64) continue;
+                    t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;
+                    t.is_needed = (behind[n] >> (t.buffer - low) & 1) != 0;
+                }
+            }
+        }
+    } else {
+        for (detail::touched_buffer& t : touches) // as if nothing were there anyway
+            t.is_begun = t.is_begun && !t.is_needed;
+    }
+
+    byte_count most = 0;
+    for (node_id n = 0; n != nodes; ++n) {
+        std::span<detail::touched_buffer const> const its{touches.data() + first_touch[n],
+                                                          touches.data() + first_touch[n + 1]};
+        most = larger(most, detail::least_while(g, n, its, among[n]));
+    }
+    return most;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
+{
+    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
+    byte_count given = 0, kept = 0, all = 0;
+    for (buffer_id b = 0; b != g.buffers(); ++b) {
+        all = checked_add(all, g.size[b]);
+        if (g.is_given[b]) given += g.size[b]; // while the first step runs
+        if (g.is_kept[b]) kept += g.size[b];   // while the last one does
+    }
+    return g.nodes() == 0 ? 0 : larger(larger(given, kept), detail::least_while_any_runs(g));
+}
+
+} // namespace sublet
+
+// --- parallel clock --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// The longest path from each position along `edges`, itself included. Positions are visited in the order
+/// of `from`, which has those first that edges lead to.
+SUBLET_DECL std::vector<tick_count> longest_paths(csr_rows const& edges,
+                                                  std::vector<tick_count> const& length, bool upwards)
+{
+    std::size_t const n = edges.rows();
+    std::vector<tick_count> path(n);
+    for (std::size_t i = 0; i != n; ++i) {
+        std::size_t const at = upwards ? i : n - 1 - i;
+        tick_count longest = 0;
+        for (step_id next : edges[at]) longest = larger(longest, path[next]);
+        path[at] = longest + length[at];
+    }
+    return path;
+}
+
+SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before,
+                                                  std::size_t workers, std::vector<tick_count> const& length,
+                                                  std::vector<tick_count> const& path_ahead, bool upwards)
+{
+    std::size_t const n = after.rows();
+    std::vector<tick_count> end(n);
+    std::vector<step_id> waits, free; // `free`: of no length, and nothing to wait for
+    waits.reserve(n);
+    std::priority_queue<keyed> ready, running; // the greatest on top
+    auto found = [&](step_id at) {
+        if (length[at] == 0) free.push_back(at);
+        else ready.push({path_ahead[at], upwards ? falling(at) : at, at});
+    };
+    auto finish = [&](step_id at) {
+        for (step_id next : after[at])
+            if (--waits[next] == 0) found(next);
+    };
+    for (step_id at = 0; at != n; ++at) waits.push_back(static_cast<step_id>(before[at].size()));
+    for (step_id at = 0; at != n; ++at)
+        if (before[at].empty()) found(at);
+    for (tick_count now = 0;; now = falling(running.top().key)) {
+        while (!running.empty() && falling(running.top().key) == now) {
+            step_id const at = running.top().who;
+            running.pop();
+            finish(at);
+        }
+        while (!free.empty()) {
+            step_id const at = free.back();
+            free.pop_back();
+            finish(at);
+        }
+        while (!ready.empty() && running.size() != workers) {
+            step_id const at = ready.top().who;
+            ready.pop();
+            end[at] = now + length[at];
+            running.push({falling(end[at]), 0, at});
+        }
+        if (running.empty()) return end;
+    }
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick_count> const& duration,
+                                       parallel_clock_options const& options)
+{
+    SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
+    auto const durations = duration.tabulate(g.position_of.size());
+    tick_count all = 0;
+    for (tick_count d : durations) {
+        SUBLET_EXPECTS(d != 0, "sublet: a step takes no time (a clock needs at least 1 for each)");
+        all = checked_add(all, d);
+    }
+    std::size_t const n = g.positions();
+    std::vector<tick_count> length(n, 0); // where a step reads early it has not begun to count
+    for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
+
+    clock_times clock;
+    bool const earliest = options.side == clock_side::earliest;
+    csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
+    bool const is_limited = options.workers != 0 && options.workers < durations.size();
+    std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
+    for (tick_count t : end) clock.critical_path = larger(clock.critical_path, t);
+    clock.makespan = clock.critical_path;
+    if (is_limited) {
+        end = detail::list_schedule(onwards, back, options.workers, length,
+                                    detail::longest_paths(onwards, length, !earliest), earliest);
+        for (tick_count t : end) clock.makespan = larger(clock.makespan, t);
+    }
+    clock.start.reserve(n);
+    clock.end.reserve(n);
+    for (std::size_t at = 0; at != n; ++at) {
+        tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
+        clock.start.push_back(earliest ? ends - takes : clock.makespan - ends);
+        clock.end.push_back(clock.start.back() + takes);
+    }
+    return clock;
 }
 
 } // namespace sublet

@@ -2,9 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_CONCURRENT_HPP
 #define SUBLET_PLACEMENT_DETAIL_CONCURRENT_HPP
 
-/// Placement by conflicts instead of by time. Included by placement/place_concurrently.hpp.
+/// Placement by conflicts instead of by time. Included by placement/pack.hpp.
 
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/problem.hpp>

@@ -6,7 +6,6 @@
 /// largest_first.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/live_range_lists.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/units.hpp>
 

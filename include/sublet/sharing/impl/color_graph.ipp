@@ -3,9 +3,9 @@
 #define SUBLET_SHARING_IMPL_COLOR_GRAPH_IPP
 
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_graph.hpp>

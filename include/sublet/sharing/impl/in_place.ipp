@@ -3,8 +3,8 @@
 #define SUBLET_SHARING_IMPL_IN_PLACE_IPP
 
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/control_flow.hpp>
 #include <sublet/detail/sorting.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_DETAIL_STREAM_SCHEDULE_HPP
-#define SUBLET_EXECUTION_DETAIL_STREAM_SCHEDULE_HPP
+#ifndef SUBLET_EXECUTION_STREAM_SCHEDULE_HPP
+#define SUBLET_EXECUTION_STREAM_SCHEDULE_HPP
 
 /// Steps on streams: the commands, how they are made, and their proof before a run.
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TESTING_IMPL_ADVERSARIAL_ORDER_IPP
-#define SUBLET_TESTING_IMPL_ADVERSARIAL_ORDER_IPP
+#ifndef SUBLET_TESTING_IMPL_SYNTHETIC_IPP
+#define SUBLET_TESTING_IMPL_SYNTHETIC_IPP
 
 #include <sublet/impl/config.hpp>
 #include <sublet/plan.hpp>
-#include <sublet/testing/adversarial_order.hpp>
+#include <sublet/testing/synthetic.hpp>
 #include <sublet/units.hpp>
 
 namespace sublet::detail {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_CONTROL_FLOW_IPP
-#define SUBLET_IMPL_CONTROL_FLOW_IPP
+#ifndef SUBLET_GRAPH_IMPL_CONTROL_FLOW_IPP
+#define SUBLET_GRAPH_IMPL_CONTROL_FLOW_IPP
 
-#include <sublet/detail/control_flow.hpp>
+#include <sublet/graph/control_flow.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_DETAIL_CONTROL_FLOW_HPP
-#define SUBLET_DETAIL_CONTROL_FLOW_HPP
+#ifndef SUBLET_GRAPH_CONTROL_FLOW_HPP
+#define SUBLET_GRAPH_CONTROL_FLOW_HPP
 
-/// Depth-first search of a graph, and what follows from it: dominators, loops, edges that longer paths
-/// replace. Included by the analyses and colourings that read successors as alternatives, and where orders
-/// are thinned out.
+/// Depth-first search of a graph, and what follows from it: dominators and loops.
 
-#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -210,93 +206,10 @@ template <graph G>
     }
 }
 
-// --- detours ---------------------------------------------------------------------------------------------
-
-/// Which edges of a graph without cycles say nothing that longer paths do not say as well.
-///
-///     0 ──► 1 ──► 2 ──► 3      0 ──► 3 has a detour, by way of 1 and 2: whatever order the graph
-///     └─────────────────┘      stands for, it stands for without that edge
-///
-/// All edges that have a detour may be left out at once: the longest of the paths between two nodes has no
-/// edge with a detour in it. What is left is the transitive reduction.
-///
-/// 64 nodes are followed in one sweep, each with a bit of its own, from the first of them to the last node
-/// that anybody asks about. So that sweeps are short, edges of about the same length are asked about
-/// together.
-///
-/// Source: Aho, Garey and Ullman, "The transitive reduction of a directed graph", SIAM Journal on Computing
-/// 1972.
-
-
-/// By pair i, whether a path of two edges or more leads from `pair_of(i).from` to `pair_of(i).to`; `before`
-/// has the predecessors by node.
-///
-/// Requires:   every predecessor of a node is lower; the same i always yields the same pair.
-/// Complexity: O(sum over doublings of length d of min(V, q 2^d) + (q / 512) 2^d, times the edges a node)
-/// time
-///             for q pairs of length 2^d to 2^(d+1); O(V + pairs) memory.
-/// Throws:     precondition_error if a pair is none of nodes, the lower first.
-template <class PairOf>
-    requires requires(PairOf& pair_of) {
-                 {
-                     pair_of(std::uint32_t{})
-                     } -> std::same_as<csr_graph::edge>;
-             }
-[[nodiscard]] std::vector<unsigned char> has_detour(csr_rows const& before, std::size_t pairs, PairOf pair_of)
-{
-    std::vector<node_id> nearest(before.rows(), no_node); // the lowest that follows
-    for (node_id at = 0; at != before.rows(); ++at)
-        for (node_id earlier : before[at]) nearest[earlier] = smaller(nearest[earlier], at);
-    std::vector<keyed> queries; // by length, then by origin
-    for (std::uint32_t i = 0; i != pairs; ++i) {
-        auto const [from, to] = pair_of(i);
-        SUBLET_EXPECTS(from < to && to < before.rows(),
-                       "sublet: a pair does not lead upwards between nodes of the graph");
-        if (nearest[from] < to) // otherwise nothing leads from the one into what lies between
-            queries.push_back({static_cast<unsigned>(std::bit_width(to - from)), from, i});
-    }
-    sort_keyed(queries);
-
-    constexpr unsigned words = 8;
-    std::vector<unsigned char> result(pairs);
-    std::vector<std::uint32_t> number(before.rows(), 0);       // of an origin in its sweep, from 1 on
-    std::vector<std::uint64_t> origins(words * before.rows()); // that lead to a node or are it
-    for (std::size_t first = 0, last = 0; first != queries.size(); first = last) {
-        auto const begin = static_cast<node_id>(queries[first].tie);
-        node_id end = begin;
-        for (std::uint32_t count = 0; last != queries.size() && queries[last].key == queries[first].key;
-             ++last) {
-            auto const [from, to] = pair_of(queries[last].who);
-            if (number[from] == 0) {
-                if (count == 64 * words || (from - begin) >> queries[first].key > 1) break;
-                number[from] = ++count;
-            }
-            end = larger(end, to);
-        }
-        for (node_id at = begin; at != end; ++at) {
-            std::uint64_t* const mine = &origins[words * at];
-            for (unsigned w = 0; w != words; ++w) mine[w] = 0;
-            if (number[at] != 0) mine[(number[at] - 1) / 64] = std::uint64_t{1} << (number[at] - 1) % 64;
-            for (node_id earlier : before[at])
-                if (earlier >= begin)
-                    for (unsigned w = 0; w != words; ++w) mine[w] |= origins[words * earlier + w];
-        }
-        for (std::size_t i = first; i != last; ++i) {
-            auto const [from, to] = pair_of(queries[i].who);
-            std::uint32_t const n = number[from] - 1;
-            for (node_id earlier : before[to])
-                if (earlier > from && (origins[words * earlier + n / 64] >> n % 64 & 1) != 0)
-                    result[queries[i].who] = 1;
-        }
-        for (std::size_t i = first; i != last; ++i) number[queries[i].tie] = 0;
-    }
-    return result;
-}
-
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/control_flow.ipp>
+#include <sublet/graph/impl/control_flow.ipp>
 #endif
 
 #endif

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_GRAPH_IMPL_PROGRAM_TREE_IPP
-#define SUBLET_GRAPH_IMPL_PROGRAM_TREE_IPP
+#ifndef SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
+#define SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
 
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/program_tree.hpp>
+#include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>
 
+// --- snapshot --------------------------------------------------------------------------------------------
+
 namespace sublet {
+
+SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
+{
+    step_range const mine = steps_of(n);
+    for (step_id s = mine.first; s != mine.last; ++s) {
+        if (s != mine.first) sink.next_step();
+        for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+        for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
+    }
+    for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+}
+
+// --- program tree ----------------------------------------------------------------------------------------
+
 
 SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, body_kind kind,
                                               snapshot const& body, std::vector<body_capture> captures,
