@@ -186,16 +186,16 @@ void run_methods(subject const& s, tally& all)
     placement_problem const& problem = s.problem;
     std::vector<buffer_id> everybody(problem.buffers.size());
     std::iota(everybody.begin(), everybody.end(), buffer_id{0});
-    placement_shapes const shapes = shapes_of(problem, everybody);
-    placement_bound const bound = lower_bound(shapes);
-    packing best;
+    detail::placement_shapes const shapes = detail::shapes_of(problem, everybody);
+    detail::placement_bound const bound = lower_bound(shapes);
+    detail::packing best;
     auto run = [&](std::string_view method, auto pack) {
         measurement m;
         double const start = cpu_milliseconds();
         best = pack();
         m.ms = cpu_milliseconds() - start;
         m.placed.offset.assign(problem.buffers.size(), no_offset);
-        for (shape_part const& part : shapes.parts)
+        for (detail::shape_part const& part : shapes.parts)
             m.placed.offset[part.buffer] = best.origin[part.shape] + part.distance;
         placed_pool& pool = m.placed.pools.emplace_back();
         pool.height = best.height;
@@ -207,29 +207,29 @@ void run_methods(subject const& s, tally& all)
         m.is_refuted = is_refuted(problem, m.placed, placement_objective::minimize);
         print(all, s.name, method, m, false);
     };
-    static constexpr std::pair<std::string_view, placement_order> orders[] = {
-        {"size", placement_order::size},
-        {"size_class", placement_order::size_class},
-        {"area", placement_order::area},
-        {"load", placement_order::load},
-        {"breadth", placement_order::breadth},
-        {"lifetime", placement_order::lifetime},
-        {"birth", placement_order::birth},
-        {"peak_birth", placement_order::peak_birth},
-        {"peak_length", placement_order::peak_length},
-        {"peak_death", placement_order::peak_death},
-        {"rings", placement_order::rings},
-        {"fine_rings", placement_order::fine_rings},
-        {"wide_rings", placement_order::wide_rings}};
+    static constexpr std::pair<std::string_view, detail::placement_order> orders[] = {
+        {"size", detail::placement_order::size},
+        {"size_class", detail::placement_order::size_class},
+        {"area", detail::placement_order::area},
+        {"load", detail::placement_order::load},
+        {"breadth", detail::placement_order::breadth},
+        {"lifetime", detail::placement_order::lifetime},
+        {"birth", detail::placement_order::birth},
+        {"peak_birth", detail::placement_order::peak_birth},
+        {"peak_length", detail::placement_order::peak_length},
+        {"peak_death", detail::placement_order::peak_death},
+        {"rings", detail::placement_order::rings},
+        {"fine_rings", detail::placement_order::fine_rings},
+        {"wide_rings", detail::placement_order::wide_rings}};
     for (auto const& each : orders)
         run(each.first,
-            [&] { return fit(shapes, order_by(each.second, shapes, bound), gap_choice::lowest); });
+            [&] { return fit(shapes, order_by(each.second, shapes, bound), detail::gap_choice::lowest); });
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
         return best_packing(shapes, bound, pack_options{}.visits, first_packing(shapes, bound), tried);
     });
-    steady driver;
+    detail::steady driver;
     run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, driver, tried); });
     if (shapes.size() <= detail::few_shapes)
         run("search",

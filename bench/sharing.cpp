@@ -138,10 +138,10 @@ void print_order(prepared const& made)
     std::sort(questions.begin(), questions.end());
     std::uint64_t expected_pairs = 0, expected_hash = 0;
     bool is_first = true;
-    using enum precedence_means;
-    for (precedence_means means : {automatic, ranges, columns, search}) {
+    using enum detail::precedence_means;
+    for (detail::precedence_means means : {automatic, ranges, columns, search}) {
         if (n > 10'000 && means != automatic) break;
-        precedence order = happens_before(made.graph, {.means = means});
+        detail::precedence order = detail::happens_before(made.graph, {.means = means});
         std::uint64_t const pairs = order.ordered_pairs();
         std::uint64_t hash = 14695981039346656037u; // FNV-1a
         for (auto [b, a] : questions)

@@ -7,8 +7,8 @@
 
 namespace this_test {
 
-using sublet::falling;
-using sublet::keyed;
+using sublet::detail::falling;
+using sublet::detail::keyed;
 
 TEST_CASE("ids are sorted by key, then by tie, then by themselves")
 {

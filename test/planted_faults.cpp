@@ -14,9 +14,9 @@ int main(int count, char** words)
 {
     std::string_view const asked = count == 2 ? words[1] : "";
     if (asked == "overflow") { // a shape that is not there
-        sublet::placement_shapes one;
+        sublet::detail::placement_shapes one;
         one.shapes.resize(1);
-        return static_cast<int>(sublet::subset_of(one, {1}).shapes.size());
+        return static_cast<int>(sublet::detail::subset_of(one, {1}).shapes.size());
     }
     if (asked == "race") { // two threads tell one object
         sublet::detail::stream_knowledge knowledge(2);

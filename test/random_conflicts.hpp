@@ -12,11 +12,11 @@
 
 /// Any begins and ranges at all: the conflicts need not be those of a program. `more` percent of the buffers
 /// begin again.
-inline sublet::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers, sublet::step_id positions,
+inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers, sublet::step_id positions,
                                                   unsigned more = 25)
 {
     using sublet::step_id;
-    sublet::placement_conflicts drawn;
+    sublet::detail::placement_conflicts drawn;
     std::vector<std::uint32_t> first{0};
     std::vector<sublet::live_range> ranges;
     for (std::size_t b = 0; b != buffers; ++b) {

@@ -13,9 +13,10 @@
 #include <vector>
 
 /// The lowest height of all stackings, tried order by order; nothing if no order keeps the pins.
-inline std::optional<sublet::byte_count> lowest_stacking(sublet::placement_shapes const& all)
+inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placement_shapes const& all)
 {
     using namespace sublet;
+using namespace sublet::detail;
     std::vector<std::uint32_t> order(all.size());
     std::iota(order.begin(), order.end(), 0u);
     std::optional<byte_count> best;
@@ -44,18 +45,18 @@ inline std::optional<sublet::byte_count> lowest_stacking(sublet::placement_shape
 }
 
 /// No two live parts share a byte, pins and alignments are kept, nothing ends above `height`.
-inline bool is_placed(sublet::placement_shapes const& all, std::vector<sublet::byte_count> const& origin,
+inline bool is_placed(sublet::detail::placement_shapes const& all, std::vector<sublet::byte_count> const& origin,
                       sublet::byte_count height)
 {
     using namespace sublet;
     if (origin.size() != all.size()) return false;
     for (std::uint32_t a = 0; a != all.size(); ++a) {
-        placement_shape const& s = all.shapes[a];
+        detail::placement_shape const& s = all.shapes[a];
         if (origin[a] + s.size > height || origin[a] % s.alignment != s.phase % s.alignment) return false;
         if (s.pinned != no_offset && s.pinned != origin[a]) return false;
         for (std::uint32_t b = 0; b != a; ++b)
-            for (shape_piece const& p : all.pieces_of(a))
-                for (shape_piece const& q : all.pieces_of(b))
+            for (detail::shape_piece const& p : all.pieces_of(a))
+                for (detail::shape_piece const& q : all.pieces_of(b))
                     if (overlaps(p.when, q.when) && origin[a] + p.begin < origin[b] + q.end &&
                         origin[b] + q.begin < origin[a] + p.end)
                         return false;
@@ -101,11 +102,11 @@ inline sublet::placement_problem random_stacking(dice& random, stacking_traits t
     return problem;
 }
 
-inline sublet::placement_shapes shapes_of_all(sublet::placement_problem const& problem)
+inline sublet::detail::placement_shapes shapes_of_all(sublet::placement_problem const& problem)
 {
     std::vector<sublet::buffer_id> members(problem.buffers.size());
     std::iota(members.begin(), members.end(), 0u);
-    return sublet::shapes_of(problem, members);
+    return sublet::detail::shapes_of(problem, members);
 }
 
 #endif

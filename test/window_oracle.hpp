@@ -11,9 +11,10 @@
 #include <vector>
 
 /// By set (a bit a node): the least peak with which the rest can run; `no_size` where a set is no down-set.
-inline std::vector<sublet::byte_count> least_from(sublet::order_window const& w)
+inline std::vector<sublet::byte_count> least_from(sublet::detail::order_window const& w)
 {
     using namespace sublet;
+using namespace sublet::detail;
     std::size_t const nodes = w.graph.nodes();
     std::vector<std::vector<node_effect>> effects(std::size_t{1} << nodes);
     std::vector<byte_count> live(effects.size(), no_size), least(effects.size(), no_size);

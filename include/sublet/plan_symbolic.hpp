@@ -95,7 +95,7 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 /// One line to any stream of text.
 ///
 ///     9633792*N bytes instead of 150243136*N, for N up to 64
-template <text_stream Stream>
+template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, symbolic_report const& r)
 {
     detail::plain_text<Stream> text{out};

@@ -100,7 +100,7 @@ void account(plan_report& report, Placement const& placed, memory_plan const& pl
 /// One line to any stream of text, rounded, for people; the members of the report are exact.
 ///
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
-template <text_stream Stream>
+template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {
     detail::plain_text<Stream> text{out};

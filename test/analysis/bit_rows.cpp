@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a row of bits is whole words, and the last bit of one is not the first of the next")
 {

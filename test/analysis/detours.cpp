@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using edges = std::vector<csr_graph::edge>;
 
 static csr_rows rows_of(std::size_t nodes, edges const& all)

@@ -16,6 +16,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using sets = std::vector<std::set<value_id>>; // by node
 

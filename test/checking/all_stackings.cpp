@@ -17,6 +17,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// The groups of pool 0 that need a place, by root.
 template <class Stackings>

@@ -13,6 +13,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// Two values of 8 bytes, made one after the other, each with a buffer of its own.
 struct two_values {

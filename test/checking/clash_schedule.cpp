@@ -16,6 +16,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using steps = std::vector<step_id>;
 
 /// u and v, said to lie in the same bytes.

@@ -19,6 +19,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using steps = std::vector<step_id>;
 
 steps listed(std::span<step_id const> row) { return {row.begin(), row.end()}; }

@@ -11,6 +11,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using ranges = std::vector<live_range>;
 

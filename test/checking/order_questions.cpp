@@ -15,6 +15,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// Step s reads what `operands[s]` have made.
 step_order order_of(std::vector<std::vector<step_id>> const& operands)

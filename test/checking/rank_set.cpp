@@ -8,7 +8,7 @@
 
 namespace this_test {
 
-using numbers = sublet::rank_set;
+using numbers = sublet::detail::rank_set;
 
 TEST_CASE("a member's neighbours are the next below and above, and it is not its own")
 {

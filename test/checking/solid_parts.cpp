@@ -15,6 +15,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a buffer is solid for its life, but for its gaps and around their windows")
 {

@@ -17,6 +17,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using steps = std::vector<step_id>;
 
 step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {})

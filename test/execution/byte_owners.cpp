@@ -9,6 +9,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using owners = detail::byte_owners;
 
 namespace {

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a buffer lives from the begin of the step that makes it to the end of the last that reads it")
 {

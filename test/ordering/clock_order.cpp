@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("positions are numbered as the clock starts them, the edges with them")
 {

@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the picture: of those that fit that which leaves least, else of those that need least")
 {

@@ -8,6 +8,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static placement_bound bound_of(placement_problem const& problem)
 {

@@ -11,6 +11,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 placement_problem alive_together(std::size_t n)
 {

@@ -16,6 +16,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
 using origins = std::vector<byte_count>;
 

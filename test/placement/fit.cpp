@@ -14,6 +14,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
 
 placement_shapes shapes_of_all(placement_problem const& problem)

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static placement_shape sized(byte_count size, byte_count alignment = 1, byte_count phase = 0)
 {

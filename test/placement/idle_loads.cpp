@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("taking a stretch lowers the load there, and giving it back raises it again")
 {

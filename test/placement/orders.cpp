@@ -15,6 +15,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
 using order = std::vector<std::uint32_t>;
 

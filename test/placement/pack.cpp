@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
 
 TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")

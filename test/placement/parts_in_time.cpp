@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static placement_shapes shapes_of_all(placement_problem const& problem)
 {

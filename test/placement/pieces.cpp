@@ -15,6 +15,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 struct plain_piece {
     step_id first, last;

@@ -13,6 +13,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 placement_shapes shapes_of_all(placement_problem const& problem)
 {

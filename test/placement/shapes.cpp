@@ -18,6 +18,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 std::vector<buffer_id> everybody(placement_problem const& problem)
 {

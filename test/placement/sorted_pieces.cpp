@@ -12,6 +12,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 std::vector<std::uint32_t> shapes_during(sorted_pieces const& lying, live_range when)
 {

@@ -8,6 +8,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a part of the shapes keeps their lives, pieces, parts and positions, under new numbers")
 {

@@ -25,9 +25,9 @@ struct poor_stream {
     void operator<<(char const* text) { written += text; }
     void operator<<(char one) { written += one; }
 };
-static_assert(sublet::text_stream<poor_stream>);
-static_assert(sublet::text_stream<std::ostringstream>);
-static_assert(!sublet::text_stream<std::string>);
+static_assert(sublet::detail::text_stream<poor_stream>);
+static_assert(sublet::detail::text_stream<std::ostringstream>);
+static_assert(!sublet::detail::text_stream<std::string>);
 
 template <class Thing>
 std::string written(Thing thing)

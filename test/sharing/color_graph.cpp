@@ -21,6 +21,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using bytes = std::vector<byte_count>;
 using slots = std::vector<slot_id>;

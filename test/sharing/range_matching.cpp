@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<std::uint32_t>;
 
 static constexpr std::uint32_t none = range_matching::none;

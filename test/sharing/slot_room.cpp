@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("first fit finds the first slot whose tenants all share with the buffer, in any order of coming")
 {

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using numbers = std::vector<std::uint32_t>;
 
 namespace {

@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("who takes is all that the rule says and nobody else, in ascending ranges")
 {

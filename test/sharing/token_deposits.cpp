@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("random sets stay as they were left until the last has taken them")
 {

@@ -70,7 +70,7 @@ public:
     [[nodiscard]] std::span<value_id const> neighbors(value_id v) const { return graph()[v]; }
     [[nodiscard]] std::size_t degree(value_id v) const { return graph()[v].size(); }
     /// O(log degree)
-    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return is_listed(graph()[u], v); }
+    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return detail::is_listed(graph()[u], v); }
 
     /// What a graph takes; `no_size` if that takes more than 64 bits to say.
     [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges);
@@ -118,17 +118,17 @@ public:
 
     [[nodiscard]] static byte_count bytes_of(std::size_t values)
     {
-        return sizeof(bit_rows::word) * byte_count{values} * bit_rows::words_for(values);
+        return sizeof(detail::bit_rows::word) * byte_count{values} * detail::bit_rows::words_for(values);
     }
 
 private:
-    bit_rows const& bits() const
+    detail::bit_rows const& bits() const
     {
         SUBLET_EXPECTS(fits_, "sublet: an interference matrix over its budget has no edges to ask for");
         return bits_;
     }
 
-    bit_rows bits_;
+    detail::bit_rows bits_;
     std::vector<value_id> column_; // 0, 1, 2 ...: what a live_list wants to know
     std::size_t values_ = 0;
     bool fits_ = true;

@@ -202,7 +202,7 @@ private:
     std::vector<csr_graph::edge> strays_;  // from one tree of the search into another
     std::vector<std::uint32_t> met_above_; // by node: the column of the closest node above where paths meet
     std::vector<std::uint32_t> row_of_;    // by node
-    bit_rows met_; // by row: the columns of the nodes where paths meet that are reached
+    detail::bit_rows met_; // by row: the columns of the nodes where paths meet that are reached
 };
 
 } // namespace sublet

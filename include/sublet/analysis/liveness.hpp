@@ -49,7 +49,7 @@ public:
         using difference_type = std::ptrdiff_t;
 
         cursor() = default;
-        cursor(std::span<value_id const> listed, bit_rows::word const* row, std::size_t words,
+        cursor(std::span<value_id const> listed, detail::bit_rows::word const* row, std::size_t words,
                value_id const* value_of)
             : listed_(listed.data()), listed_end_(listed.data() + listed.size()), row_(row), words_(words),
               value_of_(value_of)
@@ -85,17 +85,17 @@ public:
                 bits_ = row_[word_++];
             }
             auto const bit = static_cast<std::size_t>(std::countr_zero(bits_));
-            by_bit_ = value_of_[(word_ - 1) * bit_rows::word_bits + bit];
+            by_bit_ = value_of_[(word_ - 1) * detail::bit_rows::word_bits + bit];
             bits_ &= bits_ - 1;
         }
 
         value_id const* listed_ = nullptr;
         value_id const* listed_end_ = nullptr;
-        bit_rows::word const* row_ = nullptr;
+        detail::bit_rows::word const* row_ = nullptr;
         std::size_t words_ = 0;
         value_id const* value_of_ = nullptr;
         std::size_t word_ = 0;
-        bit_rows::word bits_ = 0;
+        detail::bit_rows::word bits_ = 0;
         value_id by_bit_ = no_value;
         value_id at_ = no_value; // the end
     };
@@ -170,10 +170,10 @@ private:
     template <class Visit>
     void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
     {
-        bit_rows::word const* const row = sets.bits[n];
+        detail::bit_rows::word const* const row = sets.bits[n];
         for (std::size_t w = 0; w != sets.bits.words(); ++w)
-            for (bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
-                visit(value_[w * bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
+            for (detail::bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
+                visit(value_[w * detail::bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
         for (value_id v : sets.list(n)) visit(v);
     }
     live_list list(detail::node_sets const& sets, node_id n) const

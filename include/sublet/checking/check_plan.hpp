@@ -35,7 +35,7 @@ struct node_ends {
 
 /// Requires:   `asked` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
-[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked);
+[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked);
 
 // --- unwritten reads -------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ struct flow_options {
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
-[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, plan_demands const& asked,
+[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
                                                          node_ends const& ends, flow_options const& options);
 
 // --- check plan ------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@
 /// the way back takes for itself is a load, too. Some ask that another is not taken. Those that ask for
 /// nothing and load nothing are plain: taking one never does harm, and all can be taken together.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// During `when`, positions of its life, the storage of a buffer could be free.
 struct idle_stretch {
@@ -170,7 +170,6 @@ private:
 /// first, and the cheapest set is the advice. No guaranteed factor; if all absences together are enough, so
 /// is the advice.
 
-
 struct relief {
     std::uint32_t stretch = 0;
     byte_count saved = 0; ///< the peak of its pool without this one less the peak with all of them
@@ -189,8 +188,6 @@ struct memory_relief {
     byte_count cost = 0;
     bool is_enough = false; ///< no pool holds more than its capacity at any position
 };
-
-namespace detail {
 
 /// What has been chosen, as good as can be said so far.
 struct found_relief {
@@ -231,8 +228,6 @@ found_relief settle(Loads& loads)
     return result;
 }
 
-} // namespace detail
-
 /// Choose absences after which each pool holds no more than its capacity (`problem.pools`).
 ///
 /// Requires:   stretches are within the life of their buffer; of those of a buffer that meet (ways to fill
@@ -243,7 +238,7 @@ found_relief settle(Loads& loads)
 /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
 [[nodiscard]] memory_relief advise(placement_problem const& problem, idle_times const& times);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/advise.ipp>

@@ -20,7 +20,7 @@
 ///     row 0    1 0 0 1       0 |  1  0        every row begins with a word of its own,
 ///     row 1    0 1 0 0       1 |  0  0        so rows are united and counted a word at a time
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Bits behind the last column of a row are there up to the end of a word, and stay 0.
 class bit_rows {
@@ -56,8 +56,6 @@ private:
     std::vector<word> bits_;
 };
 
-} // namespace sublet
-
 // --- value set -------------------------------------------------------------------------------------------
 
 /// The values that are alive just now, while a walk goes from step to step: they come, go, and are listed.
@@ -67,8 +65,6 @@ private:
 ///
 /// Source: Briggs and Torczon, "An efficient representation for sparse sets", ACM LOPLAS 2, 1993; here it is
 /// known of who is not listed, too, so that one look tells.
-
-namespace sublet::detail {
 
 /// All takes O(1), but to make a set O(values), to clear it O(its size).
 class value_set {

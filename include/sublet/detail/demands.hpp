@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// How a step touches a value. `reads_at_end`: where its node ends, after every write.
 enum class moment : std::uint8_t { reads_early, reads, writes, reads_at_end };
@@ -49,14 +49,10 @@ struct plan_demands {
     }
 };
 
-namespace detail {
-
 std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program);
 
 /// By value, the end of its chain of views. A stretch of a chain is walked once, whatever hangs on it.
 std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
-
-} // namespace detail
 
 /// Call `see(value, position, moment)` for every touch, those of a step in a row; ends of nodes come last.
 template <class See>
@@ -77,7 +73,7 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, S
 ///             circle, or the order does not name every node once.
 [[nodiscard]] plan_demands demands(snapshot const& program, plan_options const& options);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/demands.ipp>

@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// By pair i, whether a path of two edges or more leads from `pair_of(i).from` to `pair_of(i).to`; `before`
 /// has the predecessors by node.
@@ -94,6 +94,6 @@ template <class PairOf>
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

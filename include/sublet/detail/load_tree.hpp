@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 class load_tree {
 public:
@@ -54,7 +54,7 @@ private:
 [[nodiscard]] std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
                                                        std::size_t positions);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/load_tree.ipp>

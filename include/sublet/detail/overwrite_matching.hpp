@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// The pairs to take, by index, ascending.
 ///
@@ -32,7 +32,7 @@ namespace sublet {
 ///             memory, for k pairs.
 [[nodiscard]] std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pair> const& pairs);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/overwrite_matching.ipp>

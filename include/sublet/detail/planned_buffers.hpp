@@ -24,9 +24,7 @@
 /// Who was written over a larger buffer follows it in time and lies where it lies: two rectangles, one piece
 /// of storage.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 /// A view of more bytes than its root has, if there is one.
 std::optional<witness> oversized_view(buffer_table const& table);
@@ -45,8 +43,6 @@ std::optional<witness> objection(placement const& placed, placement_problem cons
 /// Take over what was placed.
 void put(placement const& placed, memory_plan& plan);
 
-} // namespace detail
-
 // --- in place gains --------------------------------------------------------------------------------------
 
 /// What each in-place pair is good for.
@@ -60,7 +56,6 @@ void put(placement const& placed, memory_plan& plan);
 ///
 /// Without a pair its result is alive beside the operand, at that one step, and nothing else changes. So the
 /// peak without it is the higher of the peak with it and what would be alive there.
-
 
 /// The gains of the pairs that are joined in `table`, in their order; `steps` are the steps by position.
 ///
@@ -84,7 +79,6 @@ void put(placement const& placed, memory_plan& plan);
 /// pool ends above the bytes that are alive at once, two other placements are tried, and the lowest stays:
 /// with those pairs alone without which the peak would be higher, and with none, if none could be lower.
 
-
 struct placed_in_place {
     memory_plan plan;
     placement_problem problem;
@@ -105,7 +99,7 @@ struct placed_in_place {
                                              std::vector<step_id> const& steps,
                                              std::vector<pool_limits> const& pools);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/planned_buffers.ipp>

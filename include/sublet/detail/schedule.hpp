@@ -24,7 +24,7 @@
 /// Ticks may be nanoseconds, and live ranges have 32 bits. But storage is taken only where a step begins: it
 /// is enough to count how many positions start before.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// The live ranges of buffers, counted in positions by the order in which they start.
 ///
@@ -44,7 +44,6 @@ namespace sublet {
 ///
 /// Whoever ends in the clock before somebody begins then ends before all of a row of positions: what a clock
 /// allows is the rest of the row, without holes.
-
 
 struct clocked_graph {
     dependence_graph graph;
@@ -68,7 +67,6 @@ struct clocked_graph {
 /// Under every schedule a buffer conflicts with what begins until it ends in the clock, and with some behind:
 /// the branches beside it. Whoever begins there could be made to wait, and the clock would not take longer.
 /// So ranges behind the end can be taken out for some buffers only, as few as memory asks for.
-
 
 /// The positions that conflict with each buffer if those that `may_wait` give and take bytes by hand-offs.
 ///
@@ -97,7 +95,6 @@ struct clocked_graph {
 /// for. So each byte has one last tenant, and a buffer looks at those of its own bytes. All the waits that
 /// come of it are put into the graph at once, and those left out again that a longer path stands for: in a
 /// graph without cycles the rest is the smallest set that orders the same steps, and there is only one.
-
 
 /// Why no waiting makes a plan safe.
 struct handoff_clash {
@@ -132,7 +129,7 @@ struct handoff_set {
 [[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
                                         std::vector<placed_buffer> const& placed);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/schedule.ipp>

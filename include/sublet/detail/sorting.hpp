@@ -21,7 +21,7 @@
 /// this library more compile time than <span> or <optional>. Definitions (impl/*.ipp) call std::sort. This
 /// sort keeps equal items in order, so it gives the same on every platform.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Sort `items` so that none stands after another that it is `before`.
 ///
@@ -87,7 +87,6 @@ template <class Table, class Item>
 /// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
 /// is the same on every platform whatever the sort.
 
-
 struct keyed {
     std::uint64_t key;
     std::uint64_t tie;
@@ -109,7 +108,7 @@ void keep_one_of_each(std::vector<keyed>& items);
 /// The key that sorts the largest first.
 [[nodiscard]] constexpr std::uint64_t falling(std::uint64_t key) noexcept { return ~key; }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/sorting.ipp>

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Semantics:     what goes in comes out, in order.
 /// Poorest model: those two operators, returning nothing.   Ordinary model: std::ostream.
@@ -23,8 +23,6 @@ concept text_stream = requires(S& out) {
                           out << "text";
                           out << 'c';
                       };
-
-namespace detail {
 
 /// A number of pixels or percents in steps of 1/100, written with at most two decimals: 12, 12.5, 12.05.
 struct hundredths {
@@ -79,7 +77,6 @@ void write_bytes(plain_text<Stream>& out, byte_count bytes)
     else out << hundredths{count} << units[unit];
 }
 
-} // namespace detail
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

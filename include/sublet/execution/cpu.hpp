@@ -288,7 +288,7 @@ void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& k
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
 /// can be moved, and all spans stay; what was moved from runs nothing. One thread at a time may use it.
 template <class Kernel>
-class cpu_executor : public run_desk {
+class cpu_executor : public detail::run_desk {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///

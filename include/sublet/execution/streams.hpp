@@ -44,7 +44,7 @@ namespace sublet {
 /// constructed. A sequential plan is run at once by waits where bytes change hands. Memory is the device's;
 /// `executor_options::upstream` is not asked.
 template <stream_device Device, class Kernel>
-class stream_executor : public stream_desk<Device> {
+class stream_executor : public detail::stream_desk<Device> {
 public:
     using stream_type = typename Device::stream_type;
     using call_type = stream_call<stream_type>;
@@ -123,7 +123,7 @@ public:
     [[nodiscard]] stream_schedule const& schedule() const { return schedule_; }
 
 private:
-    using desk = stream_desk<Device>;
+    using desk = detail::stream_desk<Device>;
     using operand_list = std::vector<std::span<std::byte>>;
     template <class Executor, class Graph>
     friend class captured_run;
@@ -164,7 +164,7 @@ private:
         for (std::size_t pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
             report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
         for (auto const& block : values_.arenas()) report_.reserved += block.size;
-        report_.lower_bound = live_peak(tape_);
+        report_.lower_bound = detail::live_peak(tape_);
         report_.steps = tape_.step_at.size();
         report_.workers = schedule_.streams;
         report_.waits = schedule_.waits;

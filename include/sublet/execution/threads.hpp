@@ -225,7 +225,7 @@ private:
 /// guard. Storage comes from `executor_options::upstream` one piece at a time. One worker runs in the
 /// caller's thread, in an order that is known before, and pays for no other.
 template <class Kernel, class Runner = thread_pool>
-class thread_executor : public run_desk {
+class thread_executor : public detail::run_desk {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
@@ -323,7 +323,7 @@ private:
     Runner runner_;
     step_waits waits_;
     std::size_t workers_;
-    ready_queue queue_;
+    detail::ready_queue queue_;
     std::vector<step_id> order_;         // of one worker
     std::vector<std::uint32_t> pending_; // of several, by position: for how many it still waits
 };

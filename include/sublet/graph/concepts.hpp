@@ -137,7 +137,7 @@ public:
         if (number_by_table()) return;
         by_descriptor_.resize(vertices_.size());
         for (std::size_t n = 0; n != vertices_.size(); ++n) by_descriptor_[n] = static_cast<node_id>(n);
-        sort_by(by_descriptor_, [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
+        detail::sort_by(by_descriptor_, [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
         for (std::size_t i = 1; i < by_descriptor_.size(); ++i)
             SUBLET_EXPECTS(vertices_[by_descriptor_[i - 1]] < vertices_[by_descriptor_[i]],
                            "sublet: a graph lists a vertex twice");
@@ -154,7 +154,7 @@ public:
                 return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
         std::size_t const n = by_descriptor_.size();
         std::size_t const at =
-            first_that(n, [&](std::size_t i) { return !(vertices_[by_descriptor_[i]] < v); });
+            detail::first_that(n, [&](std::size_t i) { return !(vertices_[by_descriptor_[i]] < v); });
         return at != n && !(v < vertices_[by_descriptor_[at]]) ? by_descriptor_[at] : no_node;
     }
 

@@ -119,7 +119,7 @@ public:
     void use_at_end_of(N const& pred, I const& v)
     {
         node_id const p = detail::as_id(pred);
-        SUBLET_EXPECTS(is_listed(predecessors_, p),
+        SUBLET_EXPECTS(detail::is_listed(predecessors_, p),
                        "sublet: use_at_end_of names a node that is not a predecessor");
         value_id const used = checked(v);
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});

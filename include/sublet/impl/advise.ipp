@@ -14,7 +14,7 @@
 
 // --- idle loads ------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL idle_loads::idle_loads(placement_problem const& problem, idle_times const& times)
     : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
@@ -108,11 +108,7 @@ SUBLET_DECL void idle_loads::change(std::uint32_t i, bool taken)
     for (std::uint32_t n : asked_by_[i]) blocked_[times_.needs[n].kept] += taken ? 1u : ~0u;
 }
 
-} // namespace sublet
-
 // --- advise ----------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// What an absence gives, before that is divided by its cost.
 enum class worth_of_absence : std::uint8_t {
@@ -212,10 +208,6 @@ void insist(Loads& loads, std::vector<std::uint32_t> const& order)
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times const& times)
 {
     idle_loads loads(problem, times);
@@ -223,16 +215,16 @@ SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times co
     for (std::size_t pool = 0; pool != loads.pools(); ++pool)
         result.pools.push_back({loads.peak(pool), 0, loads.least(pool).bytes, loads.least(pool).position});
 
-    std::optional<detail::found_relief> best;
+    std::optional<found_relief> best;
     for (bool const only_plain : {false, true}) {
-        using enum detail::worth_of_absence;
+        using enum worth_of_absence;
         for (auto const measured : {bytes_idle, bytes_crowded, needed_crowded}) {
-            std::vector<std::uint32_t> const order = detail::ranked_stretches(loads, only_plain, measured);
+            std::vector<std::uint32_t> const order = ranked_stretches(loads, only_plain, measured);
             for (bool const in_time : {false, true}) {
-                if (in_time) detail::take_in_time(loads, order);
-                else detail::take_in_turn(loads, order);
-                detail::insist(loads, order);
-                detail::found_relief found = detail::settle(loads);
+                if (in_time) take_in_time(loads, order);
+                else take_in_turn(loads, order);
+                insist(loads, order);
+                found_relief found = settle(loads);
                 if (!best || found.is_better_than(*best)) best = std::move(found);
             }
         }
@@ -255,6 +247,6 @@ SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times co
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -522,9 +522,9 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
     };
     if (!refuted) apply({});
     for (int round = 0; round == 0 || (refuted && round != 8); ++round) {
-        memory_relief const relief = advise(question.problem, question.times);
+        detail::memory_relief const relief = advise(question.problem, question.times);
         advice.pools.clear();
-        for (pool_relief const& r : relief.pools) {
+        for (detail::pool_relief const& r : relief.pools) {
             step_id const at = question.spaced.position(r.least_position);
             advice.pools.push_back(
                 {r.peak_before, r.peak_after, r.least, r.least == 0 ? no_step : question.steps[at]});

@@ -9,7 +9,7 @@
 
 // --- bit rows --------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::size_t bit_rows::count(std::size_t row) const
 {
@@ -18,11 +18,7 @@ SUBLET_DECL std::size_t bit_rows::count(std::size_t row) const
     return sum;
 }
 
-} // namespace sublet
-
 // --- value set -------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL void value_set::insert(value_id v)
 {

@@ -47,16 +47,12 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
     return root;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
     plan_demands d;
-    d.position = detail::positions_in(options.order, program);
-    d.root = detail::roots_of(options.alias_of.tabulate(values));
+    d.position = positions_in(options.order, program);
+    d.root = roots_of(options.alias_of.tabulate(values));
     d.role = options.role.tabulate(values);
     d.class_role = std::vector<value_role>(values);
     d.alignment = options.alignment.tabulate(values);
@@ -94,6 +90,6 @@ SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& op
     return d;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -5,7 +5,7 @@
 #include <sublet/detail/load_tree.hpp>
 #include <sublet/impl/config.hpp>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL void load_tree::add(live_range when, byte_count bytes)
 {
@@ -65,6 +65,6 @@ SUBLET_DECL std::vector<std::uint32_t> covered_below(std::vector<live_range> con
     return below;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pair> const& pairs)
 {
@@ -74,6 +74,6 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
     return chosen;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -182,7 +182,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 
         std::vector<placed_buffer> tenants = plan.buffers;
         for (std::size_t b = 0; b != tenants.size(); ++b) tenants[b].life = clock.in_clock[b];
-        handoff_set const found = find_handoffs(clock.timed.graph, clock.lives, tenants);
+        detail::handoff_set const found = detail::find_handoffs(clock.timed.graph, clock.lives, tenants);
         result.handoff_bytes.assign(plan.handoffs.size(), 0);
         for (handoff h : found.handoffs) plan.handoffs.push_back(h);
         for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);

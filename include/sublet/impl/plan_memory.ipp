@@ -47,7 +47,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     std::vector<in_place_pair> pairs;
     if (options.in_place) pairs = match_in_place(p, steps, table);
 
-    placed_in_place found = place_in_place(table, pairs, steps, options.pools);
+    detail::placed_in_place found = detail::place_in_place(table, pairs, steps, options.pools);
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);

@@ -96,11 +96,7 @@ SUBLET_DECL void put(placement const& placed, memory_plan& plan)
     for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
 }
 
-} // namespace sublet::detail
-
 // --- in place gains --------------------------------------------------------------------------------------
-
-namespace sublet {
 
 SUBLET_DECL std::vector<in_place_gain> in_place_gains(buffer_table const& table,
                                                       std::vector<step_id> const& steps)
@@ -148,11 +144,7 @@ SUBLET_DECL std::vector<in_place_gain> in_place_gains(buffer_table const& table,
     return gains;
 }
 
-} // namespace sublet
-
 // --- placed in place -------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Which pairs of a pool are taken.
 enum class pairs_taken : std::uint8_t { all, at_peak, none };
@@ -222,7 +214,7 @@ private:
             auto size = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
             std::size_t const buffers = first.problem.buffers.size();
             auto const positions = static_cast<step_id>(steps_.size());
-            byte_count const peak = pressure(buffers, life, size, positions).peak;
+            byte_count const peak = sublet::pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
             if (found.height <= peak) continue;
             if (found.proof.kind == proof_kind::exhausted) {
@@ -234,7 +226,7 @@ private:
             // Where all begin at multiples of one number, all but the highest take up whole ones.
             unit = common_alignment(static_cast<pool_id>(pool));
             if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
-            memory_pressure const whole = pressure(buffers, life, size, positions);
+            memory_pressure const whole = sublet::pressure(buffers, life, size, positions);
             byte_count spared = 0;
             for (buffer const& b : table_.buffers)
                 if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
@@ -316,17 +308,13 @@ private:
     std::vector<pairs_taken> taken_; // by pool
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL placed_in_place place_in_place(buffer_table const& table, std::vector<in_place_pair> const& pairs,
                                            std::vector<step_id> const& steps,
                                            std::vector<pool_limits> const& pools)
 {
-    return detail::in_place_placer(table, steps, pools).place(pairs);
+    return in_place_placer(table, steps, pools).place(pairs);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -18,7 +18,7 @@
 
 // --- clock lives -----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, clock_times const& clock)
 {
@@ -41,7 +41,6 @@ SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, c
 }
 
 // --- clock order -----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL clocked_graph in_clock_order(dependence_graph const& g, clock_times const& clock)
 {
@@ -72,7 +71,6 @@ SUBLET_DECL clocked_graph in_clock_order(dependence_graph const& g, clock_times 
 }
 
 // --- clock conflicts -------------------------------------------------------------------------------------
-
 
 SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
                                              std::vector<live_range> const& in_clock,
@@ -114,11 +112,7 @@ SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, conc
     return {exact.method(), positions, std::move(first), std::move(ranges)};
 }
 
-} // namespace sublet
-
 // --- handoffs --------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
 /// in which a was there directly before.  O(n log n), n = buffers
@@ -153,10 +147,6 @@ void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& pl
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
                                       std::vector<placed_buffer> const& placed)
 {
@@ -170,7 +160,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         return false;
     };
     std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
-    detail::follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
+    follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
         ++result.takeovers;
         if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
         if (result.clash) return;
@@ -203,10 +193,10 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     std::vector<step_id> waiting(positions, 0);
     for (step_id at = 0; at != positions; ++at)
         for (step_id next : after[at]) ++waiting[next];
-    std::vector<step_id> const order = detail::topological_points(after, waiting, position_order::as_listed);
+    std::vector<step_id> const order = topological_points(after, waiting, position_order::as_listed);
     if (order.size() != positions) {
         result.clash = handoff_clash{};
-        for (step_id at : detail::cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        for (step_id at : cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
         return result;
     }
     std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits
@@ -230,6 +220,6 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

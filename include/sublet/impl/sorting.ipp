@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL void sort_keyed(std::vector<keyed>& items) { std::sort(items.begin(), items.end()); }
 
@@ -20,6 +20,6 @@ SUBLET_DECL void keep_one_of_each(std::vector<keyed>& items)
     while (items.size() != kept) items.pop_back();
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -157,8 +157,8 @@ template <class Stop>
 
     std::vector<std::size_t> first;
     {
-        order_window const all = window_of(g, peak_walk(g), std::span<node_id const>(result.order));
-        order_cuts cuts = cut_order(all, nodes_on_demand(all));
+        detail::order_window const all = detail::window_of(g, peak_walk(g), std::span<node_id const>(result.order));
+        detail::order_cuts cuts = cut_order(all, nodes_on_demand(all));
         for (node_id& n : cuts.order) n = all.nodes[n];
         result.order = std::move(cuts.order);
         first = std::move(cuts.first);
@@ -181,7 +181,7 @@ template <class Stop>
                                              result.order.data() + first[i + 1]};
         order_search_limits left = limits;
         left.states = limits.states - smaller(limits.states, result.report.states);
-        window_order const found = exact_window(window_of(g, walk, nodes), left, stop);
+        detail::window_order const found = exact_window(detail::window_of(g, walk, nodes), left, stop);
         for (std::size_t k = 0; k != found.order.size(); ++k) result.order[first[i] + k] = found.order[k];
         peak[i] = found.peak;
         result.lower_bound = larger(result.lower_bound, found.lower_bound);

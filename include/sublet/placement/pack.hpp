@@ -73,7 +73,7 @@ std::vector<buffer_id> buffers_in(placement_shapes const& all, std::vector<std::
 
 /// The buffer that is the best of a shape, the first of equals.
 template <class Goodness>
-buffer_id part_of(placement_shapes const& all, std::uint32_t shape, Goodness goodness)
+buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Goodness goodness)
 {
     buffer_id best = no_buffer;
     byte_count most = 0;
@@ -183,11 +183,11 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
 [[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options,
-                             search_driver& driver);
+                             detail::search_driver& driver);
 
 [[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options = {})
 {
-    steady driver;
+    detail::steady driver;
     return pack(problem, options, driver);
 }
 
@@ -387,7 +387,7 @@ template <class Lives>
     std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table has not one entry for each buffer");
-    std::vector<keyed> members; // by pool, then by first begin
+    std::vector<detail::keyed> members; // by pool, then by first begin
     std::vector<unsigned char> marked(all);
     for (buffer_id b : options.antichain) marked[b] = 1;
     placement result;
@@ -424,9 +424,9 @@ template <class Lives>
             out.proof = {proof_kind::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
         if (mine.empty()) continue;
-        placement_conflicts const among = conflicts_among(mine, lives, conflicts);
+        detail::placement_conflicts const among = detail::conflicts_among(mine, lives, conflicts);
 
-        placed_by_range placed(among);
+        detail::placed_by_range placed(among);
         if (placement_proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
             for (buffer_id& b : fault.buffers) b = mine[b];
             out.proof = std::move(fault);
@@ -434,7 +434,7 @@ template <class Lives>
             continue;
         }
 
-        packing best;
+        detail::packing best;
         best.height = no_limit;
         if (!options.fallback.empty()) {
             best.height = 0;

@@ -34,8 +34,8 @@ struct place_options {
     std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
     std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered
     std::optional<std::uint64_t> nodes = {};          ///< of the search
-    stop_request stop = {};                           ///< ends it early, with the best so far
-    search_listener progress = {};                    ///< called with best, bound, nodes
+    detail::stop_request stop = {};                           ///< ends it early, with the best so far
+    detail::search_listener progress = {};                    ///< called with best, bound, nodes
     per_value<byte_count> previous = no_offset;       ///< by buffer: where it was; `no_offset`: it is new
     per_value<bool> keep = false;                     ///< by buffer: it must not move
 };

@@ -211,7 +211,7 @@ private:
 ///             is called once a value, `step_name` once a step, `name_of` at most twice an edge, def and
 ///             given.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
-template <text_stream Stream, class Slots, name_function Names = detail::own_id,
+template <detail::text_stream Stream, class Slots, name_function Names = detail::own_id,
           name_function Steps = detail::own_id>
     requires std::invocable<Slots&, value_id> &&
              id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
@@ -256,7 +256,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
     }
     writer.write_legend();
 
-    std::vector<keyed> at_ends; // {predecessor, node, value}
+    std::vector<detail::keyed> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
     keep_one_of_each(at_ends);
     auto arrival = at_ends.begin();

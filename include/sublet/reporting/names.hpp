@@ -121,7 +121,7 @@ bool needs_quotes(Text const& field)
 ///             plan contains, has an empty last field. Equal plans and names give equal bytes.
 /// Complexity: O(output); `name_of` is called once for each row.
 /// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
-template <text_stream Stream, name_function Names>
+template <detail::text_stream Stream, name_function Names>
 Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id only = every_pool)
 {
     detail::plain_text<Stream> text{out};
@@ -145,7 +145,7 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
 }
 
 /// The same with the ids of the root values for names.
-template <text_stream Stream>
+template <detail::text_stream Stream>
 Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = every_pool)
 {
     return write_csv(out, plan, detail::own_id{}, only);

@@ -122,7 +122,7 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 ///             peak, rounded to hundredths.
 /// Complexity: O(output); `name_of` is called once a row, `step_name` twice and once for the position.
 /// Throws:     whatever the stream and the names throw, std::bad_alloc.
-template <text_stream Stream, name_function Names = detail::own_id, name_function Steps = detail::own_id>
+template <detail::text_stream Stream, name_function Names = detail::own_id, name_function Steps = detail::own_id>
 Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {}, Steps step_name = {},
                        why_peak_options options = {})
 {

@@ -292,7 +292,7 @@ template <name_function Names>
         if (auto const number = number_behind(prefix, std::string_view(text.data(), text.size())))
             taken.push_back(*number);
     }
-    sort_ascending(taken);
+    detail::sort_ascending(taken);
     std::vector<std::uint64_t> unused;
     std::size_t next = 0;
     for (std::uint64_t number = 0; unused.size() != count; ++number) {
@@ -358,7 +358,7 @@ struct sharing_log {
 [[nodiscard]] std::vector<sharing_entry> trace(sharing_log const& log, value_id v);
 
 /// Writes one line, with the names of values.
-template <text_stream Stream, name_function Names = detail::own_id>
+template <detail::text_stream Stream, name_function Names = detail::own_id>
 void write_entry(Stream& stream, sharing_entry const& e, Names name_of = {})
 {
     detail::plain_text<Stream> out{stream};
@@ -389,7 +389,7 @@ void write_entry(Stream& stream, sharing_entry const& e, Names name_of = {})
 }
 
 /// Writes the last line: how many values are in how many slots, and the bytes.
-template <text_stream Stream>
+template <detail::text_stream Stream>
 void write_total(Stream& stream, sharing_log const& log)
 {
     detail::plain_text<Stream> out{stream};
@@ -402,7 +402,7 @@ void write_total(Stream& stream, sharing_log const& log)
 }
 
 /// Writes all of it, a line for each value and one for the total.
-template <text_stream Stream, name_function Names>
+template <detail::text_stream Stream, name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
     for (sharing_entry const& e : log.entries) write_entry(stream, e, name_of);
@@ -410,7 +410,7 @@ void write_log(Stream& stream, sharing_log const& log, Names name_of)
 }
 
 /// The same, values by their numbers.
-template <text_stream Stream>
+template <detail::text_stream Stream>
 Stream& operator<<(Stream& stream, sharing_log const& log)
 {
     write_log(stream, log, detail::own_id{});

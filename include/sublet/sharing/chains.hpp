@@ -118,7 +118,7 @@ template <size_function Sizes>
     std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
     chain_plan plan;
     if (options.order != chain_order::by_begin) {
-        plan = {share_largest_first(
+        plan = {detail::share_largest_first(
                     lives, conflicts, size,
                     {.pool = options.pool, .eligible = options.eligible, .visits = options.visits}),
                 chain_order::largest_first};
@@ -130,7 +130,7 @@ template <size_function Sizes>
             if (lives.begins[v].size() > 1) return gives_to(conflicts, lives, u, v) ? begin : begin + 1;
             auto const never = conflicts.of[u];
             std::size_t const at =
-                first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
+                detail::first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
             return at == never.size() || begin < never[at].first ? begin : never[at].last;
         });
     if (options.order == chain_order::by_begin || by_begin.total_bytes < plan.total_bytes)
@@ -320,7 +320,7 @@ template <class Interfere>
                                             exact_options const& options = {})
 {
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
-    bit_rows interferes(values, values);
+    detail::bit_rows interferes(values, values);
     for (value_id v = 0; v != values; ++v)
         for (value_id u = 0; u != v; ++u)
             if (detail::ask(interfere, u, v)) {

@@ -52,7 +52,7 @@ template <live_range_function Lives>
         live_range const life = detail::ask(lives, static_cast<buffer_id>(b));
         if (!is_empty(life)) arrivals.push_back({life, static_cast<buffer_id>(b)});
     }
-    sort_by(arrivals, [](arrival const& a, arrival const& b) {
+    detail::sort_by(arrivals, [](arrival const& a, arrival const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
     });
 
@@ -140,10 +140,10 @@ template <live_range_function Lives, size_function Sizes>
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
     }
     std::vector<tenant> deaths = births;
-    sort_by(births, [](tenant const& a, tenant const& b) {
+    detail::sort_by(births, [](tenant const& a, tenant const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
     });
-    sort_by(deaths, [](tenant const& a, tenant const& b) {
+    detail::sort_by(deaths, [](tenant const& a, tenant const& b) {
         return a.life.last != b.life.last ? a.life.last < b.life.last : a.who < b.who;
     });
 

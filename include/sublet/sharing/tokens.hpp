@@ -230,7 +230,7 @@ template <size_function Sizes>
         for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
     });
 
-    token_sets tokens(g, options.most_ranges);
+    detail::token_sets tokens(g, options.most_ranges);
     slot_chooser slots(buffers, options.choice);
     detail::sleepers sleeping(g.positions(), buffers);
     auto sleep = [&](buffer_id u, step_id end) { sleeping.sleep(u, tokens.token_of(end)); };
@@ -245,7 +245,7 @@ template <size_function Sizes>
             tokens.advance_to(at);
             // Not who waits for the token of this very position: those who are awake have ended before it.
             std::uint32_t const own = tokens.token_of(at);
-            for (token_range r : tokens.tokens()) {
+            for (detail::token_range r : tokens.tokens()) {
                 bool const has_own = r.first <= own && own < r.last;
                 wake(r.first, has_own ? own : r.last);
                 if (has_own) wake(own + 1, r.last);

@@ -29,7 +29,7 @@
 /// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for
 /// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here some may be views of others.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct value_copy {
     value_id from = no_value;
@@ -117,7 +117,6 @@ private:
 /// The factories of snapshot.hpp ask for a program that is there. This one is for whoever makes one out of
 /// others, and learns only later where a node is to lead.
 
-
 class program_draft {
 public:
     /// Steps from here on are the new node's. A node that is left without a step gets one that does nothing.
@@ -190,7 +189,7 @@ private:
     std::vector<edge_use> operands_;
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/analysis/impl/copy_order.ipp>

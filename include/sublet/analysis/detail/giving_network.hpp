@@ -29,7 +29,7 @@
 /// others, and another meet them at once. So each has two steps, then each has eight times as many, until one
 /// has finished.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// By buffer.
 struct frontier_rows {
@@ -38,8 +38,6 @@ struct frontier_rows {
     std::vector<unsigned char> is_cut; ///< no walk has finished: what follows `last_end` is free, or not yet
     std::uint64_t visits = 0;          ///< positions that were looked at
 };
-
-namespace detail {
 
 /// One buffer after the other over the same graph.
 class frontier_walk {
@@ -77,8 +75,6 @@ private:
     std::uint32_t walks_ = 0;
 };
 
-} // namespace detail
-
 /// The frontiers of the buffers that `is_wanted`; the others have none, nor have outputs.
 ///
 /// Requires:   `before` and `after` are the rows of a graph of which `lives` are positions. `is_free(b, x)`
@@ -95,7 +91,7 @@ template <class IsWanted, class IsFree>
                                       concurrent_lives const& lives, IsWanted is_wanted, IsFree is_free,
                                       std::uint64_t most_visits)
 {
-    detail::frontier_walk walk(after);
+    frontier_walk walk(after);
     frontier_rows frontier;
     frontier.lowest.reserve(lives.buffers(), 0);
     frontier.last_end.assign(lives.buffers(), no_step);
@@ -140,8 +136,6 @@ template <class IsWanted, class IsFree>
     return frontier;
 }
 
-} // namespace sublet
-
 // --- giving network --------------------------------------------------------------------------------------
 
 /// Who may give bytes to whom, as a network that is hardly larger than the program.
@@ -152,8 +146,6 @@ template <class IsWanted, class IsFree>
 /// There may be as many pairs of giver and taker as there are buffers squared. But bytes that are free behind
 /// a position are free behind all that follow it, so they may as well walk there along the edges of the
 /// dependence graph; a giver needs arcs only to where its bytes are free at the earliest.
-
-namespace sublet::detail {
 
 /// Two nodes a position: what begins there, and whose last end it is. Behind them a node for each giver whose
 /// frontier is another one, and a node for each taker that begins at several positions, if these are few.
@@ -193,7 +185,6 @@ struct giving_network {
 /// Source: Ford and Fulkerson, "Flows in networks", Princeton 1962; that searches in vain need not be
 /// repeated: Kuhn, "The Hungarian method for the assignment problem", Naval Research Logistics Quarterly
 /// 1955.
-
 
 class resting_flow {
 public:

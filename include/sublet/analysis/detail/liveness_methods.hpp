@@ -28,7 +28,7 @@
 /// Source: Briggs, Cooper, Harvey and Simpson, "Practical improvements to the construction and destruction of
 /// static single assignment form", Software: Practice and Experience 28(8), 1998 (the "semi-pruned" names).
 
-namespace sublet {
+namespace sublet::detail {
 
 struct crossing_values {
     std::vector<value_id> value;       ///< by column, ascending
@@ -41,8 +41,6 @@ struct crossing_values {
 
 /// Complexity: O(nodes + values + touches) time and memory.
 [[nodiscard]] crossing_values crossing(snapshot const& p);
-
-} // namespace sublet
 
 // --- liveness worklist -----------------------------------------------------------------------------------
 
@@ -57,8 +55,6 @@ struct crossing_values {
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973; the order and the stack
 /// after Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432,
 /// 2004.
-
-namespace sublet::detail {
 
 struct dense_sets {
     bit_rows in;
@@ -114,7 +110,6 @@ dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross);
 /// Source: Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "A Non-iterative Data-flow Algorithm
 /// for Computing Liveness Sets in Strict SSA Programs", APLAS 2011.
 
-
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
 /// Throws:     precondition_error if a value is written twice, or if its def does not dominate its uses and
 ///             that makes a difference: the sets are right or there are none.
@@ -138,7 +133,6 @@ dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross);
 /// Source: Brandner, Boissinot, Darte, Dupont de Dinechin and Rastello, "Computing liveness sets for SSA-form
 /// programs", INRIA RR-7503, 2011 (path exploration, variable by variable); here without recursion, and for
 /// values with several defs too.
-
 
 struct sparse_sets {
     csr_rows in; // by node: values, ascending

@@ -7,7 +7,7 @@
 
 // --- copy order ------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL copy_order::copy_order(std::vector<value_id> root_of)
     : root_of_(std::move(root_of)), readers_(root_of_.size()), first_writer_(root_of_.size(), none),
@@ -24,7 +24,6 @@ SUBLET_DECL void copy_order::list_if_ready(std::vector<value_copy> const& copies
 }
 
 // --- program draft ---------------------------------------------------------------------------------------
-
 
 SUBLET_DECL node_id program_draft::open_node()
 {
@@ -55,6 +54,6 @@ SUBLET_DECL void program_draft::say(std::size_t s, effect_sink& sink) const
         sink.may_overwrite(pairs_[o].in, pairs_[o].out);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -83,7 +83,6 @@ SUBLET_DECL giving_network::giving_network(dependence_graph const& g, concurrent
 
 // --- resting flow ----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL resting_flow::resting_flow(csr_rows const& heads)
     : rest(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
       arc_to_(heads.rows(), 0), seen_(heads.rows(), 0)

@@ -24,7 +24,7 @@ SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_co
 {
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
     if (!fits_) return;
-    bits_ = bit_rows(values, values);
+    bits_ = detail::bit_rows(values, values);
     for (std::size_t v = 0; v != values; ++v) column_.push_back(static_cast<value_id>(v));
 }
 

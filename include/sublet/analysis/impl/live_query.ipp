@@ -88,13 +88,13 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
         if (is_own) row_of_[n] = rows++;
         else if (!ways[n].empty()) row_of_[n] = row_of_[ways[n].front()];
     }
-    met_ = bit_rows(rows, columns);
+    met_ = detail::bit_rows(rows, columns);
     rows = 1;
     for (node_id n : search_.postorder) {
         if (row_of_[n] != rows) continue;
-        bit_rows::word* const row = met_[rows++];
+        detail::bit_rows::word* const row = met_[rows++];
         for (node_id to : ways[n]) {
-            bit_rows::word const* const from = met_[row_of_[to]];
+            detail::bit_rows::word const* const from = met_[row_of_[to]];
             for (std::size_t w = 0; w != met_.words(); ++w) row[w] |= from[w];
         }
         if (is_met[n]) met_.set(row_of_[n], met_above_[n]);

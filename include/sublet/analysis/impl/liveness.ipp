@@ -126,7 +126,7 @@ namespace sublet {
 SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& options)
 {
     if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
-    crossing_values cross = crossing(p);
+    detail::crossing_values cross = detail::crossing(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
     return {options.policy,           p.nodes(),
             std::move(cross.column),  std::move(cross.value),

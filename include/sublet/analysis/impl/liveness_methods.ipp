@@ -16,7 +16,7 @@
 
 // --- crossing --------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL crossing_values crossing(snapshot const& p)
 {
@@ -80,11 +80,7 @@ SUBLET_DECL crossing_values crossing(snapshot const& p)
     return cross;
 }
 
-} // namespace sublet
-
 // --- liveness worklist -----------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL dense_sets own_reads(crossing_values const& cross, std::size_t nodes)
 {
@@ -147,7 +143,6 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, crossing_values const
 
 // --- liveness loop forest --------------------------------------------------------------------------------
 
-
 SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross)
 {
     SUBLET_EXPECTS(cross.single_def,
@@ -204,7 +199,6 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values co
 }
 
 // --- liveness per value ----------------------------------------------------------------------------------
-
 
 SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, crossing_values const& cross,
                                             std::size_t most_sets)

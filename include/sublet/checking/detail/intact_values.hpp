@@ -29,7 +29,7 @@
 /// Who is intact lies apart, but for values of one class. So there is one order by offset, and whoever a
 /// write hits stands next to it there, in a row.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// The classes that have a place, by pool and offset. Refers to what it is made of.
 class placed_classes {
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] value_id root_at(std::uint32_t rank) const { return root_[rank]; }
     [[nodiscard]] std::span<value_id const> values_at(std::uint32_t rank) const { return values_of_[rank]; }
 
-    [[nodiscard]] detail::common_bytes overlap(value_id a, value_id b) const
+    [[nodiscard]] common_bytes overlap(value_id a, value_id b) const
     {
         return detail::overlap(*asked_, *plan_, asked_->root[a], asked_->root[b]);
     }
@@ -123,7 +123,6 @@ private:
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973: the greatest solution, by
 /// going down from "everything". That one value at a time can go down is what makes such problems separable.
 
-
 class intact_arrivals {
 public:
     /// Requires:   the program has a node; `given` are intact at the entry, ascend and lie apart; `scratch`
@@ -176,7 +175,6 @@ private:
 /// and a write of the value before is still to be met. Who comes to the entry without one has only found that
 /// the value was never written, which is no matter of places.
 
-
 /// What a search for a path has to know. Refers to what it is made of.
 struct flow_paths {
     snapshot const& program;
@@ -194,7 +192,7 @@ struct flow_paths {
 [[nodiscard]] std::optional<witness> find_spoiling_path(flow_paths const& paths, value_id v, node_id n,
                                                         step_id before);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/checking/impl/intact_values.ipp>

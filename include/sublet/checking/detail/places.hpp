@@ -26,7 +26,7 @@
 ///
 /// Complexity: every operation O(log n) to the base of 64; n bits and a 63rd more of memory.
 
-namespace sublet {
+namespace sublet::detail {
 
 class rank_set {
 public:
@@ -67,9 +67,6 @@ private:
 /// The half of a check that looks at one class of values at a time; who meets whom is the other half, and
 /// depends on the reading of the program (checking/check_plan.hpp, checking/check_concurrent_plan.hpp).
 
-
-namespace detail {
-
 struct pool_place {
     pool_id pool;
     byte_count offset;
@@ -104,8 +101,6 @@ bool is_complete(memory_plan const& plan, std::size_t values);
 std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
                                  plan_options const& options);
 
-} // namespace detail
-
 /// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
 /// for a place that is not allowed; and for an arena larger than its memory.
 ///
@@ -117,7 +112,7 @@ std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& p
 [[nodiscard]] std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
                                                   plan_options const& options);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/checking/impl/places.ipp>

@@ -22,7 +22,7 @@
 /// Of buffers that are tied to each other those choose that are anchored to nobody (all, if none is), each
 /// for itself; storage may be where all of them may be.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct allowed_pools {
     std::vector<keyed> pools; ///< ascending {root and pool, cost, number of choosers that allow it}
@@ -63,7 +63,6 @@ private:
 /// Source: the ties are kept in a union-find whose links carry distances (Tarjan, "Applications of path
 /// compression on balanced trees", Journal of the ACM 26(4), 1979).
 
-
 /// During `when` the bytes [begin, end), counted from the lowest buffer of the group; `buffer` is the one
 /// that begins there.
 struct solid_part {
@@ -100,7 +99,6 @@ struct solid_parts {
 ///
 /// In a given order nobody gets lower by anyone being higher than need be, so the lowest of each order are
 /// the lowest there are. No more than a few: there are n! orders of n.
-
 
 /// Buffers that are tied to each other.
 struct rigid_group {
@@ -173,7 +171,7 @@ private:
     bool is_too_long_ = false;
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/checking/impl/stackings.ipp>

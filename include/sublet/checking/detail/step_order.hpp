@@ -30,7 +30,7 @@
 /// use (analysis/dependences.hpp), one mistake there would fool both. Here a step is one point. That it may
 /// read before it writes is said where two touches are compared.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct step_order {
     csr_rows after;                ///< by step: those that wait for it directly; maybe more than once
@@ -62,7 +62,6 @@ struct step_order {
 /// Most questions are about steps that lie close together in any order, and are asked together: one short
 /// walk downwards answers as many as there are bits in a row. Those of which the steps lie further apart wait
 /// until they are as many; so a walk is never much longer than the distance that it has to bridge.
-
 
 class order_questions {
 public:
@@ -113,7 +112,6 @@ private:
 ///
 /// A class may have several first and several last steps, of which none comes before the other. Others are
 /// left out where that is plain to see; to have kept them would cost time only.
-
 
 /// Requires: `asked` and `order` are of the program, and all of them live as long as this.
 class class_touches {
@@ -166,17 +164,12 @@ private:
 /// some first def of either would come before one of the other, in a circle. The exception are two that are
 /// only written, by steps that need not wait for each other; they stand side by side, and may run at once.
 
-
-namespace detail {
-
 /// By step: whether it comes before s, if there is such a step.
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
 /// Find the three steps for u, and for v that is written over it. `maker` is no step if u is given.
 bool meets(step_order const& order, class_touches const& touches, memory_plan const& plan, bool in_place,
            value_id u, value_id v, step_id maker, bool both_written, concurrent_witness& w);
-
-} // namespace detail
 
 /// How u and v meet: the values, the steps and the schedule of the witness.
 ///
@@ -187,7 +180,7 @@ bool meets(step_order const& order, class_touches const& touches, memory_plan co
                                                 memory_plan const& plan, bool in_place, value_id u,
                                                 value_id v);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/checking/impl/step_order.ipp>

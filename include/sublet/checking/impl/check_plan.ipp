@@ -24,7 +24,7 @@
 
 namespace sublet {
 
-SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, plan_demands const& asked)
+SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked)
 {
     node_ends ends;
     std::vector<node_id> open;
@@ -98,14 +98,14 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& as
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, plan_demands const& asked,
+SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
                                                        node_ends const& ends, flow_options const& options)
 {
     std::optional<witness> first;
     auto found = [&](value_id v, step_id position) {
         if (first && (first->position < position || (first->position == position && first->value <= v)))
             return;
-        bool const is_ever_written = asked.first_def[v] != plan_demands::never;
+        bool const is_ever_written = asked.first_def[v] != detail::plan_demands::never;
         first = witness{.what = fault::used_undefined,
                         .value = v,
                         .other = is_ever_written ? v : no_value,
@@ -729,7 +729,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
     plan_options in_order = options;
     in_order.order = plan.order;
-    plan_demands const asked = demands(p, in_order);
+    detail::plan_demands const asked = detail::demands(p, in_order);
     node_ends const ends = ends_of_nodes(p, asked);
     if (auto fact = find_unwritten_read(p, asked, ends, flow)) return fact;
     if (auto fact = check_places(asked, plan, in_order)) return fact;
@@ -872,12 +872,12 @@ SUBLET_DECL std::optional<concurrent_witness>
 check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     concurrent_witness found;
-    plan_demands const asked = demands(p, options);
+    detail::plan_demands const asked = detail::demands(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) {
         found.what = fault::foreign_plan;
         return found;
     }
-    step_order const order = order_of_steps(p, asked.role, plan.handoffs);
+    detail::step_order const order = detail::order_of_steps(p, asked.role, plan.handoffs);
     std::optional<witness> fact = order.fault;
     if (!fact) fact = check_places(asked, plan, options);
     if (!fact) return detail::concurrent_opponent(p, plan, options.in_place, asked, order).clash();

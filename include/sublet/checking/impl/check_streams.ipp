@@ -298,7 +298,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
                                                  memory_plan const* plan, std::uint32_t pools,
                                                  std::vector<step_id> const& step_at)
 {
-    plan_demands const asked = demands(p, options);
+    detail::plan_demands const asked = detail::demands(p, options);
     std::vector<step_id> const position = detail::places_in(step_at, p.steps());
     SUBLET_EXPECTS(plan == nullptr || detail::is_complete(*plan, p.values()),
                    "sublet: a plan has not one entry a value");
@@ -364,7 +364,7 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     std::vector<byte_access> const accesses = accesses_of(p, options, plan, pools, step_at);
     std::vector<step_id> const position = detail::places_in(step_at, p.steps());
     SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: waits are not those of as many steps");
-    step_order order;
+    detail::step_order order;
     order.after = after;
     csr_rows alone;
     for (step_id at = 0; at != p.steps(); ++at) {
@@ -377,7 +377,7 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     order.position = order.step_at; // here positions are steps
 
     std::vector<race> asked;
-    order_questions questions(order, alone);
+    detail::order_questions questions(order, alone);
     auto ask = [&](step_id earlier, step_id later, race const& found) {
         questions.ask(earlier, later, asked.size());
         asked.push_back(found);

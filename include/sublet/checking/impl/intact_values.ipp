@@ -13,7 +13,7 @@
 
 // --- intact values ---------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL placed_classes::placed_classes(plan_demands const& asked, memory_plan const& plan)
     : asked_(&asked), plan_(&plan)
@@ -22,7 +22,7 @@ SUBLET_DECL placed_classes::placed_classes(plan_demands const& asked, memory_pla
     std::vector<keyed> by_place;
     for (value_id r = 0; r != values; ++r)
         if (asked.root[r] == r && is_placed(r))
-            by_place.push_back({detail::place_of(plan, r).pool, detail::place_of(plan, r).offset, r});
+            by_place.push_back({place_of(plan, r).pool, place_of(plan, r).offset, r});
     sort_keyed(by_place);
     rank_ = std::vector<std::uint32_t>(values, rank_set::none);
     for (keyed const& k : by_place) {
@@ -44,7 +44,7 @@ SUBLET_DECL witness placed_classes::clash(value_id value, value_id other, step_i
             .position = position,
             .begin = begin,
             .end = end,
-            .pool = detail::place_of(*plan_, value).pool};
+            .pool = place_of(*plan_, value).pool};
 }
 
 SUBLET_DECL void intact_values::add(value_id v)
@@ -88,7 +88,6 @@ SUBLET_DECL std::vector<value_id> intact_values::taken()
 }
 
 // --- intact arrivals -------------------------------------------------------------------------------------
-
 
 SUBLET_DECL intact_arrivals::intact_arrivals(snapshot const& p, placed_classes const& classes,
                                              std::vector<value_id> const& given, intact_values& scratch)
@@ -163,7 +162,6 @@ SUBLET_DECL void intact_arrivals::lose_value(node_id n, value_id v)
 
 // --- spoiling path ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL std::optional<witness> find_spoiling_path(flow_paths const& paths, value_id v, node_id n,
                                                       step_id before)
 {
@@ -211,6 +209,6 @@ SUBLET_DECL std::optional<witness> find_spoiling_path(flow_paths const& paths, v
     return std::nullopt;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

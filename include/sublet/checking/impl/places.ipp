@@ -9,7 +9,7 @@
 
 // --- rank set --------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL rank_set::rank_set(std::size_t n)
 {
@@ -69,11 +69,7 @@ SUBLET_DECL std::uint32_t rank_set::lowest(std::uint64_t w)
     return static_cast<std::uint32_t>(std::countr_zero(w));
 }
 
-} // namespace sublet
-
 // --- check places ----------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
 {
@@ -146,16 +142,12 @@ SUBLET_DECL std::optional<witness> misplaced(plan_demands const& asked, memory_p
     return std::nullopt;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
                                                 plan_options const& options)
 {
-    if (auto fact = detail::larger_than_root(asked)) return fact;
-    if (auto fact = detail::wrongly_kept(asked, plan)) return fact;
-    if (auto fact = detail::misplaced(asked, plan, options)) return fact;
+    if (auto fact = larger_than_root(asked)) return fact;
+    if (auto fact = wrongly_kept(asked, plan)) return fact;
+    if (auto fact = misplaced(asked, plan, options)) return fact;
     for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {
         byte_count const has = plan.arena_bytes[i], capacity = options.pools[i].capacity;
         if (has > capacity)
@@ -167,6 +159,6 @@ SUBLET_DECL std::optional<witness> check_places(plan_demands const& asked, memor
     return std::nullopt;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

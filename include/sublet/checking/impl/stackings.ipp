@@ -13,7 +13,7 @@
 
 // --- allowed pools ---------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::uint64_t allowed_pools::key(buffer_id root, pool_id pool)
 {
@@ -89,11 +89,7 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
     return result;
 }
 
-} // namespace sublet
-
 // --- solid parts -----------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Who is tied to whom, and how far above.
 class colocation_ties {
@@ -193,14 +189,10 @@ void take_hulls(std::vector<Part>& parts, std::size_t first)
     for (Part const& h : hulls) parts.push_back(h);
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
-    detail::colocation_ties ties(problem);
+    colocation_ties ties(problem);
     std::vector<keyed> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");
@@ -249,14 +241,13 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             add({solid_from, buffer.life.last}, 0, buffer.size);
         }
         if (result.parts.size() == first_part) continue;
-        if (last - i > 1) detail::take_hulls(result.parts, first_part);
+        if (last - i > 1) take_hulls(result.parts, first_part);
         for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].who] = 1;
     }
     return result;
 }
 
 // --- all stackings ---------------------------------------------------------------------------------------
-
 
 SUBLET_DECL rigid_group all_stackings::group_of(buffer_id root) const
 {
@@ -411,6 +402,6 @@ SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& g
     return is_complete && height < claimed_ ? height : rigid_group::nowhere;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

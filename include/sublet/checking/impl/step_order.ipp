@@ -91,15 +91,11 @@ SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<s
     return cycle;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role> const& role,
                                       std::vector<handoff> const& handoffs)
 {
     step_order found;
-    found.fault = detail::wrong_version(p, role, found.def_of);
+    found.fault = wrong_version(p, role, found.def_of);
     if (found.fault) return found;
     auto const& def_of = found.def_of;
     found.after = csr_rows::gathered(p.steps(), [&](auto add) {
@@ -118,9 +114,9 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
         for (handoff h : handoffs)
             if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
     });
-    found.step_at = detail::listed_upwards(found.after);
+    found.step_at = listed_upwards(found.after);
     if (found.step_at.size() != p.steps()) {
-        found.cycle = detail::find_cycle(found.after, found.step_at);
+        found.cycle = find_cycle(found.after, found.step_at);
         found.fault = witness{.what = fault::cycle, .position = found.cycle.front()};
         return found;
     }
@@ -130,7 +126,6 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
 }
 
 // --- order questions -------------------------------------------------------------------------------------
-
 
 SUBLET_DECL void order_questions::ask(std::uint32_t row, step_id last, std::uint64_t name)
 {
@@ -200,7 +195,6 @@ SUBLET_DECL void order_questions::fill_rows(step_id floor)
 
 // --- class touches ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL bool class_touches::hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
                                            bool in_place) const
 {
@@ -218,7 +212,7 @@ SUBLET_DECL bool class_touches::hands_over(step_id s, value_id u, value_id v, me
     if (!is_late) return true;
     if (are_several) return false;
     if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
-    if (detail::place_of(plan, u) != detail::place_of(plan, v)) return false;
+    if (place_of(plan, u) != place_of(plan, v)) return false;
     for (overwrite o : p_.overwrites(s))
         if (o.in == operand && asked_.root[o.out] == v && order_.def_of[o.out] == s) return true;
     return false;
@@ -249,11 +243,7 @@ SUBLET_DECL csr_rows class_touches::outermost(bool only_defs) const
     });
 }
 
-} // namespace sublet
-
 // --- clash schedule --------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& order)
 {
@@ -300,10 +290,6 @@ SUBLET_DECL bool meets(step_order const& order, class_touches const& touches, me
     return false;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
                                               memory_plan const& plan, bool in_place, value_id u, value_id v)
 {
@@ -326,6 +312,6 @@ SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_tou
     return w;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -31,7 +31,7 @@
 /// first step that writes it, and all leave with their last touch. Of the in-place pairs of a step as many
 /// bytes are saved as its results can save together.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// The most bytes alive at once in each pool, as many results written in place as can be; summed over the
 /// pools. What no arenas for these values go below, nor, of one pool, any storage, whoever gives it out.
@@ -39,8 +39,6 @@ namespace sublet {
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.
 [[nodiscard]] byte_count live_peak(run_tape const& tape);
-
-} // namespace sublet
 
 // --- caller duties ---------------------------------------------------------------------------------------
 
@@ -52,8 +50,6 @@ namespace sublet {
 ///     scores     the plan's     nothing
 ///
 /// The same wherever the bytes are, on this machine or on a device.
-
-namespace sublet::detail {
 
 /// Every call is about the tape that it was made for.
 class caller_duties {
@@ -111,8 +107,6 @@ private:
     std::vector<unsigned char> is_there_; // by buffer: bound or given
 };
 
-} // namespace sublet::detail
-
 // --- run desk --------------------------------------------------------------------------------------------
 
 /// Where the caller of an executor hands in and takes away, whoever runs the steps.
@@ -121,8 +115,6 @@ private:
 ///     input(image)  a run ──┴─► run ──► output(scores)    until the next input()
 ///
 /// It knows what is owed before a run, and leaves everything in order after one, however it ended.
-
-namespace sublet {
 
 /// The caller's side of cpu_executor and thread_executor.
 ///
@@ -144,7 +136,7 @@ public:
         buffer_id const b = tape_.table.buffer_of[value];
         if (tape_.table.buffers[b].is_planned()) {
             values_.provide(tape_, b);
-            detail::make_usable(values_.bytes_of(b));
+            make_usable(values_.bytes_of(b));
         }
         has_results_ = false;
         duties_.give(b);
@@ -249,7 +241,7 @@ protected:
     }
 
     run_tape tape_;
-    detail::value_storage values_;
+    value_storage values_;
     check_level check_;
     run_report report_; ///< what is the same for every run
 
@@ -258,12 +250,12 @@ private:
                                                  "threads";
     void expect_idle();
 
-    detail::caller_duties duties_;
+    caller_duties duties_;
     bool is_running_ = false;
     bool has_results_ = false;
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/execution/impl/run_desk.ipp>

@@ -27,7 +27,7 @@
 ///
 /// A sound plan holds whichever is taken; the policies are there to show it, and to be measured.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Positions, each of which may become ready once.
 class ready_queue {
@@ -75,8 +75,6 @@ private:
 /// Throws:     precondition_error if a given order has a step before one that it waits for.
 [[nodiscard]] std::vector<step_id> order_of_one_worker(step_waits const& waits, ready_queue& queue);
 
-} // namespace sublet
-
 // --- step dispatcher -------------------------------------------------------------------------------------
 
 /// Hands the steps of one run to workers, each step once, when all that it waits for is done.
@@ -88,8 +86,6 @@ private:
 /// is, it goes on with that one and asks nobody: a chain costs no lock. Otherwise they meet at the queue. Who
 /// finds nothing there looks again for a while, then sleeps; a worker that leaves steps behind wakes one of
 /// the sleepers, who wakes the next. When nothing is ready and nobody works, all is done.
-
-namespace sublet::detail {
 
 class step_dispatcher {
 public:

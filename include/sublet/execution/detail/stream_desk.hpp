@@ -103,7 +103,6 @@ private:
 /// `live` is what one stream would hold that does the commands as they are listed; how much a device keeps
 /// for streams that are behind is for the device to say.
 
-
 /// A device's pool on one of its streams, as a memory resource.
 template <stream_device Device>
 struct stream_pool_source {
@@ -261,8 +260,6 @@ private:
     std::vector<byte_count> room_;  // by buffer; of the caller's what was bound
 };
 
-} // namespace sublet::detail
-
 // --- desk ------------------------------------------------------------------------------------------------
 
 /// Where the caller of an executor hands in and takes away, if the bytes lie on a device.
@@ -273,8 +270,6 @@ private:
 /// It also ends what goes wrong: the device first comes to rest, then storage is given back, then the caller
 /// hears of it. A device that is lost gets nothing back, and is asked for nothing any more.
 
-namespace sublet {
-
 /// A device refused a command, or says that one has failed.
 class device_error : public run_error {
 public:
@@ -282,11 +277,9 @@ public:
     {
         text_ = {};
         text_ << "sublet: in a run on streams, the device failed at a step that it does not name";
-        detail::write_cause(text_, cause);
+        write_cause(text_, cause);
     }
 };
-
-namespace detail {
 
 /// As long as it lives, kernels may run.
 class kernels_running {
@@ -327,8 +320,6 @@ public:
 private:
     Device& device_;
 };
-
-} // namespace detail
 
 /// The caller's side of stream_executor. Addresses are the device's.
 template <stream_device Device>
@@ -400,7 +391,7 @@ public:
         SUBLET_EXPECTS(bytes.size() == from.size(),
                        "sublet: a value is taken with more or fewer bytes than it has");
         try {
-            detail::kernels_running const now(are_kernels_running_);
+            kernels_running const now(are_kernels_running_);
             device_.copy_from_device(bytes, from.data(), first_);
             device_.synchronize(first_);
         } catch (...) {
@@ -439,7 +430,7 @@ public:
         expect_idle();
         if (is_at_rest_) return;
         try {
-            detail::kernels_running const now(are_kernels_running_);
+            kernels_running const now(are_kernels_running_);
             device_.synchronize(first_);
         } catch (...) {
             fail(std::current_exception());
@@ -522,7 +513,7 @@ protected:
     {
         for (std::size_t tries = 0; tries != 1000 && !device_.is_lost(); ++tries) {
             try {
-                detail::kernels_running const now(are_kernels_running_);
+                kernels_running const now(are_kernels_running_);
                 device_.synchronize();
                 return is_at_rest_ = true;
             } catch (...) {
@@ -554,13 +545,13 @@ protected:
     Device& device_;
     run_order order_;
     run_tape const& tape_;
-    detail::stream_handles<Device> handles_;
+    stream_handles<Device> handles_;
     stream_type first_;
-    detail::stream_storage<Device> values_;
-    std::optional<detail::stream_digests> digests_;
+    stream_storage<Device> values_;
+    std::optional<stream_digests> digests_;
     std::optional<memory_plan> plan_; ///< of the arenas
     check_level check_;
-    detail::caller_duties duties_;
+    caller_duties duties_;
     std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
     std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes
     bool is_at_rest_ = true;         ///< nothing has been issued that was not waited for
@@ -594,7 +585,7 @@ private:
     bool is_lost_ = false;
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/execution/impl/stream_desk.ipp>

@@ -16,7 +16,7 @@
 
 // --- live peak -------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL byte_count live_peak(run_tape const& tape)
 {
@@ -70,11 +70,7 @@ SUBLET_DECL byte_count live_peak(run_tape const& tape)
     return sum;
 }
 
-} // namespace sublet
-
 // --- caller duties ---------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL caller_duties::caller_duties(run_tape const& tape) : is_there_(tape.holds.size(), 0)
 {
@@ -131,17 +127,13 @@ SUBLET_DECL void caller_duties::expect_there(buffer const& its, buffer_id b) con
                                        : "has storage of the caller's, and none is bound: see bind()");
 }
 
-} // namespace sublet::detail
-
 // --- run desk --------------------------------------------------------------------------------------------
-
-namespace sublet {
 
 SUBLET_DECL void run_desk::expect_idle()
 {
     SUBLET_EXPECTS(!std::atomic_ref(is_running_).load(), is_used_twice);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

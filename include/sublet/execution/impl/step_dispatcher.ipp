@@ -13,7 +13,7 @@
 
 // --- ready queue -----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed,
                                      std::vector<step_id> order)
@@ -60,7 +60,7 @@ SUBLET_DECL step_id ready_queue::pop()
     case queue_policy::fifo: return ready_[first_++];
     case queue_policy::plan_order: std::pop_heap(ready_.begin(), ready_.end(), is_later); break;
     case queue_policy::random:
-        std::swap(ready_[static_cast<std::size_t>(detail::mix(++draw_) % ready_.size())], ready_.back());
+        std::swap(ready_[static_cast<std::size_t>(mix(++draw_) % ready_.size())], ready_.back());
         break;
     case queue_policy::lifo: break;
     }
@@ -88,11 +88,7 @@ SUBLET_DECL std::vector<step_id> order_of_one_worker(step_waits const& waits, re
     return order;
 }
 
-} // namespace sublet
-
 // --- step dispatcher -------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL step_dispatcher::step_dispatcher(step_waits const& waits, ready_queue& queue,
                                              std::vector<std::uint32_t>& pending)

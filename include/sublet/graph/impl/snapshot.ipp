@@ -76,13 +76,13 @@ SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inne
 
 SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 {
-    std::vector<keyed> sorted;
+    std::vector<detail::keyed> sorted;
     for (std::size_t i = 1; i != tree.size(); ++i) {
         program_body const& b = tree.body(static_cast<program_id>(i));
         sorted.push_back({b.parent, b.step, static_cast<program_id>(i)});
     }
     sort_keyed(sorted);
-    for (keyed const& k : sorted) {
+    for (detail::keyed const& k : sorted) {
         place_.push_back(k.key << 32 | k.tie);
         body_.push_back(k.who);
     }
@@ -91,8 +91,8 @@ SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, step_id step) const
 {
     std::uint64_t const place = std::uint64_t{parent} << 32 | step;
-    std::size_t const first = first_that(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
-    std::size_t const last = first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
+    std::size_t const first = detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
+    std::size_t const last = detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
     return {body_.data() + first, body_.data() + last};
 }
 

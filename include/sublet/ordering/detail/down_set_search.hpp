@@ -32,7 +32,7 @@
 /// Two sets are the same only if their bits are. The ring says where a set is and never in which order sets
 /// are visited: that goes by number.
 
-namespace sublet {
+namespace sublet::detail {
 
 class down_set_table {
 public:
@@ -98,7 +98,6 @@ private:
 /// Source: for trees of tasks such segments, from hill to valley, are from Liu, "An application of
 /// generalized tree pebbling to sparse matrix factorization", SIAM Journal on Algebraic and Discrete Methods
 /// 8, 1987.
-
 
 /// A walk through the sets of a window that runs nodes with those that they demand, and remembers its way
 /// back to where it jumped last.
@@ -198,7 +197,6 @@ private:
 /// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
 /// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
 /// needs no budget, and free moves (ordering/free_moves.hpp) leave out most of the sets.
-
 
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`
@@ -344,7 +342,7 @@ template <class Stop>
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/ordering/impl/down_set_search.ipp>

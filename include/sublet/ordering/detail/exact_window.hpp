@@ -26,7 +26,7 @@
 ///
 /// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct order_cuts {
     std::vector<node_id> order;     ///< by number in the window
@@ -48,7 +48,6 @@ struct order_cuts {
 ///
 /// What ran before and what runs behind feel nothing of it. So a peak that stands in one place is lowered
 /// there, however long the whole order is.
-
 
 struct window_order {
     std::vector<node_id> order; ///< the nodes of the window
@@ -74,7 +73,7 @@ template <class Stop>
         return peak;
     };
     result.peak = peak_of_window(w.graph.listed);
-    result.lower_bound = w.nodes.empty() ? 0 : w.around + detail::least_while_any_runs(w.graph);
+    result.lower_bound = w.nodes.empty() ? 0 : w.around + least_while_any_runs(w.graph);
     if (result.peak <= larger(result.lower_bound, limits.floor)) {
         result.is_searched = true;
         return result;
@@ -125,7 +124,7 @@ template <class Stop>
                                         std::size_t first, std::size_t last,
                                         order_search_limits const& limits = {});
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/ordering/impl/exact_window.ipp>

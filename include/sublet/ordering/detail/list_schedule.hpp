@@ -25,7 +25,7 @@
 /// is given and what is kept do. So an order found for the mirror image, read backwards, needs as much: a
 /// rule that decides well from the end is the same rule in the mirror.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Ensures:    an order of the result, reversed, is one of `g`, and has the same peak in both if no step of
 ///             `g` reads early, no operand may be overwritten by one of several results, and no input goes
@@ -47,7 +47,6 @@ namespace sublet {
 /// to know who that is.
 ///
 /// Source: the credit is that of the scheduler with the least peak first in PyTorch's Inductor (2024).
-
 
 /// Requires:   as peak_walk.
 /// Complexity: all runs together O(V + touches), and a call of `changed` for each touch and each buffer at
@@ -126,7 +125,6 @@ private:
 ///
 /// Source: the tree over sizes is from the discussion of wide graphs in PyTorch's scheduler (issue 190511).
 
-
 /// What a node leaves behind, and who goes first of those that leave the same: lowest first.
 struct node_claim {
     std::uint64_t left = ~std::uint64_t{0};
@@ -199,7 +197,6 @@ private:
 /// Source: the first rule is that of PyTorch Inductor's reordering for peak memory (2024); there the choice
 /// is a pass over all ready nodes, here one way down a tree. The goal and the rank are ours.
 
-
 struct schedule_rule {
     byte_count goal = 0; ///< a peak that costs nothing; 0: only what has been reached
     bool growing_by_size =
@@ -214,7 +211,7 @@ struct schedule_rule {
 [[nodiscard]] std::vector<node_id> list_schedule(order_graph const& g, std::vector<node_id> const& preferred,
                                                  schedule_rule const& rule = {});
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/ordering/impl/list_schedule.ipp>

@@ -29,7 +29,7 @@
 /// Whatever order the stretch runs in, what is alive before and behind it stays the same. So a part of an
 /// order is searched with what searches a whole one, and costs what the part costs.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct order_window {
     std::vector<node_id> nodes;    ///< by number in the window: who it is in the whole graph
@@ -58,7 +58,6 @@ struct order_window {
 /// as that goes: until then all others have less beside them, and when it runs at last, as much is alive as
 /// was before at that time. So constants, views and other small things need not be searched for a place.
 
-
 /// The nodes of a window, those on demand taken out.
 struct demand_graph {
     std::vector<unsigned char> on_demand; ///< by node
@@ -83,7 +82,6 @@ struct demand_graph {
 ///
 /// What has run is a down-set: whoever is in it waits for none outside. Counts of the touches that remain
 /// change by the nodes in which two sets differ, whichever way.
-
 
 /// What running a node does.
 struct node_effect {
@@ -152,7 +150,7 @@ private:
     std::size_t ran_ = 0;
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/ordering/impl/order_window.ipp>

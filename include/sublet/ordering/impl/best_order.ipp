@@ -35,7 +35,7 @@ SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
 {
     std::vector<std::uint64_t> rank;
     rank.reserve(g.nodes());
-    for (std::uint32_t length : path_lengths(g)) rank.push_back(falling(length));
+    for (std::uint32_t length : path_lengths(g)) rank.push_back(detail::falling(length));
     return order_by_rank(g, rank);
 }
 
@@ -155,10 +155,10 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
     enter([](order_graph const& x) { return longest_path(x); }, order_method::longest_path);
     enter([](order_graph const& x) { return breadth_first(x); }, order_method::breadth_first);
     if (contest.is_over()) return contest.best();
-    order_graph const mirror = mirrored(g);
-    contest.enter(list_schedule(g, topological(g), {limits.floor, true}), order_method::least_peak);
+    order_graph const mirror = detail::mirrored(g);
+    contest.enter(detail::list_schedule(g, topological(g), {limits.floor, true}), order_method::least_peak);
     if (!contest.is_over())
-        contest.enter_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
+        contest.enter_reversed(detail::list_schedule(mirror, topological(mirror), {limits.floor, true}),
                                order_method::reversed);
     detail::schedule_again(contest, g, mirror, limits, 2);
     return contest.best();
@@ -248,7 +248,7 @@ SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> 
     order_contest contest(g, limits.schedules.floor);
     if (contest.best().violation) return contest.best();
     contest.enter(std::move(order), order_method::improved);
-    order_graph const mirror = mirrored(g);
+    order_graph const mirror = detail::mirrored(g);
     std::uint64_t left = limits.states;
     for (std::uint32_t turn = 0; turn != limits.turns && left != 0 && !contest.is_over(); ++turn) {
         byte_count const before = contest.best().peak;

@@ -8,7 +8,7 @@
 
 // --- down set table --------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::size_t down_set_table::bytes() const
 {
@@ -44,7 +44,6 @@ SUBLET_DECL void down_set_table::grow()
 }
 
 // --- free moves ------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL free_moves::free_moves(order_window const& w, demand_graph const& d)
     : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
@@ -230,6 +229,6 @@ SUBLET_DECL bool free_moves::goes_down(node_id first, std::size_t length, byte_c
     return false;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

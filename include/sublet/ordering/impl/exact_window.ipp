@@ -8,7 +8,7 @@
 
 // --- order cuts ------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL order_cuts cut_order(order_window const& w, demand_graph const& d)
 {
@@ -44,7 +44,6 @@ SUBLET_DECL order_cuts cut_order(order_window const& w, demand_graph const& d)
 
 // --- exact window ----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL window_order exact_window(order_graph const& g, peak_walk const& walk,
                                       std::span<node_id const> nodes, order_search_limits const& limits)
 {
@@ -62,6 +61,6 @@ SUBLET_DECL window_order exact_window(order_graph const& g, std::vector<node_id>
     return exact_window(g, walk, {order.data() + first, order.data() + last}, limits);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -14,7 +14,7 @@
 
 // --- mirrored graph --------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL order_graph mirrored(order_graph const& g)
 {
@@ -65,7 +65,6 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
 }
 
 // --- node demands ----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL node_demands::node_demands(order_graph const& g)
     : g_(g), walk_(g), touched_by_(touched_by(g)), touches_(touched_by_.transposed(g.buffers())),
@@ -142,7 +141,6 @@ SUBLET_DECL csr_rows node_demands::touched_by(order_graph const& g) // by node: 
 
 // --- ready nodes -----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<keyed> announced)
     : place_(nodes, no_place)
 {
@@ -204,7 +202,6 @@ SUBLET_DECL void ready_nodes::set(std::size_t place, node_claim const& claim)
 
 // --- list schedule ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector<node_id> const& preferred,
                                                schedule_rule const& rule)
 {
@@ -241,6 +238,6 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
     return order;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -187,8 +187,8 @@ SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
     std::vector<node_id> const place = listed_places(g);
     std::vector<node_id> waits(g.nodes()), order;
-    std::priority_queue<keyed> ready; // the greatest comes first, so both keys fall
-    auto wake = [&](node_id n) { ready.push({falling(rank[n]), falling(place[n]), n}); };
+    std::priority_queue<detail::keyed> ready; // the greatest comes first, so both keys fall
+    auto wake = [&](node_id n) { ready.push({detail::falling(rank[n]), detail::falling(place[n]), n}); };
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
         waits[n] = static_cast<node_id>(g.before[n].size());
@@ -277,11 +277,11 @@ SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
     candidates_.clear();
     for (overwrite_pair const& pair : g_.pairs_of(s)) {
         if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
-        if (!is_first && is_listed(g_.early[s], pair.in)) continue;
+        if (!is_first && detail::is_listed(g_.early[s], pair.in)) continue;
         candidates_.push_back(pair);
     }
     byte_count sum = 0;
-    for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
+    for (std::uint32_t i : detail::match_overwrites(candidates_)) sum += candidates_[i].saved;
     return sum;
 }
 

@@ -16,7 +16,7 @@
 
 // --- order window ----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
                                    std::span<node_id const> nodes)
@@ -98,7 +98,6 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
 }
 
 // --- nodes on demand -------------------------------------------------------------------------------------
-
 
 SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
 {
@@ -187,7 +186,6 @@ SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
 
 // --- down set walk ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL down_set_walk::down_set_walk(order_window const& w)
     : w_(w), remaining_(w.graph.touching), done_(bit_rows::words_for(w.graph.nodes())),
       live_(w.around + w.leave_at_first)
@@ -256,6 +254,6 @@ SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
     return sum;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -28,9 +28,7 @@
 /// lie sorted in blocks, and a table says where each block begins, which is a tree of two levels with few
 /// misses of the cache.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 /// Gaps by room, of equals by where they begin.
 class sorted_gaps {
@@ -126,8 +124,6 @@ private:
     std::vector<std::uint32_t> unused_; // of `blocks_`
 };
 
-} // namespace detail
-
 class gap_list {
 public:
     /// An empty arena for so many shapes.
@@ -145,7 +141,7 @@ public:
     void give_back(std::uint32_t who);
 
 private:
-    [[nodiscard]] detail::sorted_gaps::gap gap_above(std::uint32_t who) const
+    [[nodiscard]] sorted_gaps::gap gap_above(std::uint32_t who) const
     {
         return {begin_[above_[who]] - end_[who], end_[who], who};
     }
@@ -173,7 +169,7 @@ private:
     std::uint32_t border_;                     // below the lowest and above the highest
     std::vector<byte_count> begin_, end_;      // by shape, and the border
     std::vector<std::uint32_t> below_, above_; // by shape, of those alive
-    detail::sorted_gaps gaps_;
+    sorted_gaps gaps_;
 };
 
 // --- fit outwards ----------------------------------------------------------------------------------------
@@ -196,7 +192,6 @@ private:
 ///
 /// Where all live together, or each within another (brackets), nothing is lost at all. For others there is no
 /// bound, but where shapes are many they are usually close.
-
 
 /// Place all shapes, as if each were solid all its life.
 ///
@@ -225,7 +220,6 @@ private:
 /// allocator for hardware-accelerated machine learning", ASPLOS 2023), with the choice of the time in place
 /// of a static order: that one only breaks ties.
 
-
 /// Place all shapes; of those that are alive at one time and can lie equally low, in the given order.
 ///
 /// Requires:   `order` names each shape once; `bound` is that of the shapes; none is pinned. Preferred
@@ -247,7 +241,6 @@ private:
 ///
 /// The arena is as high as the highest part. A batch of programs, or one whose steps are repeated, falls into
 /// many, and each has a peak of its own to begin at.
-
 
 /// By part, the number of its first shape; and the number of shapes behind them.  O(n)
 [[nodiscard]] std::vector<std::uint32_t> parts_in_time(placement_shapes const& all);
@@ -274,10 +267,7 @@ private:
 /// Greedy, with no guaranteed factor: a problem that one order packs badly is often one that another packs
 /// well. What is pinned, or prefers an origin, goes into gaps only.
 
-
 enum class packing_way : std::uint8_t { lowest, tightest, outwards, upwards };
-
-namespace detail {
 
 /// Shapes are few enough to look at each of them as often as there are shapes.
 inline constexpr std::size_t few_to_look_at = 2048;
@@ -289,8 +279,6 @@ bool is_possible(Part const& part, packing_way way)
     if (way == packing_way::upwards && part.shapes().size() > few_to_look_at) return false;
     return !part.has_wishes || way == packing_way::lowest || way == packing_way::tightest;
 }
-
-} // namespace detail
 
 /// One packing, quickly: there is always one, unless 64 bits do not suffice; then its height is `no_limit`.
 ///
@@ -311,7 +299,7 @@ bool is_possible(Part const& part, packing_way way)
 [[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,
                                    std::uint64_t visits, packing best, std::uint32_t& tried);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/best_packing.ipp>

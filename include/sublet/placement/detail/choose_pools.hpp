@@ -26,7 +26,7 @@
 /// Colocated buffers are one piece of storage, so they have one pool. Those of them that are anchored to
 /// nobody choose, and if they are several, all have to agree: their costs are added up.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct pool_candidate {
     pool_id pool = 0;
@@ -73,14 +73,11 @@ struct pool_candidates {
 /// Source of the problem: the constrained heaps and the memory space assignment of XLA, where fast memory is
 /// small and what does not fit stays in slow memory.
 
-
 struct pool_assignment {
     std::vector<pool_id> pool_of; ///< by buffer
     byte_count cost = 0;
     byte_count cost_bound = 0; ///< if all were in their cheapest pools
 };
-
-namespace detail {
 
 /// Who is where, while that is not settled.
 struct pool_moves {
@@ -123,8 +120,6 @@ bool settle(placement_problem const& problem, pool_moves& all, pack_options cons
 /// not.
 bool place_greedily(placement_problem const& problem, pool_moves& all);
 
-} // namespace detail
-
 /// Choose a pool for each buffer: one of those that the problem lists for it, or its own if none is.
 ///
 /// Ensures:    colocated buffers are in one pool. Where simple greed (above) keeps all pools within their
@@ -152,7 +147,6 @@ bool place_greedily(placement_problem const& problem, pool_moves& all);
 /// Greedy: nobody moves that could stay alone with all the others, but fewer bytes in all might do. (For one
 /// position and equal sizes it is a knapsack already.)
 
-
 /// Place the buffers, with those that are to be kept where they were, and of the others, as long as that
 /// costs no height (or fits the capacities, if no more is asked), as many bytes as are quickly found.
 ///
@@ -166,7 +160,7 @@ bool place_greedily(placement_problem const& problem, pool_moves& all);
                                std::vector<unsigned char> const& keep, pack_options const& options,
                                search_driver& driver);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/choose_pools.ipp>

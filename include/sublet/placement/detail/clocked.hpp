@@ -26,8 +26,7 @@
 /// Both are kept by value, like std::function, whose header would cost every user of an options struct more
 /// than all else that it includes.
 
-namespace sublet {
-namespace detail {
+namespace sublet::detail {
 
 template <class Signature>
 class held_call;
@@ -76,12 +75,10 @@ private:
     void (*destroy_)(void*) = nullptr;
 };
 
-} // namespace detail
-
 /// What is called while a search goes on: with the lowest height found (`no_limit`: none yet), the height
 /// below which nothing is possible, both of the pool at hand, and the nodes of the task that reports.
 /// Nothing, or any callable; it is kept by value, and never called twice at once.
-using search_listener = detail::held_call<void(byte_count, byte_count, std::uint64_t)>;
+using search_listener = held_call<void(byte_count, byte_count, std::uint64_t)>;
 
 /// Whether a search is asked to stop: nothing (never), a std::stop_token, or any predicate. It is kept by
 /// value, and may be called by several threads at once.
@@ -107,7 +104,7 @@ public:
     [[nodiscard]] bool operator()() const { return is_asked_ && is_asked_(); }
 
 private:
-    detail::held_call<bool()> is_asked_;
+    held_call<bool()> is_asked_;
 };
 
 // --- clocked ---------------------------------------------------------------------------------------------
@@ -119,7 +116,6 @@ private:
 ///     run     ── 7 tasks on 2 threads: each takes the next that nobody has taken
 ///
 /// It is the only part of placement that includes threads and clocks; the searches see driver.hpp alone.
-
 
 /// A search_driver. What threads change is when an answer comes, not which.
 class clocked final : public search_driver {
@@ -155,7 +151,7 @@ private:
     byte_count best_told_ = 0, bound_told_ = no_limit; // what is never told
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/clocked.ipp>

@@ -30,7 +30,7 @@
 ///
 /// Positions at which nothing begins do not matter. What is left of them is numbered densely.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct placement_conflicts {
     std::vector<std::uint32_t> first_begin{0}; ///< by buffer, and one more: where its begins begin
@@ -118,7 +118,6 @@ template <class Lives>
 /// logarithm of the number of positions of such unions for every range and begin, and stops at the first gap.
 ///
 /// Nodes that belong to nobody's ranges are never asked, and know nothing.
-
 
 /// Complexity: a query walks as many unions from below up to the gap that is found, an insertion from above
 ///             down to where the new bytes go. `visits` counts their steps: up to 16 for one where so many
@@ -217,7 +216,6 @@ private:
 /// Levels are what lowest fit makes of an order if all sizes are 1: slots. To offer places level by level, in
 /// each by size, is what keeps a long row of buffers, where each conflicts with the next few, from rising.
 
-
 enum class concurrent_order : std::uint8_t { octave, size, area, peak, last, begin };
 
 /// By buffer, its bytes and those of all that conflict with it; some count twice if one begins several times.
@@ -263,7 +261,6 @@ struct order_keys {
 /// Who reaches above the bound could have been lower only in bytes of those that were placed before it and
 /// conflict with it, so it is moved before one of these.
 
-
 /// As fit(): place `buffers`, all of one pool, in `order`, pinned ones first.
 ///
 /// Requires:   `placed` is made of the conflicts of `buffers`; `order` names each once; pins are sound.
@@ -284,7 +281,7 @@ void lower_by_reordering(std::vector<placement_buffer> const& buffers, placement
                          placed_by_range& placed, byte_count bound, std::uint64_t visits,
                          std::vector<std::uint32_t> order, packing& best);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/concurrent.ipp>

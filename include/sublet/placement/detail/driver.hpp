@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Refers to a callable, which gets the number of a task. Nothing is kept or copied.
 class numbered_task {
@@ -84,6 +84,6 @@ public:
     }
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -26,9 +26,7 @@
 /// Pieces are painted over positions, the lowest first. As long as none clashes, each covers what is below
 /// it, so that it is enough to know of each position who was painted last: a tree of maxima over ranks.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 /// Who reaches highest over a range of positions. Whoever is painted reaches above all that were painted
 /// there before.
@@ -72,8 +70,6 @@ private:
     std::vector<roof> within_, over_; // by node: somewhere below it, and all over it
 };
 
-} // namespace detail
-
 /// Two that share a byte at a position, `are` is false if no two do.
 struct clashing_pair {
     bool are = false;
@@ -91,7 +87,6 @@ struct clashing_pair {
 ///     shapes      0  1  2  3  4        positions stay as they are, with the same ranks: what was read off
 ///     chosen         1     3  4        the whole at a position can be compared with what is read off the
 ///     subset         0     1  2        part
-
 
 /// Requires:   `chosen` ascends.
 /// Ensures:    shape i of the result is `chosen[i]`, with its parts.
@@ -116,7 +111,6 @@ struct clashing_pair {
 /// Source: deletion filtering, Chinneck and Dravnieks, "Locating minimal infeasible constraint sets in linear
 /// programs", ORSA Journal on Computing 3, 1991; here with what a failed search has looked at.
 
-
 struct failing_shapes {
     std::vector<std::uint32_t> shapes; ///< ascending
     bool is_minimal = true;            ///< none can be left out; false: the nodes were spent
@@ -130,7 +124,7 @@ struct failing_shapes {
                                               std::vector<std::uint32_t> blamed, std::uint64_t nodes,
                                               search_driver& driver);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/fewest_that_fail.ipp>

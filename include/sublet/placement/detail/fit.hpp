@@ -22,7 +22,7 @@
 /// Whoever lies packed well is one stretch, however many they are. Stretches of all unions lie in one table,
 /// each linked to the next above and below in its own.
 
-namespace sublet {
+namespace sublet::detail {
 
 class byte_unions {
 public:
@@ -79,7 +79,6 @@ private:
 ///
 /// A bucket is as many positions as have a few births and deaths among them; so the tree has few nodes a
 /// rectangle, and who is too short for a node is in two lists at most.
-
 
 enum class gap_choice : std::uint8_t { lowest, tightest };
 
@@ -200,7 +199,6 @@ private:
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020 (tightest gap), for any order, windows, alignment and pins.
 
-
 struct packing {
     std::vector<byte_count> origin; ///< by shape; `no_offset` for one that has not been placed
     byte_count height = 0;          ///< `no_limit` if it was given up
@@ -259,7 +257,6 @@ struct fit_limits {
 /// Source: size, Pisarchyk and Lee 2020; breadth, ibid.; load, the Ethos-U compiler's allocator; the others
 /// are older than their names, or found on lifetimes of real programs and on perturbed copies of them.
 
-
 enum class placement_order : std::uint8_t {
     size,
     size_class,
@@ -279,8 +276,6 @@ enum class placement_order : std::uint8_t {
     wide_rings
 };
 
-namespace detail {
-
 /// Sort ids by falling key; of equals, as they are. A digit of all keys after the other, from the last one,
 /// but none in which they do not differ.  O(n * digits that differ)
 void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key);
@@ -296,8 +291,6 @@ private:
     std::vector<byte_count> tree_;
 };
 
-} // namespace detail
-
 /// The numbers of the shapes in the given order.
 ///
 /// Requires:   `bound` is that of the shapes.
@@ -305,7 +298,7 @@ private:
 [[nodiscard]] std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
                                                   placement_bound const& bound);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/fit.ipp>

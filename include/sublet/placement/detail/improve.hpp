@@ -27,7 +27,7 @@
 /// A list of blocks, each of which knows from when to when those in it live: what is alive during a life
 /// is found in order, and whole blocks that are not are passed over.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// A piece of a shape that has its place. `at` is what it is sorted by: one of its ends.
 struct lying_piece {
@@ -106,7 +106,6 @@ private:
 /// Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing problem with
 /// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts grow
 /// by one; here by a quarter, since sizes differ by orders of magnitude.
-
 
 struct ejection_limits {
     std::uint64_t steps = no_limit;  ///< so often somebody is pushed out
@@ -307,7 +306,6 @@ private:
 /// There is no guaranteed factor. What packs the peak well, where all bytes of the bound are alive, is a good
 /// packing to begin with even if it is high elsewhere: what is too high there has somewhere to go.
 
-
 struct improve_options {
     std::uint64_t visits = 20'000'000; ///< looks at pieces in the way
     std::uint64_t seed = 0;
@@ -322,7 +320,7 @@ struct improve_options {
 [[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
                               improve_options options, search_driver& driver, std::uint32_t& tried);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/improve.ipp>

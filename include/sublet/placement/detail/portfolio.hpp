@@ -28,7 +28,7 @@
 /// in a million. So nobody gets much time before the others had theirs. Gomes, Selman and Kautz, "Boosting
 /// combinatorial search through randomization", AAAI 1998, on why this pays.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct search_options {
     std::uint64_t nodes = 1'000'000; ///< of all searches together
@@ -117,12 +117,8 @@ private:
     std::optional<stacking_search<Number>> searches[fixed_orders + drawn_orders];
 };
 
-namespace detail {
-
 /// Whether all numbers of a search, for that capacity in units, stay below `bound`.
 bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_count bound);
-
-} // namespace detail
 
 /// Whether the shapes can be stacked within `capacity` bytes.
 ///
@@ -148,7 +144,6 @@ bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_c
 /// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
 /// twice the budget.
 
-
 struct minimized {
     packing best;
     byte_count bound = 0;          ///< no placement is lower; `no_limit`: there is none
@@ -162,12 +157,8 @@ struct minimized {
     void raise(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried);
 };
 
-namespace detail {
-
 /// The lowest height above `height` that stackings can have: origins are multiples of the unit.
 byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height);
-
-} // namespace detail
 
 /// Lower the incumbent as far as it goes.
 ///
@@ -180,7 +171,7 @@ byte_count next_height(placement_shapes const& all, byte_count unit, byte_count 
 [[nodiscard]] minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
                                  search_options const& options, search_driver& driver);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/portfolio.ipp>

@@ -27,7 +27,7 @@
 /// shapes it mostly pays to take first what has failed most often: Boussemart, Hemery, Lecoutre and Sais,
 /// "Boosting systematic search by weighting constraints", ECAI 2004.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Of the sections with the lowest floor: the heaviest, by how often it had too little room, then the one
 /// with the least slack; or the one with the least slack; or no section, just the lowest shape.
@@ -130,7 +130,6 @@ inline constexpr std::uint32_t first_lap_drawn = 2;
 /// learning", ASPLOS 2023, which places in the order of offsets; from there the sections and their bound.
 /// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational
 /// Intelligence, 1993.
-
 
 enum class search_outcome : std::uint8_t { found, exhausted, limit };
 
@@ -374,6 +373,6 @@ private:
     }
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -29,7 +29,7 @@
 /// sound here, too: without the others, all of them lie where the search put them, and no shape that is moved
 /// down to its sky meets one of them.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// `State` is a search_state, which has one of these.
 template <class State>
@@ -174,7 +174,6 @@ private:
 ///
 /// Everything is written down in a log before it changes. Placed shapes have an lb of `nowhere`, so that
 /// minima need not ask who is placed.
-
 
 /// Techniques of a search that can be left out: answers stay the same, only later.
 struct search_techniques {
@@ -416,6 +415,6 @@ private:
     }
 };
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

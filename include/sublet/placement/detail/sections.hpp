@@ -25,7 +25,7 @@
 /// In a stacking each origin is 0, a pin, a phase, or the least that some others allow: a sum of distances,
 /// rounded up to alignments. So it is a multiple of whatever divides them all.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Shapes with ends rounded up and distances divided by `unit`; sizes are as they were, in bytes.
 struct scaled_shapes {
@@ -34,15 +34,11 @@ struct scaled_shapes {
     byte_count enough = 0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
 };
 
-namespace detail {
-
 [[nodiscard]] constexpr byte_count common_divisor(byte_count a, byte_count b) noexcept
 {
     while (b != 0) a = std::exchange(b, a % b);
     return a;
 }
-
-} // namespace detail
 
 /// Complexity: O(pieces), a few times.
 [[nodiscard]] scaled_shapes scale_down(placement_shapes const& all);
@@ -60,7 +56,6 @@ namespace detail {
 ///
 /// A section is a rank at which a set of pieces is alive that no other rank has more of: it is enough to look
 /// at them. Numbers are units of scaled_shapes.hpp.
-
 
 /// The numbers are `Number`s: signed, and wide enough for twice the capacity.
 template <class Number>
@@ -215,7 +210,7 @@ template <class Number>
     return to;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/sections.ipp>

@@ -28,7 +28,7 @@
 /// rules are either incompatible or one again; and if of several each two are compatible, all are (the
 /// Chinese remainder theorem).
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Offsets that are `phase` modulo `alignment`.
 struct phased_offsets {
@@ -43,6 +43,8 @@ struct phased_offsets {
     byte_count const past = distance % alignment;
     return {alignment, past == 0 ? 0 : alignment - past};
 }
+
+using sublet::align_up; // and for such offsets:
 
 /// The lowest of them at or above `offset`; `no_offset` beyond 64 bits.
 [[nodiscard]] constexpr byte_count align_up(byte_count offset, phased_offsets const& allowed) noexcept
@@ -104,7 +106,6 @@ struct phased_offsets {
 /// Then positions are replaced by their ranks among those where a piece begins or ends: what overlaps stays
 /// as it is, and no table over positions is longer than twice the number of pieces.
 
-
 /// The bytes [begin, end) above a shape's origin, during `when`.
 struct shape_piece {
     live_range when;
@@ -145,7 +146,6 @@ void merge_pieces(std::vector<shape_piece>& pieces);
 ///
 /// Buffers are joined to groups by walking from one of each to all that are colocated with it, adding up
 /// distances on the way. Whoever is come by twice has to be found at the same height.
-
 
 /// A buffer in its shape.
 struct shape_part {
@@ -188,7 +188,6 @@ struct colocated_groups {
 ///
 /// Two shapes are told apart by a single distance in each direction, reach(): how far the origin of the one
 /// above must be from that of the one below.
-
 
 struct placement_shape {
     live_range life;          ///< in ranks, from the first piece to the last; never empty
@@ -240,12 +239,8 @@ struct shape_reach {
 /// Complexity: O(pieces of both).
 [[nodiscard]] shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above);
 
-namespace detail {
-
 /// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
 bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
-
-} // namespace detail
 
 /// Whether every placement of `some` shapes is a stacking.
 ///
@@ -291,7 +286,6 @@ bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
 /// Or one shape alone reaches that high: by its pin, or because it is so large. Neither knows of alignment:
 /// what it costs between two shapes is for those to find who place them.
 
-
 struct placement_bound {
     byte_count bytes = 0;
     std::vector<byte_count> live_bytes = {}; ///< by rank of position
@@ -306,7 +300,7 @@ struct placement_bound {
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once, or a shape leads beyond that.
 [[nodiscard]] placement_bound lower_bound(placement_shapes const& all);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/shapes.ipp>

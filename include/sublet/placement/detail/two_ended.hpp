@@ -27,9 +27,7 @@
 /// Tops are kept by position, two for each, in a tree like that of load_tree.hpp: since whoever comes lies on
 /// top, tops only rise, and nobody need be looked at twice.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 /// As low as `start` or higher, such that no rounding is lost on what is a multiple anyway.
 [[nodiscard]] constexpr affine_bytes aligned_start(affine_bytes start, byte_count alignment)
@@ -38,8 +36,6 @@ namespace detail {
     SUBLET_EXPECTS(fixed != no_offset, "sublet: a sum of sizes exceeds 64 bits");
     return {fixed, start.per_batch};
 }
-
-} // namespace detail
 
 /// The starts of the buffers of `order`, by buffer; of others they are 0.
 ///
@@ -66,7 +62,6 @@ namespace detail {
 /// There need be no lowest gap: of two starts each may be the lower one for some batch. What is found depends
 /// on the order of looking, which is by start for a batch of 1. As x never sinks, whom it has passed it need
 /// not pass again.
-
 
 /// The starts of the buffers of `order`, by buffer; of others they are 0.
 ///
@@ -95,7 +90,6 @@ namespace detail {
 /// Source: moving the turns of those that a bottleneck stands on is the hill climbing of the Ethos-U
 /// compiler's allocator; here for several batches at once, and without its second address space.
 
-
 /// What a batch should need.
 struct batch_goal {
     byte_count batch = 1;
@@ -121,7 +115,7 @@ struct two_ended_stacking {
                                                    std::vector<batch_goal> const& goals, byte_count most,
                                                    std::uint64_t moves, std::uint64_t seed = 0);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/two_ended.ipp>

@@ -55,10 +55,6 @@ SUBLET_DECL sorted_gaps::cursor sorted_gaps::with_room(byte_count room) const
     return at == b.size ? cursor{which + 1, 0} : cursor{which, at};
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL gap_list::gap_list(std::size_t shapes)
     : border_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
       below_(shapes + 1, border_), above_(below_)
@@ -71,7 +67,7 @@ SUBLET_DECL byte_count gap_list::take(std::uint32_t who, placement_shape const& 
     if (shape.size > ceiling) return no_offset;
     int misfits = 0;
     for (auto found = gaps_.with_room(shape.size); !gaps_.is_past(found);) {
-        detail::sorted_gaps::gap const g = gaps_[found];
+        sorted_gaps::gap const g = gaps_[found];
         byte_count const at = align_up(g.begin, shape), end = begin_[above_[g.below]];
         if (at < end && shape.size <= end - at) {
             if (at > ceiling - shape.size) return no_offset;
@@ -109,7 +105,6 @@ SUBLET_DECL void gap_list::give_back(std::uint32_t who)
 }
 
 // --- fit outwards ----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                  placement_bound const& bound, byte_count ceiling)
@@ -151,11 +146,11 @@ SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::u
         }
         going = stack;
         for (std::uint32_t s : coming) going.push_back(s);
-        detail::sort_by_falling(coming, key);
+        sort_by_falling(coming, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).first};
-        detail::sort_by_falling(coming, key);
+        sort_by_falling(coming, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).last};
-        detail::sort_by_falling(going, key);
+        sort_by_falling(going, key);
         std::size_t gone = 0;
         for (std::uint32_t s : coming) {
             for (; life(going[gone]).last <= life(s).first; ++gone) gaps.give_back(going[gone]);
@@ -169,7 +164,6 @@ SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::u
 }
 
 // --- fit upwards -----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                 placement_bound const& bound, byte_count ceiling)
@@ -238,7 +232,6 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
 
 // --- parts in time ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL std::vector<std::uint32_t> parts_in_time(placement_shapes const& all)
 {
     std::vector<std::uint32_t> first;
@@ -271,11 +264,7 @@ SUBLET_DECL placement_shapes part_of(placement_shapes const& all, std::uint32_t 
     return part;
 }
 
-} // namespace sublet
-
 // --- best packing ----------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 struct packing_attempt {
     packing_way way;
@@ -364,21 +353,17 @@ packing whole_packing(std::vector<Part> const& parts, std::size_t shapes)
     return whole;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
-    auto parts = detail::parts_to_pack(all, bound);
-    for (detail::part_packing& part : parts) {
+    auto parts = parts_to_pack(all, bound);
+    for (part_packing& part : parts) {
         std::size_t const n = part.shapes().size();
-        detail::packing_attempt attempt = n > 512 ? detail::first_of_many : detail::first_of_few;
+        packing_attempt attempt = n > 512 ? first_of_many : first_of_few;
         if (part.has_wishes) attempt = {packing_way::lowest, placement_order::size};
         part.best =
-            detail::pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
+            pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
     }
-    return detail::whole_packing(parts, all.size());
+    return whole_packing(parts, all.size());
 }
 
 SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
@@ -386,8 +371,8 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
                                  std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
-    auto parts = detail::parts_to_pack(all, bound);
-    for (detail::part_packing& part : parts) {
+    auto parts = parts_to_pack(all, bound);
+    for (part_packing& part : parts) {
         std::size_t const n = part.shapes().size();
         auto const* const origins = best.origin.data() + part.first;
         part.best.origin.assign(origins, origins + n);
@@ -397,14 +382,14 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
     }
     std::uint64_t spent = 0;
     byte_count height = best.height;
-    for (detail::packing_attempt const& attempt : detail::packing_attempts) {
+    for (packing_attempt const& attempt : packing_attempts) {
         if (height <= bound.bytes || spent >= visits || driver.stop(height, bound.bytes, 0)) break;
         bool is_tried = false;
-        for (detail::part_packing& part : parts) {
-            if (part.best.height <= bound.bytes || !detail::is_possible(part, attempt.way)) continue;
+        for (part_packing& part : parts) {
+            if (part.best.height <= bound.bytes || !is_possible(part, attempt.way)) continue;
             if (spent >= visits) break;
             // To be worth anything a packing must end below the best so far.
-            packing next = detail::pack_part(
+            packing next = pack_part(
                 part, attempt,
                 {.ceiling = part.best.height - 1, .expected = bound.bytes, .visits = visits - spent});
             is_tried = true;
@@ -413,9 +398,9 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
         }
         tried += is_tried;
         height = 0;
-        for (detail::part_packing const& part : parts) height = larger(height, part.best.height);
+        for (part_packing const& part : parts) height = larger(height, part.best.height);
     }
-    return detail::whole_packing(parts, all.size());
+    return whole_packing(parts, all.size());
 }
 
 SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
@@ -425,6 +410,6 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
     return best_packing(all, bound, visits, std::move(best), driver, tried);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

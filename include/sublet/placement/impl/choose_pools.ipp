@@ -18,7 +18,7 @@
 
 // --- pool candidates -------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 {
@@ -94,11 +94,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     return result;
 }
 
-} // namespace sublet
-
 // --- choose pools ----------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// So often it is tried whether a pool can be placed with one more.
 inline constexpr std::size_t most_questions = 64;
@@ -322,33 +318,29 @@ void come_back(pool_moves& all, Fits fits)
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
                                          search_driver& driver)
 {
     placement_problem together = problem;
     for (placement_buffer& b : together.buffers) b.pool = 0;
-    detail::pool_moves all(together, candidates_of(problem));
+    pool_moves all(together, candidates_of(problem));
     pool_assignment result;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
         result.cost_bound = checked_add(result.cost_bound, all.now(k).cost);
     if (all.shapes.fault == shape_fault::none) { // otherwise no choice helps
-        detail::lower_loads(all);
-        detail::come_back(all, [](pool_id) { return true; });
-        if (!detail::settle(together, all, options, driver)) {
+        lower_loads(all);
+        come_back(all, [](pool_id) { return true; });
+        if (!settle(together, all, options, driver)) {
             std::vector<std::uint32_t> const before = all.choice;
-            if (!detail::place_greedily(together, all))
+            if (!place_greedily(together, all))
                 for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
         }
         std::size_t asked = 0;
         std::vector<byte_count> offset(problem.buffers.size(), no_offset);
-        detail::come_back(all, [&](pool_id pool) {
+        come_back(all, [&](pool_id pool) {
             if (all.capacity[pool] == no_limit) return true;
-            if (++asked > detail::most_questions || driver.stop(no_limit, 0, 0)) return false;
-            return detail::try_pool(together, all, pool, options, driver, offset).status <=
+            if (++asked > most_questions || driver.stop(no_limit, 0, 0)) return false;
+            return try_pool(together, all, pool, options, driver, offset).status <=
                    placement_status::feasible;
         });
     }
@@ -358,11 +350,7 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
     return result;
 }
 
-} // namespace sublet
-
 // --- replan ----------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// So many of those that were moved are asked once more, one after the other, the heaviest first.
 inline constexpr std::size_t most_returns = 32;
@@ -515,10 +503,6 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
     return best;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
                              std::vector<unsigned char> const& keep, pack_options const& options,
                              search_driver& driver)
@@ -535,9 +519,9 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
         pinned = previous[b];
     }
     placement result =
-        detail::pack_pools(kept, options, driver,
+        pack_pools(kept, options, driver,
                            [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
-                               return detail::pack_near(shapes, detail::homes_of(shapes, kept, previous),
+                               return pack_near(shapes, homes_of(shapes, kept, previous),
                                                         bound, capacity, options, driver, out);
                            });
     for (std::size_t b = 0; b != buffers; ++b)
@@ -546,6 +530,6 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL clocked::clocked(std::size_t threads, stop_request asked, search_listener listener,
                              double seconds, time_point (*now)())
@@ -83,6 +83,6 @@ SUBLET_DECL void clocked::tell(byte_count best, byte_count bound, std::uint64_t 
     is_telling_.clear(std::memory_order_release);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

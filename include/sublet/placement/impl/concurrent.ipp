@@ -12,7 +12,7 @@
 
 // --- conflicts -------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
 {
@@ -23,7 +23,6 @@ SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
 }
 
 // --- placed by range -------------------------------------------------------------------------------------
-
 
 SUBLET_DECL placed_by_range::placed_by_range(placement_conflicts const& conflicts)
     : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), stacks_(4 * leaves_)
@@ -108,7 +107,6 @@ SUBLET_DECL byte_count placed_by_range::top(buffer_id b)
 }
 
 // --- concurrent orders -----------------------------------------------------------------------------------
-
 
 SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
                                                       std::vector<byte_count> const& size)
@@ -206,7 +204,6 @@ SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> c
 
 // --- fit concurrently ------------------------------------------------------------------------------------
 
-
 SUBLET_DECL packing fit_concurrently(std::vector<placement_buffer> const& buffers,
                                      std::vector<std::uint32_t> const& order, placed_by_range& placed,
                                      byte_count ceiling, std::uint64_t limit, std::uint64_t most)
@@ -276,6 +273,6 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_buffer> const& buffer
     }
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

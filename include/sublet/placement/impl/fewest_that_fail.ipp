@@ -28,10 +28,6 @@ SUBLET_DECL skyline::roof skyline::highest(live_range when) const
     return most;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
 {
     std::vector<keyed> from_below; // {begin, , piece}
@@ -45,7 +41,7 @@ SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
             }
     if (from_below.empty()) return {};
     sort_keyed(from_below);
-    detail::skyline sky(all.positions.size());
+    skyline sky(all.positions.size());
     for (keyed const& k : from_below) {
         std::uint32_t const s = shape_of[k.who];
         shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
@@ -57,7 +53,6 @@ SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
 }
 
 // --- subset ----------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<std::uint32_t> const& chosen)
 {
@@ -76,11 +71,7 @@ SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<
     return some;
 }
 
-} // namespace sublet
-
 // --- fewest that fail ------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// The lowest place within the capacity for one shape at or above `from`; `no_offset` if there is none.
 SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
@@ -101,19 +92,15 @@ SUBLET_DECL bool stacks(placement_shapes const& all, std::uint32_t below, std::u
     return lowest_place(all.shapes[above], static_cast<byte_count>(from), capacity) != no_offset;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
                                             std::vector<std::uint32_t> blamed, std::uint64_t nodes,
                                             search_driver& driver)
 {
     for (std::uint32_t s : blamed)
-        if (detail::lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
+        if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
     for (std::uint32_t a : blamed)
         for (std::uint32_t b : blamed)
-            if (a < b && !detail::stacks(all, a, b, capacity) && !detail::stacks(all, b, a, capacity))
+            if (a < b && !stacks(all, a, b, capacity) && !stacks(all, b, a, capacity))
                 return {{a, b}};
 
     failing_shapes result{std::move(blamed)};
@@ -144,6 +131,6 @@ SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_co
     }
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -9,7 +9,7 @@
 
 // --- byte unions -----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, byte_count end)
 {
@@ -51,7 +51,6 @@ SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, 
 }
 
 // --- placed ----------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
 {
@@ -180,7 +179,6 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
 
 // --- fit -------------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                         gap_choice choice, fit_limits limits, placed_pieces& placed)
 {
@@ -220,11 +218,7 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
     return result;
 }
 
-} // namespace sublet
-
 // --- orders ----------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
 {
@@ -290,10 +284,6 @@ SUBLET_DECL std::vector<std::uint32_t> ring_of_distance(std::size_t positions, s
     return ring;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
                                                 placement_bound const& bound)
 {
@@ -303,10 +293,10 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     std::vector<byte_count> key(n);
     auto by = [&](auto key_of) {
         for (std::uint32_t s = 0; s != n; ++s) key[s] = key_of(all.shapes[s]);
-        detail::sort_by_falling(order, key);
+        sort_by_falling(order, key);
     };
     auto by_load = [&] {
-        detail::range_maximum const most(bound.live_bytes);
+        range_maximum const most(bound.live_bytes);
         by([&](placement_shape const& s) { return most.over(s.life); });
     };
     auto by_length = [&] { by([](placement_shape const& s) { return byte_count{length(s.life)}; }); };
@@ -322,7 +312,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         });
     };
     auto by_ring = [&](std::size_t steps) {
-        auto const ring = detail::ring_of_distance(all.positions.size(), steps);
+        auto const ring = ring_of_distance(all.positions.size(), steps);
         by([&](placement_shape const& s) {
             step_id const peak = bound.peak_position;
             step_id const distance = s.life.first > peak   ? s.life.first - peak
@@ -357,7 +347,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         by_load();
         break;
     case breadth: {
-        detail::range_maximum const best(detail::ranks_by_load(bound.live_bytes));
+        range_maximum const best(ranks_by_load(bound.live_bytes));
         by([&](placement_shape const& s) { return best.over(s.life); });
         break;
     }
@@ -373,6 +363,6 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     return order;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

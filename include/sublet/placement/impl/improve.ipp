@@ -14,7 +14,7 @@
 
 // --- sorted pieces ---------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL void sorted_pieces::insert(lying_piece const& piece)
 {
@@ -53,11 +53,7 @@ SUBLET_DECL std::size_t sorted_pieces::block_of(lying_piece const& piece) const
     return first_that(blocks_.size() - 1, [&](std::size_t i) { return piece < blocks_[i + 1].lowest; });
 }
 
-} // namespace sublet
-
 // --- ejection --------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// The largest integer whose square is not above `n`.
 [[nodiscard]] constexpr byte_count square_root(byte_count n) noexcept
@@ -68,17 +64,13 @@ namespace sublet::detail {
     return root;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
     : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
 {
     if (random_ == 0) random_ = 1;
     byte_count heaviest = 0;
     for (placement_shape const& s : all.shapes) {
-        guess_.push_back(detail::square_root(s.size) * length(s.life));
+        guess_.push_back(square_root(s.size) * length(s.life));
         heaviest = larger(heaviest, guess_.back());
     }
     unsigned excess = 0; // a guess has 28 bits
@@ -105,7 +97,6 @@ ejection::below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical 
 }
 
 // --- improve ---------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
                             improve_options options, search_driver& driver, std::uint32_t& tried)
@@ -151,6 +142,6 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
     return best;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -57,7 +57,7 @@ SUBLET_DECL placement_proof contradiction(placement_problem const& problem, plac
     auto const clash = clashing_pins(shapes);
     if (!clash.are) return {};
     auto pinned = [&](std::uint32_t s) {
-        return part_of(shapes, s, [&](shape_part const& p) {
+        return best_part(shapes, s, [&](shape_part const& p) {
             return byte_count{problem.buffers[p.buffer].pinned != no_offset};
         });
     };
@@ -70,7 +70,7 @@ SUBLET_DECL placement_proof proof_of(placement_problem const& problem, placement
     placement_proof proof{bound.kind, bound.bytes};
     if (bound.kind == proof_kind::live_bytes) proof.position = shapes.positions[bound.peak_position];
     if (bound.kind == proof_kind::top_of_pin)
-        proof.buffers = {part_of(shapes, bound.shape, [&](shape_part const& p) {
+        proof.buffers = {best_part(shapes, bound.shape, [&](shape_part const& p) {
             return p.distance + problem.buffers[p.buffer].size;
         })};
     return proof;
@@ -157,7 +157,7 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 namespace sublet {
 
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
-                           search_driver& driver)
+                           detail::search_driver& driver)
 {
     return detail::pack_pools(
         problem, options, driver,
@@ -377,10 +377,10 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     placement result;
     result.offset.assign(buffers, no_offset);
     result.pools = std::vector<placed_pool>(pool_count(problem));
-    std::vector<keyed> coarsest_first;
-    for (slot_id s = 0; s != slots.slots; ++s) coarsest_first.push_back({falling(alignment[s]), 0, s});
+    std::vector<detail::keyed> coarsest_first;
+    for (slot_id s = 0; s != slots.slots; ++s) coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
     sort_keyed(coarsest_first);
-    for (keyed const& k : coarsest_first) {
+    for (detail::keyed const& k : coarsest_first) {
         byte_count& height = result.pools[slots.slot_pool[k.who]].height;
         begin[k.who] = align_up(height, alignment[k.who]);
         SUBLET_EXPECTS(begin[k.who] != no_offset && sum_fits(begin[k.who], slots.slot_bytes[k.who]),

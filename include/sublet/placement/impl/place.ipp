@@ -90,18 +90,18 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     auto const previous = options.previous.tabulate(buffers);
     auto const keep = options.keep.tabulate(buffers);
 
-    clocked driver(options.threads, options.stop, options.progress, options.time_limit);
+    detail::clocked driver(options.threads, options.stop, options.progress, options.time_limit);
     pack_options const counts = detail::counts_of(options);
     if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, counts, driver);
 
     driver.begin(2); // half of the time at most
-    pool_assignment const chosen = choose_pools(problem, counts, driver);
+    detail::pool_assignment const chosen = choose_pools(problem, counts, driver);
     placement_problem fixed = problem;
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     fixed.choices.clear();
     placement result = detail::place_fixed(fixed, previous, keep, counts, driver);
     if (result.status == placement_status::infeasible)
-        detail::claim_less(fixed, candidates_of(problem), counts, driver, result);
+        detail::claim_less(fixed, detail::candidates_of(problem), counts, driver, result);
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;

@@ -46,10 +46,6 @@ search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacity,
                                  search_options const& options, search_driver& driver)
 {
@@ -57,15 +53,14 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
     byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
     byte_count const height = enough > capacity / scaled.unit ? capacity : enough * scaled.unit;
     search_result result;
-    if (detail::numbers_stay_below(scaled, enough, byte_count{1} << 60))
-        result = detail::decide_in<std::int64_t>(scaled, height, options, driver);
+    if (numbers_stay_below(scaled, enough, byte_count{1} << 60))
+        result = decide_in<std::int64_t>(scaled, height, options, driver);
     // What does not fit within enough fits nowhere.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
     return result;
 }
 
 // --- minimize --------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL void minimized::raise(placement_shapes const& all, byte_count height,
                                   std::vector<std::uint32_t> tried)
@@ -75,10 +70,6 @@ SUBLET_DECL void minimized::raise(placement_shapes const& all, byte_count height
     bound = height;
     blamed = std::move(tried);
 }
-
-} // namespace sublet
-
-namespace sublet::detail {
 
 SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height)
 {
@@ -138,10 +129,6 @@ void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, searc
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
                                search_options const& options, search_driver& driver)
 {
@@ -158,13 +145,13 @@ SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, pa
     if (result.least_stacking < result.best.height && result.best.height != no_limit) {
         scaled_shapes const scaled = scale_down(all);
         byte_count const units = result.best.height / scaled.unit + 1;
-        if (detail::numbers_stay_below(scaled, units, byte_count{1} << 60))
-            detail::minimize_in<std::int64_t>(all, scaled, options, driver, result);
+        if (numbers_stay_below(scaled, units, byte_count{1} << 60))
+            minimize_in<std::int64_t>(all, scaled, options, driver, result);
     }
     result.is_proved = result.best.height == result.bound;
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -5,7 +5,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/sections.hpp>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
 {
@@ -13,22 +13,22 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
     auto& [shapes, unit, enough] = result;
     byte_count common = 0;
     for (placement_shape const& s : shapes.shapes)
-        common = detail::common_divisor(detail::common_divisor(common, s.alignment), s.phase);
-    for (shape_piece const& p : shapes.pieces) common = detail::common_divisor(common, p.begin);
+        common = common_divisor(common_divisor(common, s.alignment), s.phase);
+    for (shape_piece const& p : shapes.pieces) common = common_divisor(common, p.begin);
     unit = 0;
     for (shape_piece& p : shapes.pieces) {
         p.end = align_up(p.end, common);
-        unit = detail::common_divisor(detail::common_divisor(unit, p.begin), p.end);
+        unit = common_divisor(common_divisor(unit, p.begin), p.end);
     }
     for (placement_shape const& s : shapes.shapes) {
-        unit = detail::common_divisor(unit, s.phase);
-        if (s.pinned != no_offset) unit = detail::common_divisor(unit, s.pinned);
+        unit = common_divisor(unit, s.phase);
+        if (s.pinned != no_offset) unit = common_divisor(unit, s.pinned);
     }
     // An alignment that divides the unit asks for nothing; any other one is made a multiple of it.
     for (bool changes = true; std::exchange(changes, false);)
         for (placement_shape const& s : shapes.shapes) {
             if (unit % s.alignment == 0 || s.alignment % unit == 0) continue;
-            unit = detail::common_divisor(unit, s.alignment);
+            unit = common_divisor(unit, s.alignment);
             changes = true;
         }
     for (shape_piece& p : shapes.pieces) {
@@ -48,6 +48,6 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
     return result;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

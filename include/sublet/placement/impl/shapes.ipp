@@ -26,10 +26,6 @@ SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
     positions.resize(distinct);
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL std::vector<keyed> gaps_in_order(placement_problem const& problem)
 {
     std::vector<keyed> order;
@@ -79,7 +75,7 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
         cuts.push_back(p.when.first);
         cuts.push_back(p.when.last);
     }
-    detail::keep_distinct(cuts);
+    keep_distinct(cuts);
     auto rank = [&](step_id at) {
         return first_that(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
     };
@@ -138,7 +134,7 @@ SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces
         positions.push_back(p.when.first);
         positions.push_back(p.when.last);
     }
-    detail::keep_distinct(positions);
+    keep_distinct(positions);
     auto rank_of = [&](step_id at) {
         return static_cast<step_id>(
             first_that(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
@@ -148,7 +144,6 @@ SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces
 }
 
 // --- colocated -------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
                                              std::vector<buffer_id> const& members)
@@ -231,7 +226,6 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
 {
     shape_reach result;
@@ -248,10 +242,6 @@ SUBLET_DECL shape_reach reach(placement_shapes const& all, std::uint32_t below, 
     }
     return result;
 }
-
-} // namespace sublet
-
-namespace sublet::detail {
 
 /// Whether there is a byte that all pieces of a shape have.
 SUBLET_DECL bool has_common_byte(placement_shapes const& all, std::uint32_t shape)
@@ -288,10 +278,6 @@ SUBLET_DECL bool can_pass(placement_shapes const& all, std::uint32_t a, std::uin
     return false;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> const& some)
 {
     constexpr std::int64_t apart = std::int64_t{1} << 60;
@@ -299,7 +285,7 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     std::size_t with_byte = 0;
     byte_count largest = 0;
     for (std::uint32_t s : some) {
-        with_byte += detail::has_common_byte(all, s);
+        with_byte += has_common_byte(all, s);
         largest = larger(largest, all.shapes[s].size);
     }
     if (with_byte == n) return true;
@@ -308,7 +294,7 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     for (std::size_t a = 0; a != n; ++a)
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
-            if (a < b && detail::can_pass(all, some[a], some[b])) return false;
+            if (a < b && can_pass(all, some[a], some[b])) return false;
             if (shape_reach const r = reach(all, some[a], some[b]); r.meets) up[a * n + b] = r.distance;
         }
     // A circle is possible if its distances come to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
@@ -320,10 +306,6 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
             }
     return true;
 }
-
-} // namespace sublet
-
-namespace sublet::detail {
 
 /// Collects shapes as they come, and sorts them in the end.
 class shape_collector {
@@ -496,18 +478,13 @@ private:
     std::vector<shape_piece> of_several_;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
                                        std::vector<buffer_id> const& members, pool_limits limits)
 {
-    return detail::shape_collector(problem, members, limits).collect();
+    return shape_collector(problem, members, limits).collect();
 }
 
 // --- bound -----------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
 {
@@ -540,6 +517,6 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
     return bound;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -63,23 +63,19 @@ private:
     std::vector<ends> raised_;  // by node: all positions under it
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffer> const& buffers,
                                                       std::vector<buffer_id> const& order, byte_count most,
                                                       affine_bytes floor)
 {
     step_id positions = 0;
     for (symbolic_buffer const& b : buffers) positions = larger(positions, b.life.last);
-    detail::two_ended_skyline tops(positions);
+    two_ended_skyline tops(positions);
     std::vector<affine_bytes> start(buffers.size());
     for (buffer_id id : order) {
         symbolic_buffer b = buffers[id];
         auto ends = tops.over(b.life);
         ends.rise_to({floor.at(1), floor.at(most)});
-        b.start = detail::aligned_start(line_over(ends.low, ends.high, most), b.alignment);
+        b.start = aligned_start(line_over(ends.low, ends.high, most), b.alignment);
         tops.raise(b.life, {b.top().at(1), b.top().at(most)});
         start[id] = b.start;
     }
@@ -87,7 +83,6 @@ SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffe
 }
 
 // --- fit two ended ---------------------------------------------------------------------------------------
-
 
 SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer> const& buffers,
                                                     std::vector<buffer_id> const& order, byte_count most)
@@ -106,7 +101,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer>
             if (overlaps(buffers[other].life, b.life)) in_the_way.push_back(other);
         two_ended mine;
         auto move_to = [&](affine_bytes to) {
-            b.start = detail::aligned_start(to, b.alignment);
+            b.start = aligned_start(to, b.alignment);
             affine_bytes const top = b.top();
             mine = {{b.start.at(1), b.start.at(most)}, {top.at(1), top.at(most)}};
         };
@@ -133,11 +128,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer>
     return start;
 }
 
-} // namespace sublet
-
 // --- improve two ended -----------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 class stacking_climber {
 public:
@@ -213,16 +204,12 @@ private:
     buffer_id worst_top_ = 0;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> const& buffers,
                                                  std::vector<buffer_id> order,
                                                  std::vector<batch_goal> const& goals, byte_count most,
                                                  std::uint64_t moves, std::uint64_t seed)
 {
-    detail::stacking_climber climber(buffers, goals, most, seed);
+    stacking_climber climber(buffers, goals, most, seed);
     two_ended_stacking best = climber.stack(std::move(order));
     if (best.worst <= 1) return best;
     std::vector<buffer_id> pillar = climber.pillar(best);
@@ -246,6 +233,6 @@ SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> co
     return best;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

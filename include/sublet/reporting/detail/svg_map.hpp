@@ -171,7 +171,6 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
 /// however long the time. A picture has fewer columns of pixels than a large program has changes: a column
 /// then shows the highest of its levels, and the peak is never lost.
 
-
 /// From this position on to that of the next level so many bytes are alive.
 struct live_level {
     step_id position;
@@ -238,7 +237,6 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 ///     0          10         20
 ///
 /// What is too small for a name says it when pointed at.
-
 
 /// The buffers of one pool, and what is said about them.
 struct svg_panel {

@@ -25,7 +25,6 @@ SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 
 // --- svg profile -----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL live_profile profile_of(std::vector<placed_buffer const*> const& buffers)
 {
     // What ends at a position comes before what begins there: no sum exceeds what is alive.
@@ -68,7 +67,6 @@ SUBLET_DECL std::vector<live_level> highest_by_column(std::vector<live_level> co
 }
 
 // --- svg map ---------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
                                       std::size_t last)

@@ -38,15 +38,15 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     for (std::size_t at = 1; at != ends; ++at) before[at] = larger(before[at - 1], levels.live_bytes[at - 1]);
     for (std::size_t at = ends - 1; at-- != 0;) from[at] = larger(from[at + 1], levels.live_bytes[at]);
 
-    std::vector<keyed> largest;
+    std::vector<detail::keyed> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
         placed_buffer const& b = plan.buffers[i];
         if (b.pool == pool && contains(b.life, reason.position))
-            largest.push_back({falling(b.size), b.root, static_cast<buffer_id>(i)});
+            largest.push_back({detail::falling(b.size), b.root, static_cast<buffer_id>(i)});
     }
     sort_keyed(largest);
     std::vector<std::uint32_t> row_of(buffers, no_buffer);
-    for (keyed const& k : largest) {
+    for (detail::keyed const& k : largest) {
         placed_buffer const& b = plan.buffers[k.who];
         row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
         byte_count const outside = larger(before[b.life.first], from[b.life.last]);

@@ -29,7 +29,7 @@
 /// and no queue. Nothing is prepared, which is right for few questions, and a walk answers all that are about
 /// the same b.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// A precedence_oracle for few questions, or for those with the same b together.
 ///
@@ -80,7 +80,6 @@ private:
 ///
 /// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962, where the order of positions
 /// makes one pass enough.
-
 
 /// A precedence_oracle for questions about ascending b, or for few b: each other block costs a pass.
 ///
@@ -147,7 +146,6 @@ private:
 /// Happens-before is reachability in the graph of dependences. A table of all pairs has 10^12 bits for a
 /// million steps, but networks are narrow: what a step does not reach are the branches beside it, a few
 /// ranges in a good numbering. Where a graph is no network the columns say the same, block by block.
-
 
 /// How questions are answered. The answers are the same.
 enum class precedence_means : std::uint8_t {
@@ -216,7 +214,7 @@ private:
     precedence_means means_;
     std::optional<dependence_violation> violation_;
     std::vector<step_id> position_of_, start_of_; // by step
-    std::optional<detail::range_sets> unreached_; // one of these three
+    std::optional<range_sets> unreached_; // one of these three
     std::optional<column_closure> columns_;
     std::optional<ancestor_walk> walk_;
 };
@@ -236,7 +234,7 @@ private:
     return precedence(dependences(p, dependence), options);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/rewriting/impl/happens_before.ipp>

@@ -13,7 +13,7 @@
 
 // --- ancestor walk ---------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL ancestor_walk::ancestor_walk(csr_rows before)
     : before_(std::move(before)), is_before_(before_.rows() / 64 + 1)
@@ -51,7 +51,6 @@ SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
 }
 
 // --- column closure --------------------------------------------------------------------------------------
-
 
 SUBLET_DECL column_closure::column_closure(csr_rows before)
     : before_(std::move(before)), rows_(before_.rows()), has_row_(before_.rows() / 64 + 1)
@@ -134,7 +133,6 @@ SUBLET_DECL void column_closure::hand_down(step_id t, row const& from)
 
 // --- happens before --------------------------------------------------------------------------------------
 
-
 SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options const& options)
     : means_(options.means), violation_(g.violation), position_of_(g.position_of)
 {
@@ -151,7 +149,7 @@ SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options
         auto has_room = [&](auto const&...) {
             return means_ == precedence_means::ranges || !unreached_->has_forgotten();
         };
-        detail::find_unreached(g, all, *unreached_, true, has_room);
+        find_unreached(g, all, *unreached_, true, has_room);
         means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
         if (means_ == precedence_means::columns) unreached_.reset();
     }
@@ -205,6 +203,6 @@ SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
     return count;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

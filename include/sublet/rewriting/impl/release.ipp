@@ -183,7 +183,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
             left_by[e.what] = no_node;
         }
     }
-    sort_by(points.on_edge, [](edge_release const& x, edge_release const& y) {
+    detail::sort_by(points.on_edge, [](edge_release const& x, edge_release const& y) {
         if (x.to != y.to) return x.to < y.to;
         return x.from != y.from ? x.from < y.from : x.what < y.what;
     });

@@ -37,8 +37,6 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-} // namespace sublet::detail
-
 // --- coloring orders -------------------------------------------------------------------------------------
 
 /// Orders of the vertices of a graph, made for giving them slots one after the other.
@@ -54,8 +52,6 @@ private:
 /// Source: Matula and Beck, "Smallest-last ordering and clustering and graph coloring algorithms", JACM
 /// 30(3), 1983; Tarjan and Yannakakis, "Simple linear-time algorithms to test chordality of graphs, test
 /// acyclicity of hypergraphs, and selectively reduce acyclic hypergraphs", SIAM J. Computing 13(3), 1984.
-
-namespace sublet {
 
 struct smallest_last_order {
     std::vector<value_id> order;
@@ -88,7 +84,6 @@ struct smallest_last_order {
 /// in a colouring order of those neighbours of v that come before it: v, and its neighbours in the clique of
 /// u. In a chordal graph, in the order of largest cardinality, no neighbour is lost on that way, and the
 /// clique of v is v and all its neighbours before it.
-
 
 /// What no plan of slots goes below.
 struct clique_bound {
@@ -123,7 +118,6 @@ struct clique_bound {
 /// a vertex with d neighbours finds one of the slots 0 ... d free, so those above d do not count for it. Thus
 /// d + 1 bits hold all that is to be known of its neighbours.
 
-
 /// Give each of `vertices` the lowest slot that none of its neighbours has, the most saturated first.
 ///
 /// Requires:   each edge stands once in the rows of both its ends; no loops. Vertices that have a slot in
@@ -134,7 +128,7 @@ struct clique_bound {
 [[nodiscard]] std::vector<slot_id>
 color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/coloring.ipp>

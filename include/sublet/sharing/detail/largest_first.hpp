@@ -27,9 +27,7 @@
 /// truth. Either is kept for stretches of 8, 64, 512 ... positions as well, so that a range is written, or
 /// read, by a few words a level.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 /// Both tables, for 64 slots.
 class tenant_masks {
@@ -84,8 +82,6 @@ private:
     std::vector<std::uint64_t> words_; // forbidden and begun, of each stretch
 };
 
-} // namespace detail
-
 /// Of more slots than fit into the memory for it (but it fits 64) it forgets one that has had no new tenant
 /// for long, and never finds it again.
 class slot_room {
@@ -97,7 +93,7 @@ public:
               std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
-        most_ = 64 * (most_bytes / detail::tenant_masks::bytes(lives.positions) + 1);
+        most_ = 64 * (most_bytes / tenant_masks::bytes(lives.positions) + 1);
     }
 
     /// Of the slots with room for b the one that was seen first, or `no_slot`.
@@ -118,7 +114,7 @@ private:
     concurrent_lives const* lives_;
     conflict_ranges const* conflicts_;
     std::size_t most_;                        // places
-    std::vector<detail::tenant_masks> masks_; // of 64 places each
+    std::vector<tenant_masks> masks_; // of 64 places each
     std::vector<std::uint64_t> taken_;        // by group of 64 places
     std::vector<slot_id> slot_at_;            // by place
     std::vector<std::uint32_t> place_of_;     // by slot
@@ -143,7 +139,6 @@ private:
 /// less than before.
 ///
 /// Source: the augmenting path of Berge, "Two theorems in graph theory", PNAS 1957, here with a price.
-
 
 /// Buffers of one pool in slots.
 struct sized_chains {
@@ -179,7 +174,6 @@ struct sized_chains {
 /// Source: first fit by falling size as in Pemmaraju, Raman and Varadarajan, "Max-coloring and online
 /// coloring with bandwidths on interval graphs", TALG 2011; here over a partial order, and with relinking.
 
-
 struct largest_first_options {
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
@@ -204,7 +198,7 @@ struct largest_first_options {
                                                   std::vector<byte_count> const& size,
                                                   largest_first_options const& options = {});
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/largest_first.ipp>

@@ -24,7 +24,7 @@
 /// A relation that is dense, for most later buffers may follow most earlier ones, but has few gaps: who walks
 /// over the ranges visits nobody in vain.
 
-namespace sublet {
+namespace sublet::detail {
 
 class takers {
 public:
@@ -103,7 +103,6 @@ private:
 /// Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM J.
 /// Comput. 1973; the proof is König's, "Graphok és matrixok", Mat. Fiz. Lapok 1931.
 
-
 struct range_matching {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::vector<std::uint32_t> column_of;      ///< by row, or `none`
@@ -118,8 +117,6 @@ struct range_matching {
     }
 };
 
-namespace detail {
-
 /// Numbers from 0, some of which have been taken out.
 class numbers_left {
 public:
@@ -133,8 +130,6 @@ private:
     std::vector<std::uint32_t> next_; // leads, in a few leaps, to the next that is left
 };
 
-} // namespace detail
-
 /// A maximum matching of rows and columns; row r may take the columns that `rows[r]` holds.
 ///
 /// Requires:   no range goes beyond `columns`.
@@ -143,7 +138,7 @@ private:
 ///             columns) memory. No recursion.
 [[nodiscard]] range_matching match_ranges(live_range_lists const& rows, std::size_t columns);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/range_matching.ipp>

@@ -24,7 +24,7 @@
 /// with all that are left has a slot of its own, and so has a group that interferes with all others groups of
 /// slots: such parts are problems of their own, and the bytes of their slots are added.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Values are numbered the largest first.
 class hosted_values {
@@ -99,7 +99,6 @@ private:
 /// maximum clique", DMTCS 2003 (the classes); San Segundo, Rodríguez-Losada and Jiménez, "An exact
 /// bit-parallel algorithm for the maximum clique problem", Computers and Operations Research 38, 2011.
 
-
 struct prefix_cliques {
     csr_rows cliques;                ///< row i: i + 1 vertices; the last is the first to close such a clique
     std::vector<std::uint32_t> size; ///< by vertex: of the largest clique found among it and those before it
@@ -137,7 +136,6 @@ struct prefix_cliques {
 /// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979; Prosser, "Hybrid
 /// algorithms for the constraint satisfaction problem", Computational Intelligence 9(3), 1993 (the blame);
 /// Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI 2004.
-
 
 enum class stair_answer : std::uint8_t { colored, impossible, undecided };
 
@@ -229,7 +227,6 @@ private:
 /// targets: Korf, "Depth-first iterative-deepening", Artificial Intelligence 27, 1985. To search for stairs
 /// is ours.
 
-
 /// Values are numbered the largest first, and so are slots.
 struct staircase {
     std::vector<slot_id> slot_of;
@@ -244,7 +241,7 @@ struct staircase {
 [[nodiscard]] staircase find_staircase(bit_rows const& interferes, std::vector<byte_count> const& size,
                                        std::uint64_t nodes);
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/staircases.ipp>

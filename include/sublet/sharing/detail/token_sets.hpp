@@ -28,7 +28,7 @@
 /// taken because it is the one that others join: what leaves a subtree by a short way is soon below the same
 /// heir.
 
-namespace sublet {
+namespace sublet::detail {
 
 /// Numbers of tokens, half-open as ranges are everywhere.
 struct token_range {
@@ -44,8 +44,6 @@ struct token_range {
 /// Complexity: O(positions + edges) time, O(positions) memory.
 [[nodiscard]] std::vector<token_range> heir_forest(dependence_graph const& g);
 
-} // namespace sublet
-
 // --- token deposits --------------------------------------------------------------------------------------
 
 /// Where a set of tokens waits until the last successor has taken it.
@@ -56,8 +54,6 @@ struct token_range {
 ///
 /// Only those positions have a set here of which some successors are still to come; a walk through a
 /// graph whose branches meet again needs little memory, however long the graph is.
-
-namespace sublet::detail {
 
 class token_deposits {
 public:
@@ -85,8 +81,6 @@ private:
         std::vector<std::uint32_t>(33, no_node); // by size, chained by `first`
 };
 
-} // namespace sublet::detail
-
 // --- token sets ------------------------------------------------------------------------------------------
 
 /// Tokens that are handed from step to step and say who comes before whom.
@@ -108,8 +102,6 @@ private:
 /// last successor has taken them.
 ///
 /// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016), where tokens are unordered sets of integers.
-
-namespace sublet {
 
 /// The tokens of one position after the other.
 class token_sets {
@@ -167,15 +159,13 @@ private:
     dependence_graph const* g_;
     std::size_t most_ranges_;
     std::vector<token_range> subtree_; // by position
-    detail::token_deposits deposits_;
+    token_deposits deposits_;
     std::vector<token_range> now_, gathered_;
     std::size_t count_ = 0;        // of the ranges in now_
     step_id next_ = 0;             // the first position that has not taken its tokens
     std::vector<step_id> step_of_; // by token, from when something has to be forgotten on
     std::uint64_t forgotten_ = 0;
 };
-
-} // namespace sublet
 
 // --- sleepers --------------------------------------------------------------------------------------------
 
@@ -187,8 +177,6 @@ private:
 ///
 /// Ranges are long and those who wait are few. Above the bits for tokens there is one for each word of them
 /// that is not empty, and so on up to a single word; so what lies between two that are waited for is skipped.
-
-namespace sublet::detail {
 
 class sleepers {
 public:

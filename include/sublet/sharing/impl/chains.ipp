@@ -51,23 +51,23 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
 
     chain_cover cover;
     cover.plan.slot_of.assign(buffers, no_slot);
-    std::vector<keyed> order; // by pool, then by begin
+    std::vector<detail::keyed> order; // by pool, then by begin
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], detail::takers::begin_key(lives, b), b});
     }
     sort_keyed(order);
     std::vector<buffer_id> mine;
     for (std::size_t k = 0; k != order.size(); ++k) {
         mine.push_back(order[k].who);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
-        takers const members(lives, conflicts, std::exchange(mine, {}));
-        range_matching const matched = match_ranges(detail::ranges_of(members), members.size());
+        detail::takers const members(lives, conflicts, std::exchange(mine, {}));
+        detail::range_matching const matched = detail::match_ranges(detail::ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
             std::uint32_t const giver = matched.row_of[i];
             cover.plan.slot_of[members[i]] =
-                giver == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
+                giver == detail::range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }
@@ -86,12 +86,12 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_
 {
     if (conflicts.undecided != 0) return 0;
     auto const bytes = options.bytes.tabulate(lives.buffers());
-    std::vector<keyed> sizes;
+    std::vector<detail::keyed> sizes;
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         if (bytes[b] != 0) sizes.push_back({bytes[b], 0, b});
     sort_keyed(sizes);
     byte_count sum = 0, below = 0;
-    for (keyed const& k : sizes) {
+    for (detail::keyed const& k : sizes) {
         if (k.key == below) continue;
         options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
         slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
@@ -285,7 +285,7 @@ namespace sublet {
 
 SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options const& options)
 {
-    bit_rows interferes(g.rows(), g.rows());
+    detail::bit_rows interferes(g.rows(), g.rows());
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v]) {
             SUBLET_EXPECTS(w != v, "sublet: a value does not interfere with itself");

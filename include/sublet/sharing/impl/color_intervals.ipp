@@ -19,10 +19,10 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> c
     symbolic_slot_plan plan;
     plan.slot_of.assign(buffers.size(), no_slot);
     std::vector<step_id> free_from; // by slot
-    std::vector<keyed> births;
+    std::vector<detail::keyed> births;
     for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
     sort_keyed(births);
-    for (keyed const& birth : births) {
+    for (detail::keyed const& birth : births) {
         symbolic_buffer const& tenant = buffers[birth.who];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {

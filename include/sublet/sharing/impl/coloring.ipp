@@ -37,7 +37,6 @@ SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
 
 // --- coloring orders -------------------------------------------------------------------------------------
 
-
 /// Vertices by a number that falls by one at a time: a list for each number, so nothing is sorted.
 class falling_queue {
 public:
@@ -97,15 +96,11 @@ private:
     std::size_t lowest_ = 0;                // no number is lower
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
 {
     std::vector<std::uint32_t> degrees;
     for (std::size_t v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
-    detail::falling_queue queue(std::move(degrees));
+    falling_queue queue(std::move(degrees));
     smallest_last_order result;
     result.order.resize(g.rows());
     for (std::size_t i = g.rows(); i-- != 0;) {
@@ -122,7 +117,7 @@ SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 {
     std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
     for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
-    detail::falling_queue queue(std::vector<std::uint32_t>(g.rows(), most));
+    falling_queue queue(std::vector<std::uint32_t>(g.rows(), most));
     std::vector<value_id> order;
     order.reserve(g.rows());
     while (order.size() != g.rows()) {
@@ -134,7 +129,6 @@ SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 }
 
 // --- cliques ---------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector<byte_count> const& bytes)
 {
@@ -191,11 +185,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
     return bound;
 }
 
-} // namespace sublet
-
 // --- dsatur ----------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Which of the players has the largest key; a key changes at any time.
 class tournament {
@@ -237,10 +227,6 @@ private:
     std::vector<std::uint32_t> winner_; // of match i, which plays in match i / 2; from size_ on the players
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL std::vector<slot_id>
 color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of)
 {
@@ -250,7 +236,7 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
     for (value_id v : vertices) keys[v] = one_slot;
     for (value_id v : vertices)
         for (value_id w : g[v]) keys[w] += keys[w] != 0;
-    detail::tournament waiting(std::move(keys));
+    tournament waiting(std::move(keys));
 
     std::vector<std::size_t> first_word{0}; // by vertex
     for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
@@ -281,6 +267,6 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
     return slot_of;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

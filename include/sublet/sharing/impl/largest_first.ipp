@@ -52,10 +52,6 @@ SUBLET_DECL void tenant_masks::erase(buffer_id b, std::uint64_t slot)
         b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL slot_id slot_room::find(buffer_id b)
 {
     for (std::size_t g = 0; g != masks_.size(); ++g) {
@@ -101,11 +97,7 @@ SUBLET_DECL std::uint32_t slot_room::free_place(slot_id slot)
     return at;
 }
 
-} // namespace sublet
-
 // --- relink chains ---------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 class relinker {
     using place = std::uint32_t;
@@ -232,22 +224,14 @@ private:
     std::vector<place> lost_; // the successors that the givers of a path had
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL bool relink_chains(takers const& members, std::vector<byte_count> const& sizes,
                                sized_chains& chains, std::uint64_t& visits)
 {
     visits += members.size();
-    return detail::relinker(members, sizes, chains).improve(visits);
+    return relinker(members, sizes, chains).improve(visits);
 }
 
-} // namespace sublet
-
 // --- largest first ---------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Slots for the buffers of one pool, which come in the order given.
 class slots_in_turn {
@@ -324,10 +308,6 @@ private:
     std::vector<keyed> by_begin_;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
                                                 conflict_ranges const& conflicts,
                                                 std::vector<byte_count> const& size,
@@ -364,7 +344,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
     for (std::size_t i = 0; i != order.size(); ++i) {
         in_turn.push_back(order[i].who);
         if (i + 1 != order.size() && order[i + 1].key == order[i].key) continue;
-        sized_chains const chains = detail::slots_in_turn(lives, conflicts, size, visits).fill(in_turn);
+        sized_chains const chains = slots_in_turn(lives, conflicts, size, visits).fill(in_turn);
         for (std::size_t k = 0; k != in_turn.size(); ++k)
             plan.slot_of[in_turn[k]] = plan.slots + chains.slot_of[k];
         for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].who]);
@@ -375,6 +355,6 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
     return plan;
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -11,7 +11,7 @@
 
 // --- takers ----------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL takers::takers(concurrent_lives const& lives, conflict_ranges const& conflicts,
                            std::vector<buffer_id> members)
@@ -37,11 +37,7 @@ SUBLET_DECL std::uint32_t takers::place_of(step_id position) const
         given_ + first_that(size() - given_, [&](std::size_t i) { return begin_[given_ + i] >= position; }));
 }
 
-} // namespace sublet
-
 // --- range matching --------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL void numbers_left::reset(std::size_t count)
 {
@@ -168,15 +164,11 @@ private:
     std::vector<visit> path_;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL range_matching match_ranges(live_range_lists const& rows, std::size_t columns)
 {
-    return detail::range_matcher(rows, columns).match();
+    return range_matcher(rows, columns).match();
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

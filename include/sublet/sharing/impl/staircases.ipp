@@ -12,7 +12,7 @@
 
 // --- hosts -----------------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL hosted_values::hosted_values(std::size_t values)
     : interferes_(values, values), is_left_(1, values)
@@ -81,11 +81,7 @@ SUBLET_DECL bool hosted_values::is_covered(value_id v, value_id by) const
     return true;
 }
 
-} // namespace sublet
-
 // --- prefix cliques --------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 /// Looks for cliques of a given size among given candidates, without recursion.
 class clique_search {
@@ -174,15 +170,11 @@ private:
     std::size_t vertices_, rows_ = 1;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::size_t vertices,
                                                std::uint64_t patience)
 {
     prefix_cliques result;
-    detail::clique_search search(interferes, vertices);
+    clique_search search(interferes, vertices);
     for (std::size_t v = 0; v != vertices; ++v) {
         if (search.find(static_cast<value_id>(v), result.cliques.rows(), patience)) {
             for (value_id w : search.members) result.cliques.append(w);
@@ -197,7 +189,6 @@ SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::
 }
 
 // --- stair coloring --------------------------------------------------------------------------------------
-
 
 SUBLET_DECL stair_coloring::stair_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
     : interferes_(interferes), end_of_(std::move(end_of)), stair_of_(end_of_.empty() ? 0 : end_of_.back())
@@ -348,11 +339,7 @@ SUBLET_DECL slot_id stair_coloring::next_choice(value_id v, slot_id tried) const
     return no_slot;
 }
 
-} // namespace sublet
-
 // --- staircases ------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 class staircase_search {
 public:
@@ -495,17 +482,13 @@ private:
     staircase best_;
 };
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL staircase find_staircase(bit_rows const& interferes, std::vector<byte_count> const& size,
                                      std::uint64_t nodes)
 {
     if (size.empty()) return {};
-    return detail::staircase_search(interferes, size, nodes).find();
+    return staircase_search(interferes, size, nodes).find();
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

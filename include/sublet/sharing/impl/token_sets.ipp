@@ -11,7 +11,7 @@
 
 // --- heir forest -----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL std::vector<token_range> heir_forest(dependence_graph const& g)
 {
@@ -40,11 +40,7 @@ SUBLET_DECL std::vector<token_range> heir_forest(dependence_graph const& g)
     return subtree;
 }
 
-} // namespace sublet
-
 // --- token deposits --------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL token_deposits::token_deposits(csr_rows const& after) : of_(after.rows())
 {
@@ -77,11 +73,7 @@ SUBLET_DECL void token_deposits::taken(step_id x)
     spare = d.at;
 }
 
-} // namespace sublet::detail
-
 // --- token sets ------------------------------------------------------------------------------------------
-
-namespace sublet {
 
 SUBLET_DECL bool token_sets::before(step_id a, step_id b)
 {
@@ -177,11 +169,7 @@ SUBLET_DECL void token_sets::forget(token_range own)
     count_ = kept;
 }
 
-} // namespace sublet
-
 // --- sleepers --------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL sleepers::sleepers(std::size_t tokens, std::size_t buffers)
     : first_(tokens, no_buffer), next_(buffers, no_buffer)
