@@ -143,7 +143,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
     byte_count const by_chains =
         share_in_chains(lives, conflicts, [&](buffer_id b) { return bytes[b]; }).total_bytes;
     solve("every schedule", by_chains, [&](buffer_id u, buffer_id v) {
-        return !gives_to(conflicts, lives, u, v) && !gives_to(conflicts, lives, v, u);
+        return !detail::gives_to(conflicts, lives, u, v) && !detail::gives_to(conflicts, lives, v, u);
     });
 }
 

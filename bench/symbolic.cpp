@@ -88,7 +88,8 @@ struct tally {
             auto const own = plan_memory(program, one);
             byte_count bytes = 0;
             for (byte_count arena : plan.arena_bytes) bytes += arena;
-            double const own_bytes = static_cast<double>(larger(own.report.arena_bytes, byte_count{1}));
+            double const own_bytes =
+                static_cast<double>(detail::larger(own.report.arena_bytes, byte_count{1}));
             double const excess =
                 own.report.arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
             bool const is_right = !check_plan(program, plan, one);
@@ -115,8 +116,9 @@ void run_drawn(unsigned seed, arguments const& asked, tally& all)
     std::vector<std::vector<value_id>> uses(asked.operations);
     std::vector<affine_bytes> bytes;
     for (value_id op = 0; op != asked.operations; ++op) {
-        if (op != 0) uses[op].push_back(op - 1 - pick.below(smaller(op, value_id{3})));
-        if (op > 8 && pick.below(2) == 0) uses[op].push_back(op - 1 - pick.below(smaller(op, value_id{40})));
+        if (op != 0) uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{3})));
+        if (op > 8 && pick.below(2) == 0)
+            uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{40})));
         byte_count const size = byte_count{1} << (6 + pick.below(10));
         bytes.push_back(pick.below(4) < seed % 3 ? affine_bytes{8 * size, 0} : affine_bytes{0, size});
     }
@@ -151,7 +153,7 @@ int main(int count, char** words)
         }
         for (unsigned seed = 0; asked.files.empty() && seed != asked.nets; ++seed)
             run_drawn(seed, asked, all);
-        double const lines = larger(all.lines, 1u);
+        double const lines = detail::larger(all.lines, 1u);
         std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n", all.lines,
                     all.sum / lines, all.worst, all.faults);
         return all.faults == 0 ? 0 : 1;

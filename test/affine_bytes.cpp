@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a size is fixed bytes, and bytes for each of the batch")
 {

@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static_assert(live_range_function<archetype::lives>);
 static_assert(!live_range_function<int> && !live_range_function<decltype([](auto) { return 3; })>);

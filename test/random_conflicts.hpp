@@ -26,7 +26,7 @@ inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_
             drawn.begin.push_back(again);
         drawn.first_begin.push_back(static_cast<std::uint32_t>(drawn.begin.size()));
         for (step_id from = at; from < positions; from += 1 + roll.below(4)) {
-            step_id const to = sublet::smaller(positions, from + 1 + roll.below(4));
+            step_id const to = sublet::detail::smaller(positions, from + 1 + roll.below(4));
             ranges.push_back({from, to});
             from = to;
             if (roll.below(2) == 0) break;

@@ -143,7 +143,7 @@ private:
     };
 
     Device& device_;
-    sublet::run_tape const& tape_;
+    sublet::detail::run_tape const& tape_;
     sublet::stream_schedule const& schedule_;
     sublet::memory_plan const* plan_;
     sublet::detail::operand_places places_;

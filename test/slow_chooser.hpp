@@ -28,7 +28,7 @@ struct slow_chooser {
     std::vector<sublet::slot_id> slot_of;
 
     template <class MayFollow>
-    void take(sublet::slot_request const& r, MayFollow may_follow)
+    void take(sublet::detail::slot_request const& r, MayFollow may_follow)
     {
         std::vector<sublet::slot_id> free;
         for (sublet::slot_id s = 0; s != slots.size(); ++s)

@@ -103,7 +103,7 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
         }
     } else if (name.substr(0, 6) == "ladder") {
         value_id const k = name == "ladder8" ? 8 : 64;
-        while (made() != sublet::smaller(k, n)) task({});
+        while (made() != sublet::detail::smaller(k, n)) task({});
         while (made() < n) {
             value_id const i = made();
             task({i - k, i % k == 0 ? i - 1 : i - k - 1});
@@ -116,7 +116,7 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
                 task({});
                 continue;
             }
-            value_id const reach = sublet::smaller(i, back);
+            value_id const reach = sublet::detail::smaller(i, back);
             value_id const a = i - 1 - roll.below(reach);
             value_id const b = i - 1 - roll.below(reach);
             if (a != b && roll.below(10) < 8) task({a, b});

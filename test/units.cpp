@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static_assert(integer<int> && integer<unsigned char> && integer<signed char> && integer<std::uint64_t>);
 static_assert(!integer<bool> && !integer<char> && !integer<char16_t> && !integer<wchar_t> &&

@@ -64,6 +64,7 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 /// The type is erased here, once, so that planners are compiled for one options type and not for each
 /// user's lambdas; a planner reads a property into a plain table before it starts.
 
+namespace detail {
 
 /// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
 /// a truth value.
@@ -92,8 +93,6 @@ template <class X, class T>
 concept value_constant = !
 value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
 
-namespace detail {
-
 /// As `ask`: the index of a user's table may well be an `int`.
 template <class X>
 constexpr decltype(auto) look_up(X const& table, value_id v)
@@ -109,10 +108,10 @@ constexpr decltype(auto) look_up(X const& table, value_id v)
 #endif
 }
 
-} // namespace detail
-
 template <class X, class T>
 inline constexpr bool is_value_property = value_callable<X, T> || value_table<X, T> || value_constant<X, T>;
+
+} // namespace detail
 
 /// A value of T for every value id; see above.
 ///
@@ -130,12 +129,12 @@ public:
     per_value(X&& x)
     {
         using held = std::decay_t<X>;
-        static_assert(is_value_property<held, T>,
+        static_assert(detail::is_value_property<held, T>,
                       "sublet: a property of values is a constant, a table with [] and size(), or a callable "
                       "that takes a value_id (for a map or a pointer pass a lambda that looks it up)");
         static_assert(std::copy_constructible<held>,
                       "sublet: a property of values is kept by value and copied, which this one cannot be");
-        if constexpr (is_value_property<held, T> && std::copy_constructible<held>) {
+        if constexpr (detail::is_value_property<held, T> && std::copy_constructible<held>) {
             held_ = new held(std::forward<X>(x));
             actions_ = &actions_of<held>;
         }
@@ -184,9 +183,9 @@ private:
     template <class N>
     static T as_property(N&& number)
     {
-        if constexpr (!integer<T>) {
+        if constexpr (!detail::integer<T>) {
             return static_cast<T>(std::forward<N>(number));
-        } else if constexpr (!integer<std::remove_cvref_t<N>>) {
+        } else if constexpr (!detail::integer<std::remove_cvref_t<N>>) {
             return as_property(+number);
         } else if constexpr (std::same_as<T, value_id>) {
             return to_id(number);
@@ -200,9 +199,9 @@ private:
     template <class X>
     static T read_one(X const& x, value_id v)
     {
-        if constexpr (value_callable<X, T>) {
+        if constexpr (detail::value_callable<X, T>) {
             return as_property(detail::ask(x, v));
-        } else if constexpr (value_table<X, T>) {
+        } else if constexpr (detail::value_table<X, T>) {
             SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
                            "sublet: the table of a property has no entry for a value");
             return as_property(detail::look_up(x, v));
@@ -215,7 +214,7 @@ private:
     static constexpr actions actions_of{
         [](void const* x, value_id v) -> T { return read_one(*static_cast<X const*>(x), v); },
         [](void const* x, std::size_t values) {
-            if constexpr (value_table<X, T>)
+            if constexpr (detail::value_table<X, T>)
                 SUBLET_EXPECTS(static_cast<std::size_t>(static_cast<X const*>(x)->size()) == values,
                                "sublet: the table of a property has not one entry per value");
         },
@@ -233,7 +232,6 @@ private:
 ///     {.bytes = sizes, .alignment = 64}
 ///
 /// Planner and checker take the same object, so that a plan is held to what was asked.
-
 
 /// What a kind of memory can do.
 struct pool_limits {
@@ -266,7 +264,6 @@ struct plan_options {
 ///       d       2
 ///
 /// Nothing in a plan is believed: checking/check_plan.hpp re-derives lives and sizes from the program.
-
 
 /// Under which reading of the program a plan is valid (see the README: three readings).
 enum class program_reading : std::uint8_t {
@@ -356,6 +353,8 @@ struct memory_plan {
     friend bool operator==(memory_plan const&, memory_plan const&) = default;
 };
 
+namespace detail {
+
 /// A result that may be written over an operand, by the ids of their buffers.
 struct overwrite_pair {
     buffer_id in = no_buffer;
@@ -363,6 +362,8 @@ struct overwrite_pair {
     byte_count saved = 0; ///< the size of `out`: the same in all its pairs
     friend bool operator==(overwrite_pair const&, overwrite_pair const&) = default;
 };
+
+} // namespace detail
 
 } // namespace sublet
 

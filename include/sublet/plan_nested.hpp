@@ -38,8 +38,8 @@ namespace sublet {
 /// A witness against the flat program, and what it is about in the tree.
 struct nested_witness {
     witness flat;
-    tree_value value; ///< `no_value` where the witness names none
-    tree_value other;
+    detail::tree_value value; ///< `no_value` where the witness names none
+    detail::tree_value other;
     flat_step at; ///< where it names a position
     friend bool operator==(nested_witness const&, nested_witness const&) = default;
 };

@@ -55,6 +55,8 @@ inline constexpr affine_bytes unknown_bytes{no_size, 0};
     return {checked_add(a.fixed, b.fixed), checked_add(a.per_batch, b.per_batch)};
 }
 
+namespace detail {
+
 /// Whether a <= b for every batch from 1 to `most`.
 /// Throws: precondition_error if one of them reaches 2^64 - 1 for `most`.
 [[nodiscard]] constexpr bool never_above(affine_bytes a, affine_bytes b, byte_count most)
@@ -110,6 +112,8 @@ inline constexpr affine_bytes unknown_bytes{no_size, 0};
     return alignment - (least == 0 ? divisor : least);
 }
 
+} // namespace detail
+
 // --- symbolic options ------------------------------------------------------------------------------------
 
 /// What a plan for every batch size is asked for.
@@ -118,7 +122,6 @@ inline constexpr affine_bytes unknown_bytes{no_size, 0};
 ///
 /// All but the sizes is as in plan_options, and options_at() says what is asked for one batch. There are no
 /// pins: where a value has to be for every batch cannot depend on the batch, and so cannot its neighbours.
-
 
 /// Who may lie where something lay that grows otherwise.
 enum class batch_mixing : std::uint8_t {
@@ -157,7 +160,6 @@ struct symbolic_options {
 /// multiples already nothing is rounded, and code that runs for any batch computes an offset by one
 /// multiplication and one addition. at(N) is the ordinary plan for one batch.
 
-
 struct symbolic_buffer {
     value_id root = no_value;
     live_range life = {};
@@ -176,7 +178,7 @@ struct symbolic_buffer {
     [[nodiscard]] affine_bytes top() const
     {
         affine_bytes const end = checked_add(start, size);
-        return {checked_add(end.fixed, most_rounding(start, alignment)), end.per_batch};
+        return {checked_add(end.fixed, detail::most_rounding(start, alignment)), end.per_batch};
     }
     friend bool operator==(symbolic_buffer const&, symbolic_buffer const&) = default;
 };
@@ -200,7 +202,7 @@ struct symbolic_plan {
     ///
     /// Complexity: O(values).
     /// Throws:     precondition_error if there is no such batch.
-    template <integer Batch>
+    template <detail::integer Batch>
     [[nodiscard]] memory_plan at(Batch which) const
     {
         byte_count const batch = to_byte_count(which);
@@ -215,7 +217,7 @@ struct symbolic_plan {
             placed_buffer const p{b.root, b.life, b.size.at(batch), b.alignment, b.pool, b.offset_at(batch)};
             plan.buffers.push_back(p);
             byte_count& height = plan.arena_bytes[b.pool];
-            height = larger(height, checked_add(p.offset, p.size));
+            height = detail::larger(height, checked_add(p.offset, p.size));
         }
         return plan;
     }

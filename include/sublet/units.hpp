@@ -81,6 +81,8 @@ inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
 inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is not known
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a pool that has none
 
+namespace detail {
+
 /// An integer that is meant as a number, not as a truth value or a character.
 template <class I>
 concept integer = std::integral<I> && !
@@ -93,12 +95,14 @@ template <class N>
 concept integer_like = integer<N> ||
                        (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
 
+} // namespace detail
+
 /// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
 /// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).
 ///
 /// Ensures: an id of ours, `no_value` too, comes back from any wider type as it was.
 /// Throws:  precondition_error for any other negative number, and for one that needs more than 32 bits.
-template <integer I>
+template <detail::integer I>
 [[nodiscard]] constexpr std::uint32_t to_id(I number)
 {
     if constexpr (std::signed_integral<I>) {
@@ -132,7 +136,7 @@ constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
 
 /// A user's integer as a number of bytes.
 /// Throws: precondition_error for a negative one.
-template <integer_like N>
+template <detail::integer_like N>
 [[nodiscard]] constexpr byte_count to_byte_count(N const& number)
 {
     auto const count = +number;
@@ -140,6 +144,8 @@ template <integer_like N>
         SUBLET_EXPECTS(count >= 0, "sublet: a size is negative");
     return static_cast<byte_count>(count);
 }
+
+namespace detail {
 
 /// From a dense index to the size of that value or buffer.
 ///
@@ -160,6 +166,8 @@ template <integer I>
 {
     return b < a ? b : a;
 }
+
+} // namespace detail
 
 /// Whether a + b is a quantity, that is, below 2^64 - 1.
 [[nodiscard]] constexpr bool sum_fits(byte_count a, byte_count b) noexcept { return b < no_size - a; }
@@ -187,6 +195,8 @@ template <integer I>
     return sum_fits(offset, alignment - past) ? offset + (alignment - past) : no_offset;
 }
 
+namespace detail {
+
 /// The alignment that satisfies both.
 /// Requires: a >= 1 and b >= 1.
 /// Throws:   precondition_error if the least common multiple exceeds 64 bits.
@@ -201,6 +211,8 @@ template <integer I>
     return checked_multiply(a / x, b);
 }
 
+} // namespace detail
+
 // --- live range ------------------------------------------------------------------------------------------
 
 /// The positions at which a value occupies its storage, half-open: [first, last).
@@ -211,7 +223,6 @@ template <integer I>
 ///
 /// Half-open, because then a range that ends where another begins does not meet it, lengths are
 /// differences, and "empty" needs no special number.
-
 
 struct live_range {
     step_id first = 0;
@@ -241,6 +252,8 @@ struct live_range {
     return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
 }
 
+namespace detail {
+
 /// From a dense index to the live range of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.
@@ -248,6 +261,8 @@ struct live_range {
 template <class F>
 concept live_range_function = std::invocable<F&, std::uint32_t> &&
                               std::convertible_to<std::invoke_result_t<F&, std::uint32_t>, live_range>;
+
+} // namespace detail
 
 // --- live range lists ------------------------------------------------------------------------------------
 
@@ -258,7 +273,6 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
 ///     b              [=======)                   b: [1, 3)            fits into the hole of a
 ///
 /// Straight-line code has no holes; branches have, for one of two ways is laid out after the other.
-
 
 /// Some range of the one list meets some range of the other.
 ///

@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ranges = std::vector<live_range>;
 
 static ranges listed(conflict_ranges const& conflicts, buffer_id b)

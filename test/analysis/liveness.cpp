@@ -20,6 +20,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
 using how = liveness_policy;

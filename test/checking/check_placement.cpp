@@ -19,6 +19,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// Heights, bounds and status as the offsets ask for, whether these are right or not.
 placement described(placement_problem const& problem, std::vector<byte_count> offset,

@@ -18,6 +18,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// What is found of a proof of pool 0, its peak given as it is.
 proof_finding finding(placement_problem const& problem, placement_proof proof)

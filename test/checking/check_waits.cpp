@@ -23,6 +23,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using waits = std::vector<std::pair<step_id, step_id>>;
 
 csr_rows rows_of(std::size_t steps, waits const& list)

@@ -20,6 +20,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 pairs asked_of(std::vector<byte_access> const& accesses)

@@ -9,6 +9,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
 {

@@ -13,6 +13,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 std::string sentence(witness const& w)
 {

@@ -9,6 +9,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static_assert(cpu_kernel<void (*)(cpu_call const&)>);
 static_assert(!cpu_kernel<void (*)(int)>);

@@ -15,6 +15,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using storage = detail::value_storage;
 
 namespace {

@@ -16,6 +16,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nobody")
 {

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the picture: whoever is listed first of those that need not wait")
 {

@@ -6,6 +6,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("pools are counted by the highest that is named, and there are few")
 {

@@ -93,7 +93,8 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
                 high = std::max(high, below.top().at(most));
             }
             affine_bytes const start = buffers[order[i]].start, line = line_over(low, high, most);
-            byte_count const step = sublet::common_divisor(line.per_batch, buffers[order[i]].alignment);
+            byte_count const step =
+                sublet::detail::common_divisor(line.per_batch, buffers[order[i]].alignment);
             REQUIRE(start == affine_bytes{align_up(line.fixed, step), line.per_batch});
         }
     }

@@ -122,7 +122,7 @@ TEST_CASE("one pool can be written alone")
     CHECK(csv(plan, 1u) == "id,lower,upper,size,offset\n0,0,2,64,0\n2,1,3,32,64\n");
     CHECK(csv(plan, [](auto) { return "b"; }, 0u) == "id,lower,upper,size,offset\nb,0,2,8,0\n");
     CHECK(csv(plan, 2u) == "id,lower,upper,size,offset\n");
-    CHECK(csv(plan, sublet::every_pool) == csv(plan));
+    CHECK(csv(plan, sublet::detail::every_pool) == csv(plan));
 }
 
 TEST_CASE("a buffer of 0 bytes has no row, one without an offset has an empty field")

@@ -14,15 +14,16 @@ namespace this_test {
 
 namespace {
 
-static_assert(sublet::text_like<int> && sublet::text_like<std::uint64_t>);
-static_assert(sublet::text_like<char const*> && sublet::text_like<std::string const&>);
-static_assert(sublet::text_like<std::string_view> && sublet::text_like<std::list<char>>);
-static_assert(!sublet::text_like<bool> && !sublet::text_like<double> && !sublet::text_like<char>);
-static_assert(!sublet::text_like<std::vector<std::string>>);
+static_assert(sublet::detail::text_like<int> && sublet::detail::text_like<std::uint64_t>);
+static_assert(sublet::detail::text_like<char const*> && sublet::detail::text_like<std::string const&>);
+static_assert(sublet::detail::text_like<std::string_view> && sublet::detail::text_like<std::list<char>>);
+static_assert(!sublet::detail::text_like<bool> && !sublet::detail::text_like<double> &&
+              !sublet::detail::text_like<char>);
+static_assert(!sublet::detail::text_like<std::vector<std::string>>);
 
-static_assert(sublet::name_function<int (*)(sublet::value_id)>);
-static_assert(!sublet::name_function<void (*)(sublet::value_id)>);
-static_assert(!sublet::name_function<int>);
+static_assert(sublet::detail::name_function<int (*)(sublet::value_id)>);
+static_assert(!sublet::detail::name_function<void (*)(sublet::value_id)>);
+static_assert(!sublet::detail::name_function<int>);
 
 template <class Names>
 std::string name(Names name_of)

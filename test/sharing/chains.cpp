@@ -15,6 +15,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
 

@@ -16,6 +16,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using buffers = std::vector<buffer_id>;
 using slots = std::vector<slot_id>;
 

@@ -120,7 +120,6 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 /// An input begins nowhere: it is there before all positions, so nobody can give it anything. An output ends
 /// at a position behind all others: it gives to nobody.
 
-
 /// Rows of positions of a dependence graph, by buffer.
 struct concurrent_lives {
     csr_rows begins; ///< ascending; no def of the buffer comes before all of these; empty: given
@@ -134,10 +133,12 @@ struct concurrent_lives {
     [[nodiscard]] step_id last(buffer_id b) const
     {
         auto const mine = ends[b];
-        return mine.empty() ? first(b) + 1 : smaller(mine.back(), positions - 1) + 1;
+        return mine.empty() ? first(b) + 1 : detail::smaller(mine.back(), positions - 1) + 1;
     }
     [[nodiscard]] bool is_kept(buffer_id b) const { return !ends[b].empty() && ends[b].back() == positions; }
 };
+
+namespace detail {
 
 /// Says whether one position comes before another in every execution; asked only for a < b.
 ///
@@ -160,6 +161,8 @@ template <precedence_oracle Oracle>
             if (end >= begin || !oracle.before(end, begin)) return false;
     return true;
 }
+
+} // namespace detail
 
 /// The lives of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for one that does not
 /// matter.
@@ -280,12 +283,16 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 [[nodiscard]] conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
                                               conflict_options const& options = {});
 
+namespace detail {
+
 /// u can hand its bytes to v in every execution.
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
 /// Complexity: O(begins of v x log of the ranges of u).
 [[nodiscard]] bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
                             buffer_id v);
+
+} // namespace detail
 
 } // namespace sublet
 

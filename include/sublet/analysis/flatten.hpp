@@ -25,6 +25,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 struct tree_value {
     program_id program = 0;
     value_id value = no_value;
@@ -50,6 +52,8 @@ struct tree_values {
 [[nodiscard]] std::vector<value_id> view_roots(tree_values const& values,
                                                std::vector<std::vector<value_id>> const& alias_of);
 
+} // namespace detail
+
 // --- flat tree -------------------------------------------------------------------------------------------
 
 /// What becomes of a tree of programs that is flattened, and how one finds back.
@@ -60,7 +64,6 @@ struct tree_values {
 ///
 /// Data, made by flatten(): one program with control flow, and for each of its values and steps the program
 /// of the tree that it comes from.
-
 
 enum class flat_part : std::uint8_t {
     whole,     ///< a step without bodies
@@ -89,7 +92,7 @@ struct flat_move {
 };
 
 /// Of spares, from `first_spare` on, `value_of` says which value they keep a copy of.
-struct flat_tree : tree_values {
+struct flat_tree : detail::tree_values {
     snapshot program;
     value_id first_spare = 0;
     std::vector<flat_step> step_of; ///< by flat step
@@ -127,7 +130,6 @@ struct flat_tree : tree_values {
 /// What a backward twin reads of a forward step net's values is kept a time step at a time by the caller: in
 /// the body such a value is external, or ineligible, for one storage cannot hold those of all the steps.
 
-
 /// Requires:   `alias_of`, by program and value, says what is a view of what, as in plan_options; it may be
 ///             left out where there are no views. What it says of captured values is not asked.
 /// Ensures:    the steps of the flat program stand in the order of the text, each body where its step is.
@@ -150,7 +152,6 @@ struct flat_tree : tree_values {
 /// brought into a body is used by the step; one that a body gives as a result is defined by it; one that is
 /// captured and written, at any depth, is both, for it may be written in part, or not on every path; and so
 /// is a result that not all the branches of a choice give.
-
 
 namespace detail {
 

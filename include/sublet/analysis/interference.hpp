@@ -103,9 +103,9 @@ public:
     /// The rest throws precondition_error if the matrix does not fit.
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return bits().test(u, v); }
     /// To iterate over, ascending.  O(values / 64 + their number)
-    [[nodiscard]] live_list neighbors(value_id v) const
+    [[nodiscard]] detail::live_list neighbors(value_id v) const
     {
-        return live_list({{}, bits()[v], bits_.words(), column_.data()});
+        return detail::live_list({{}, bits()[v], bits_.words(), column_.data()});
     }
     /// O(values / 64)
     [[nodiscard]] std::size_t degree(value_id v) const { return bits().count(v); }
@@ -134,11 +134,11 @@ private:
     bool fits_ = true;
 };
 
+namespace detail {
+
 /// What `interference` can make: lists of neighbours, or a matrix.
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
-
-namespace detail {
 
 /// `walk(meet)` calls `meet(arriving, present)` with lists of values, none of which is named twice: those
 /// that arrive meet each other and those that are present. Two values interfere if they meet.
@@ -246,8 +246,6 @@ R result_of_meetings(std::size_t values, interference_options const& options, Wa
     else return matrix_of_meetings(values, options.budget, walk);
 }
 
-} // namespace detail
-
 // --- interference ----------------------------------------------------------------------------------------
 
 /// Which values interfere: found from a program's control flow, from live ranges, or by asking for each pair.
@@ -266,7 +264,6 @@ R result_of_meetings(std::size_t values, interference_options const& options, Wa
 ///
 /// Source: Chaitin, Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring",
 /// Computer Languages 6, 1981.
-
 
 /// From a dense index to the live ranges of that value: a list by value or by reference.
 ///
@@ -290,8 +287,6 @@ template <class F>
 concept interference_function =
     std::invocable<F&, std::uint32_t, std::uint32_t> &&
     std::convertible_to<std::invoke_result_t<F&, std::uint32_t, std::uint32_t>, bool>;
-
-namespace detail {
 
 /// Up each node: what a step defines meets what else occupies it. In the first step of a root all that
 /// occupies it arrives, defined or not.
@@ -378,7 +373,7 @@ range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
 ///             step of a root counts as well). Otherwise graph_of_meetings says how many. What exceeds the
 ///             budget is counted and not stored.
 /// Throws:     precondition_error if `live` is not of this program.
-template <interference_result R = interference_graph>
+template <detail::interference_result R = interference_graph>
 [[nodiscard]] R interference(snapshot const& p, live_sets const& live,
                              interference_options const& options = {})
 {
@@ -387,7 +382,7 @@ template <interference_result R = interference_graph>
     return detail::result_of_meetings<R>(p.values(), options, walk);
 }
 
-template <interference_result R = interference_graph>
+template <detail::interference_result R = interference_graph>
 [[nodiscard]] R interference(snapshot const& p, interference_options const& options = {})
 {
     return interference<R>(p, liveness(p), options);
@@ -397,7 +392,7 @@ template <interference_result R = interference_graph>
 ///
 /// Complexity: O(n log n) to count the edges, and O(n + edges) to list them if they fit; n = values. `lives`
 ///             is called once a value.
-template <interference_result R = interference_graph, live_range_function Lives>
+template <detail::interference_result R = interference_graph, detail::live_range_function Lives>
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::meetings_in_time(
@@ -409,7 +404,7 @@ template <interference_result R = interference_graph, live_range_function Lives>
 /// visited for their number, too.
 ///
 /// Throws: precondition_error if the ranges of a value do not ascend.
-template <interference_result R = interference_graph, live_range_list_function Lives>
+template <detail::interference_result R = interference_graph, detail::live_range_list_function Lives>
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::meetings_in_time(values, [&lives](auto& all, value_id v) {
@@ -422,7 +417,7 @@ template <interference_result R = interference_graph, live_range_list_function L
 ///
 /// Complexity: O(n^2), n = values: `interfere(u, v)` is called once for each u < v, though there may be more
 ///             edges than fit. For a matrix that does not fit nothing is called.
-template <interference_result R = interference_graph, interference_function Interfere>
+template <detail::interference_result R = interference_graph, detail::interference_function Interfere>
 [[nodiscard]] R interference(std::size_t values, Interfere interfere,
                              interference_options const& options = {})
 {

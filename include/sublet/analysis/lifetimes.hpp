@@ -42,7 +42,7 @@ struct buffer_classes {
 /// Throws:     precondition_error if `alias_of` names no value or runs in a circle.
 template <class AliasOf>
     requires std::invocable<AliasOf&, value_id> &&
-             id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
+             detail::id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
 [[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
 {
     // root[v] while chains are followed: v's own alias at first, at last the root of v.
@@ -89,7 +89,6 @@ template <class AliasOf>
 /// declared early ends where the writes of its step begin. The order is the caller's and is only checked:
 /// a value that is used before it is defined, or whose second write now comes before a read of the first, is
 /// a fact about that order, returned as a witness.
-
 
 /// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), those of a node together.
 ///
@@ -161,7 +160,6 @@ struct lifetimes_options {
 /// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
 /// where the root begins, and holds all of its storage. There is no plan with a view of more bytes than that.
 
-
 struct buffer {
     value_id root = no_value;
     live_range life;
@@ -214,7 +212,6 @@ struct buffer_table {
 ///
 /// The peak is what no plan in this order goes below, wherever it puts things; the position proves it.
 
-
 struct memory_pressure {
     std::vector<byte_count> live_bytes; ///< by position
     byte_count peak = 0;
@@ -228,7 +225,7 @@ struct memory_pressure {
 ///             most.
 /// Throws:     precondition_error if the requirement is broken, a size is negative, or 2^64 - 1 bytes or more
 ///             are alive at once.
-template <live_range_function Lives, size_function Sizes>
+template <detail::live_range_function Lives, detail::size_function Sizes>
 [[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
 {
     // What is born at p is alive at p, what dies at p was alive before it: no sum exceeds a live total.

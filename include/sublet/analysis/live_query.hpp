@@ -58,7 +58,6 @@ struct def_use_chains {
 /// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
 /// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are ours.
 
-
 /// Over the numbers of the nodes. `uses` are the nodes whose steps read the value, `uses_at_end` those at
 /// whose ends phis of successors read it; a node may be named twice.
 ///
@@ -107,14 +106,14 @@ public:
     }
 
     /// Of a value without a name, by its nodes.
-    template <id_range Uses, id_range Ends = std::span<node_id const>>
+    template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
         return is_needed(n, def, [&](auto matters) {
             return any_of(uses, false, matters) || any_of(uses_at_end, true, matters);
         });
     }
-    template <id_range Uses, id_range Ends = std::span<node_id const>>
+    template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_out(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
         return is_needed_behind(n, def, [&](auto matters) {

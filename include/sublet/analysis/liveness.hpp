@@ -40,6 +40,8 @@ enum class liveness_policy : std::uint8_t {
     per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
 };
 
+namespace detail {
+
 /// The values of one set, ascending. Refers to the sets that it came from.
 class live_list {
 public:
@@ -109,8 +111,6 @@ private:
     cursor first_;
 };
 
-namespace detail {
-
 /// Half of the answer: a set for each node.
 struct node_sets {
     bit_rows bits;   // by node and column
@@ -141,8 +141,8 @@ public:
     [[nodiscard]] bool is_live_out(value_id v, node_id n) const;
 
     /// To iterate over, ascending.  O(values stored as bits / 64 + size of the set)
-    [[nodiscard]] live_list live_in(node_id n) const { return list(in_, n); }
-    [[nodiscard]] live_list live_out(node_id n) const { return list(out_, n); }
+    [[nodiscard]] detail::live_list live_in(node_id n) const { return list(in_, n); }
+    [[nodiscard]] detail::live_list live_out(node_id n) const { return list(out_, n); }
 
     /// Calls `visit` with each value of the set, in no particular order: cheaper than to iterate.
     template <class Visit>
@@ -176,9 +176,9 @@ private:
                 visit(value_[w * detail::bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
         for (value_id v : sets.list(n)) visit(v);
     }
-    live_list list(detail::node_sets const& sets, node_id n) const
+    detail::live_list list(detail::node_sets const& sets, node_id n) const
     {
-        return live_list({sets.list(n), sets.bits[n], sets.bits.words(), value_.data()});
+        return detail::live_list({sets.list(n), sets.bits[n], sets.bits.words(), value_.data()});
     }
     std::size_t count(detail::node_sets const& sets, node_id n) const
     {
@@ -215,7 +215,6 @@ private:
 /// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
 /// many nodes are taken back and solved together as rows of bits.
 
-
 struct liveness_options {
     liveness_policy policy = liveness_policy::automatic;
     /// Up to so many 64-bit words a matrix (nodes times crossing values / 64) `automatic` takes rows of bits.
@@ -242,6 +241,8 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 
 /// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
 [[nodiscard]] live_sets liveness(snapshot const& p);
+
+namespace detail {
 
 /// Live sets that are asked with the vertices of the graph that they are of.
 ///
@@ -276,20 +277,24 @@ private:
     live_sets sets_;
 };
 
+} // namespace detail
+
 /// Of any graph: `effects`, or `uses` and `defs`, say what happens at a vertex, as with `from_graph`.
 /// The first of `vertices(g)` is the entry.
 template <graph G, class Effects>
-    requires effects_function<Effects, vertex_of<G> const&, effect_sink_on<vertex_of<G>>>
+    requires detail::effects_function<Effects, detail::vertex_of<G> const&,
+                                      detail::effect_sink_on<detail::vertex_of<G>>>
 [[nodiscard]] auto liveness(G const& g, std::size_t values, Effects effects,
                             liveness_options const& options = {})
 {
-    vertex_numbering<vertex_of<G>> numbers(g);
+    vertex_numbering<detail::vertex_of<G>> numbers(g);
     live_sets sets = liveness(from_graph(g, numbers, values, std::move(effects)), options);
-    return live_sets_on<vertex_of<G>>(std::move(numbers), std::move(sets));
+    return detail::live_sets_on<detail::vertex_of<G>>(std::move(numbers), std::move(sets));
 }
 
 template <graph G, class Uses, class Defs>
-    requires id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>
+    requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
+             detail::id_list_function<Defs, detail::vertex_of<G> const&>
 [[nodiscard]] auto liveness(G const& g, std::size_t values, Uses uses, Defs defs,
                             liveness_options const& options = {})
 {
@@ -318,7 +323,6 @@ template <graph G, class Uses, class Defs>
 ///
 /// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here what the method
 /// requires is checked, and from one node to the next ranges stay open.
-
 
 /// A linear order of the nodes in which every loop is a stretch that begins with its header. If no loop has
 /// several entries and the entry reaches all nodes, edges but those back to headers lead onwards.  As `loops`
@@ -382,14 +386,13 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 /// An operand that a step may overwrite is read throughout the step by anybody's measure but its result's.
 /// Whoever asks whether the two may be joined wants the ranges without those positions.
 
+namespace detail {
 
 /// What becomes of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
     held,       ///< as any other it is held to the end of the step
     handed_over ///< it is read before the step writes
 };
-
-namespace detail {
 
 /// Ranges by whom they belong to, in any order and overlapping as they like.
 class range_heap {
@@ -410,8 +413,6 @@ bool hands_over(snapshot const& p, step_id s, value_id v);
 
 /// The program in its frame: node n is n + 1 there, and step s is s + 1.
 snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
-
-} // namespace detail
 
 /// The ranges of values over the positions of the frame: 0 is the entry, i + 1 the i-th step of the order.
 ///
@@ -438,6 +439,8 @@ snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_
 [[nodiscard]] std::optional<order_violation> undefined_read(snapshot const& p, live_range_lists const& framed,
                                                             std::vector<value_role> const& role,
                                                             bool is_allowed);
+
+} // namespace detail
 
 } // namespace sublet
 

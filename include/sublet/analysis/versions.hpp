@@ -59,8 +59,6 @@ struct listed_touches {
     }
 };
 
-} // namespace detail
-
 /// The order that storage needs beyond data, edges and nodes, if the nodes are listed in `order`.
 ///
 /// Requires:   `storage_of`, by value, is below `storages`, or `no_buffer` for a value whose storage needs no
@@ -74,6 +72,8 @@ struct listed_touches {
                                                  std::vector<buffer_id> const& storage_of,
                                                  std::vector<unsigned char> const& is_written,
                                                  std::vector<node_id> const& order = {});
+
+} // namespace detail
 
 // --- versions --------------------------------------------------------------------------------------------
 
@@ -92,7 +92,6 @@ struct listed_touches {
 ///
 /// Source: that renaming does away with anti and output dependences is from Kuck, Kuhn, Padua, Leasure and
 /// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
-
 
 struct version_options {
     per_value<value_role> role = value_role::intermediate;

@@ -27,6 +27,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 struct node_ends {
     csr_rows read_by_edges;                ///< by node: values
     std::vector<value_id> outputs;         ///< ascending
@@ -36,6 +38,8 @@ struct node_ends {
 /// Requires:   `asked` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
 [[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked);
+
+} // namespace detail
 
 // --- unwritten reads -------------------------------------------------------------------------------------
 
@@ -47,11 +51,12 @@ struct node_ends {
 /// From each read that no write of its node comes before one walks back, and not through nodes that write the
 /// value. Who comes to the entry has found a path, told backwards.
 
-
 struct flow_options {
     /// A value may be read on a path that has not written it: the read finds anything, and it may be so.
     bool allows_undefined = false;
 };
+
+namespace detail {
 
 /// Requires:   `asked` are the demands of the program, `ends` its ends.
 /// Ensures:    the first by position, then value: positions are those of `asked`, and their number stands for
@@ -60,6 +65,8 @@ struct flow_options {
 ///             may be needed.
 [[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
                                                          node_ends const& ends, flow_options const& options);
+
+} // namespace detail
 
 // --- check plan ------------------------------------------------------------------------------------------
 
@@ -76,7 +83,6 @@ struct flow_options {
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
 /// cross?). Here segments are buffers, and one may rise out of another that dies: an in-place pair.
-
 
 /// Look for a reason why `plan` is not a plan of this program under these options. None: it is proved.
 ///
@@ -113,7 +119,6 @@ struct flow_options {
 /// sizes of 0 and unknown ones are so for all. Buffers, not values, are compared between: values of one
 /// buffer have one offset by one formula, and whether they may share it does not depend on the batch but for
 /// sizes of in-place pairs, which are compared at both ends.
-
 
 struct symbolic_witness {
     witness found;
@@ -162,7 +167,6 @@ check_symbolic_plan(snapshot const& p, symbolic_plan const& plan, symbolic_optio
 /// Where paths meet, what is intact on all of them is (intact_arrivals.hpp). Only where a read fails is a
 /// path looked for, to say why (spoiling_path.hpp).
 
-
 /// Look for a path on which `plan` lets a step read other bytes than were written for it. None: it is proved.
 ///
 /// Successors are alternatives, and every path from the entry counts. A step reads, then writes; what it
@@ -201,7 +205,6 @@ check_symbolic_plan(snapshot const& p, symbolic_plan const& plan, symbolic_optio
 ///
 /// Source: the relation and its chains are those of Dilworth, "A decomposition theorem for partially ordered
 /// sets", Annals of Mathematics 1950. Nothing is taken from any planner, the order of the steps included.
-
 
 namespace detail {
 

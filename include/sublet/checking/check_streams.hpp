@@ -37,7 +37,11 @@
 
 namespace sublet {
 
+namespace detail {
+
 inline constexpr std::uint32_t no_space = ~std::uint32_t{0};
+
+} // namespace detail
 
 /// Somebody touches bytes [begin, end) of a space: of a pool's arena, of an allocation, of caller's storage.
 struct byte_access {
@@ -57,7 +61,7 @@ struct race {
     value_id second_value = no_value;
     bool first_writes = false;
     bool second_writes = false;
-    std::uint32_t space = no_space; ///< `no_space`: storage that only this value and its views have
+    std::uint32_t space = detail::no_space; ///< `no_space`: storage that only this value and its views have
     byte_count begin = 0;
     byte_count end = 0;
     friend bool operator==(race const&, race const&) = default;
@@ -76,16 +80,16 @@ Stream& operator<<(Stream& out, race const& r)
     out << "position " << r.first << (r.first_writes ? " writes value " : " reads value ") << r.first_value
         << " and position " << r.second << (r.second_writes ? " writes value " : " reads value ")
         << r.second_value;
-    if (r.space != no_space)
+    if (r.space != detail::no_space)
         out << ", both in bytes [" << r.begin << ", " << r.end << ") of space " << r.space;
     out << ", and the later does not wait for the earlier";
     return out;
 }
 
+namespace detail {
+
 /// As the reason why a plan cannot be run so.
 [[nodiscard]] witness as_witness(race const& r);
-
-namespace detail {
 
 class access_walk {
 public:
@@ -170,8 +174,6 @@ private:
     std::vector<std::uint32_t> asked_by_; // by `at`: who was last to ask
 };
 
-} // namespace detail
-
 /// Call `ask(earlier, later, race)` for pairs of `at`, the lower first, such that an order in which all of
 /// these are ordered so orders every two accesses to a byte so, of which one writes.
 ///
@@ -190,6 +192,8 @@ void race_questions(std::vector<byte_access> const& accesses, Ask ask)
     detail::access_walk(accesses).go(ask);
 }
 
+} // namespace detail
+
 // --- stream commands -------------------------------------------------------------------------------------
 
 /// What was asked of a device, as data: by a schedule before anything runs, or by whoever has just run.
@@ -202,7 +206,6 @@ void race_questions(std::vector<byte_access> const& accesses, Ask ask)
 ///
 /// Commands stand in the order in which they were issued. A block is one life of some bytes: what a device
 /// hands out again is another block, at the same address.
-
 
 enum class stream_act : std::uint8_t {
     allocate, ///< a block, in the order of the stream
@@ -251,6 +254,7 @@ struct stream_commands {
 /// ordering", 11th Australian Computer Science Conference, 1988, and by Mattern, "Virtual time and global
 /// states of distributed systems", 1989.
 
+namespace detail {
 
 class stream_clocks {
 public:
@@ -297,6 +301,8 @@ private:
     std::size_t fresh_ = 0;             // the row that the command in hand has made, or 0
 };
 
+} // namespace detail
+
 // --- check streams ---------------------------------------------------------------------------------------
 
 /// Does a list of commands on streams leave the same in every order in which a device may carry them out?
@@ -313,7 +319,6 @@ private:
 ///
 /// Source: accesses against streams are checked so, on what was issued, by PyTorch's CUDA stream sanitizer
 /// (torch.cuda._sanitizer).
-
 
 enum class stream_fault_kind : std::uint8_t {
     race,         ///< second does not wait for first, and both touch these bytes
@@ -450,13 +455,10 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 ///
 /// Shares nothing with execution/: bytes and accesses are derived from the program afresh.
 
-
 namespace detail {
 
 /// By step, its place in an order of the steps.
 std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps);
-
-} // namespace detail
 
 /// Who touches which bytes at which position, if a step touches all the bytes of a value with its views. The
 /// space of a planned value is its pool; there are `pools` of them, and behind these each class of values
@@ -474,6 +476,8 @@ std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t 
 [[nodiscard]] std::vector<byte_access> accesses_of(snapshot const& p, plan_options const& options,
                                                    memory_plan const* plan, std::uint32_t pools,
                                                    std::vector<step_id> const& step_at);
+
+} // namespace detail
 
 /// Look for two steps that have to come one after the other and need not, if a position begins when those
 /// that it waits for are done. None: every execution leaves what the reference order leaves.

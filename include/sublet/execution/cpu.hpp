@@ -168,7 +168,6 @@ private:
 ///
 /// One functor is the kernel of a whole program. It has no part in where values live, in no memory mode.
 
-
 /// Bytes as objects of a type that needs no constructor.
 /// Throws: precondition_error if they do not begin at a multiple of its alignment or are no whole number of
 ///         objects.
@@ -194,7 +193,8 @@ class cpu_call {
 public:
     using storage = detail::value_storage;
     /// `is_stopping`: a null pointer where no other step can end the run.
-    cpu_call(run_tape const& tape, storage const& values, std::atomic<bool> const* is_stopping = nullptr)
+    cpu_call(detail::run_tape const& tape, storage const& values,
+             std::atomic<bool> const* is_stopping = nullptr)
         : tape_(&tape), values_(&values), is_stopping_(is_stopping)
     {
     }
@@ -231,7 +231,7 @@ private:
         return values_->shown_by(*tape_, values[i]);
     }
 
-    run_tape const* tape_;
+    detail::run_tape const* tape_;
     storage const* values_;
     std::atomic<bool> const* is_stopping_;
 };
@@ -282,7 +282,6 @@ void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& k
 /// One functor is the kernel of the whole program: it knows your operations, the executor knows where their
 /// operands lie. This is the reference executor: it proves a plan before it runs it, and can watch it.
 
-
 /// Runs a program, again and again.
 ///
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
@@ -298,7 +297,7 @@ public:
     ///             check_level::plan on; at any level where a place is outside of its arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
-    template <memory_mode Mode>
+    template <detail::memory_mode Mode>
         requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
     cpu_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& how = {})
@@ -327,7 +326,7 @@ private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& how)
-        : run_desk(tape_of(p, options, how.scratch), prove(p, options, mode, how), how),
+        : run_desk(detail::tape_of(p, options, how.scratch), prove(p, options, mode, how), how),
           kernel_(std::move(kernel))
     {
     }

@@ -192,6 +192,7 @@ private:
 /// Source: buffered operations with read and write blocks are those of Apache SINGA's computational graph
 /// (pull request 626, 2020).
 
+namespace detail {
 
 /// The values of one call: `{x, y}`, or any list of handles or ids.
 class recorded_list {
@@ -214,6 +215,8 @@ struct recorded_storage {
     pool_id pool = 0;
 };
 
+} // namespace detail
+
 /// Models `program`: one node a call, in the order in which they were recorded. Regular; copies are
 /// recordings of their own. `Call` is what functions can ask for more: see recorded_call.
 template <class Call>
@@ -224,12 +227,12 @@ public:
     /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
     template <class T>
         requires std::is_trivially_copyable_v<T>
-    recorded_value<T> value(std::size_t count, value_role role, recorded_storage how = {})
+    recorded_value<T> value(std::size_t count, value_role role, detail::recorded_storage how = {})
     {
         SUBLET_EXPECTS(bytes_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
         SUBLET_EXPECTS(how.alignment != 0, "sublet: an alignment is 0");
         byte_count const bytes = checked_multiply(count, sizeof(T));
-        alignment_.push_back(combine_alignment(alignof(T), how.alignment));
+        alignment_.push_back(detail::combine_alignment(alignof(T), how.alignment));
         bytes_.push_back(bytes);
         role_.push_back(role);
         pool_.push_back(how.pool);
@@ -239,31 +242,31 @@ public:
     }
     /// Given before each run.
     template <class T>
-    recorded_value<T> input(std::size_t count, recorded_storage how = {})
+    recorded_value<T> input(std::size_t count, detail::recorded_storage how = {})
     {
         return value<T>(count, value_role::input, how);
     }
     /// There after each run.
     template <class T>
-    recorded_value<T> output(std::size_t count, recorded_storage how = {})
+    recorded_value<T> output(std::size_t count, detail::recorded_storage how = {})
     {
         return value<T>(count, value_role::output, how);
     }
     /// Made and needed within a run; written and never read, it is room for its call to work in.
     template <class T>
-    recorded_value<T> intermediate(std::size_t count, recorded_storage how = {})
+    recorded_value<T> intermediate(std::size_t count, detail::recorded_storage how = {})
     {
         return value<T>(count, value_role::intermediate, how);
     }
     /// In storage of the caller's, which runs only read.
     template <class T>
-    recorded_value<T> external(std::size_t count, recorded_storage how = {})
+    recorded_value<T> external(std::size_t count, detail::recorded_storage how = {})
     {
         return value<T>(count, value_role::external, how);
     }
     /// In storage of the caller's; what a run leaves there, the next one finds.
     template <class T>
-    recorded_value<T> state(std::size_t count, recorded_storage how = {})
+    recorded_value<T> state(std::size_t count, detail::recorded_storage how = {})
     {
         return value<T>(count, value_role::state, how);
     }
@@ -276,7 +279,7 @@ public:
     /// Throws:   precondition_error if a value was not declared, or is read before a call writes it.
     template <class F>
         requires std::invocable<F&, recorded_call<Call> const&> && std::copy_constructible<F>
-    step_id record(recorded_list const& reads, recorded_list const& writes, F function)
+    step_id record(detail::recorded_list const& reads, detail::recorded_list const& writes, F function)
     {
         for (value_id v : reads.values()) {
             expect_declared(v);

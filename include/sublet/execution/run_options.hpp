@@ -262,6 +262,8 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 /// Semantics:       as of std::pmr::memory_resource; alignments are powers of two.
 /// Ordinary models: every std::pmr::memory_resource.
 template <class R>
@@ -271,6 +273,8 @@ concept memory_resource_like = requires(R& resource, void* block, std::size_t co
                                        } -> std::convertible_to<void*>;
                                    resource.deallocate(block, count, count);
                                };
+
+} // namespace detail
 
 /// Refers to a memory resource of any type; without one it is the free store.
 class memory_source {
@@ -284,7 +288,8 @@ public:
     memory_source(R const& pointer)
     {
         using resource = std::remove_pointer_t<R>;
-        constexpr bool is_pointer_to_resource = std::is_pointer_v<R> && memory_resource_like<resource>;
+        constexpr bool is_pointer_to_resource =
+            std::is_pointer_v<R> && detail::memory_resource_like<resource>;
         // No compiler names the wrong member of a braced options object: this sentence does.
         static_assert(
             is_pointer_to_resource,
@@ -346,6 +351,8 @@ private:
     detail::sentence text_;
 };
 
+namespace detail {
+
 struct counter {
     std::uint64_t live = 0;  ///< now
     std::uint64_t peak = 0;  ///< most at any time
@@ -361,11 +368,15 @@ struct counter {
     constexpr void remove(std::uint64_t amount) noexcept { live -= amount; }
 };
 
+} // namespace detail
+
 struct memory_use {
-    counter bytes;
-    counter allocations;
+    detail::counter bytes;
+    detail::counter allocations;
     friend bool operator==(memory_use const&, memory_use const&) = default;
 };
+
+namespace detail {
 
 /// Allocates from a source, within a limit, and counts.
 ///
@@ -411,6 +422,8 @@ private:
     mutable detail::short_lock lock_;
 };
 
+} // namespace detail
+
 // --- device ----------------------------------------------------------------------------------------------
 
 /// What we ask of a machine that takes commands on streams and carries them out when it comes to it.
@@ -419,7 +432,6 @@ private:
 ///     stream 1               wait e ── launch b                  of two, in no order but that of events
 ///
 /// A CUDA device is one, and so is a simulation in host memory that takes every liberty which streams allow.
-
 
 /// Commands return when they are queued. Handles are small regular values.
 ///
@@ -458,6 +470,8 @@ concept stream_device = requires(D& device, typename D::stream_type s, typename 
                                 } -> std::convertible_to<bool>;
                         };
 
+namespace detail {
+
 /// Besides, `device.launch(s, kernel, call)`: kernel(call), now if it queues its work in s itself, or when
 /// the stream comes to it.
 template <class D, class Kernel, class Call>
@@ -484,7 +498,6 @@ concept takes_digests = requires(D& device, typename D::stream_type s, std::span
 /// Addresses are part of a graph, so all that a run touches has to stay where it was at capture: in arenas,
 /// or in blocks that are kept from run to run.
 
-
 /// A device that notes what is issued between two calls and does it later, as often as it is told to.
 ///
 /// Semantics: what `begin_capture(s)` begins takes in s, and every stream from when it waits for an event
@@ -495,6 +508,8 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
                                                   device.end_capture(s).launch(s);
                                                   device.abandon_capture(s);
                                               };
+
+} // namespace detail
 
 /// One run of an executor, as the device keeps it. The executor has to outlive it.
 template <class Executor, class Graph>
@@ -526,7 +541,6 @@ private:
 ///     {.check = check_level::digest, .limit = 64 << 20}   ──►   run   ──►   report.run.bytes.peak
 ///
 /// The same for every executor: on one thread, on several, on streams.
-
 
 /// How closely a run is watched; each level does what those before it do.
 enum class check_level : std::uint8_t {

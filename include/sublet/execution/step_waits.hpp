@@ -65,7 +65,6 @@ private:
 /// A plan says where buffers lie, a tape when each is first written. One walk along the tape knows for every
 /// newcomer whom it follows: those who must be done with their bytes when steps run at once.
 
-
 class tenants {
 public:
     /// Inputs are there. Both must outlive this.
@@ -112,7 +111,6 @@ private:
 /// Where several are written to the same bytes, any two touches of which one writes have to stay in the order
 /// of the list, if that is an order in which the program can be run; if it is not, no run says what they
 /// mean.
-
 
 /// Requires:   each value of the program is written once at most, and not at all if it is given; the program
 ///             and the options live as long as this.
@@ -192,7 +190,7 @@ struct step_waits {
 /// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
 /// steps leave what every other run has to leave.
 struct run_order {
-    run_tape tape;
+    detail::run_tape tape;
     step_waits waits;
 };
 
@@ -289,7 +287,7 @@ std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& option
 ///             move a write to the other side of another touch of its storage, or the plan is of other
 ///             values or steps or has a place outside of its arenas; precondition_error where a requirement
 ///             is broken.
-template <memory_mode Mode>
+template <detail::memory_mode Mode>
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, Mode const& mode,
                                      per_value<bool> const& scratch = false,
                                      std::vector<handoff> const& handoffs = {})
@@ -306,8 +304,9 @@ template <memory_mode Mode>
             throw unsound_plan({.what = fault::foreign_plan});
         kept.insert(kept.end(), plan->handoffs.begin(), plan->handoffs.end());
     }
-    result.tape = is_for_any_schedule ? tape_of(p, options, scratch, detail::steps_at_once(p, options, kept))
-                                      : tape_of(p, options, scratch);
+    result.tape = is_for_any_schedule
+                      ? detail::tape_of(p, options, scratch, detail::steps_at_once(p, options, kept))
+                      : detail::tape_of(p, options, scratch);
     detail::wait_finder finder(p, options, result.tape);
     if (plan != nullptr && !is_for_any_schedule) {
         detail::tenants arenas(result.tape, *plan);

@@ -33,6 +33,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// Within a step, the bytes of `from` may be written over if nothing touches it later: by the buffer `to` of
 /// a declared in-place pair, or by any result (`no_buffer`) if the step reads it early.
 struct yielded {
@@ -107,9 +109,6 @@ struct run_tape {
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
 /// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
-
-
-namespace detail {
 
 /// A bijection of 64 bits in which every bit of the argument counts for every bit of the result.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept
@@ -188,11 +187,11 @@ struct arena {
     memory_plan plan;
 };
 
+namespace detail {
+
 /// One of the three.
 template <class M>
 concept memory_mode = requires { requires M::is_memory_mode; };
-
-namespace detail {
 
 /// Every buffer that is planned has a place in the arena of its pool.
 /// Throws: unsound_plan if it has none, or one that ends outside.

@@ -269,7 +269,7 @@ private:
 ///             lower stream.
 /// Complexity: O((steps + waits) streams + touches log touches); of `how.streams`, those that no step can be
 /// on do not count. Throws:     precondition_error where a requirement is broken.
-template <memory_mode Mode>
+template <detail::memory_mode Mode>
 [[nodiscard]] stream_schedule schedule_streams(run_order const& order, Mode const&,
                                                stream_options const& how = {}, bool paints = false)
 {
@@ -301,7 +301,6 @@ template <memory_mode Mode>
 /// means. Before and behind it stands what comes between runs, on stream 0: all that a run does has to come
 /// after the one and before the other.
 
-
 /// The commands of a schedule, with what they touch, and what comes before and after a run.
 ///
 /// `plan` is that of arena mode, and null otherwise; `tape` is the one that the schedule was made for.
@@ -309,7 +308,7 @@ template <memory_mode Mode>
 /// Requires:   as accesses_of(); the schedule launches each position once, in order.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] stream_commands commands_of(snapshot const& p, plan_options const& options,
-                                          memory_plan const* plan, run_tape const& tape,
+                                          memory_plan const* plan, detail::run_tape const& tape,
                                           stream_schedule const& schedule, bool keeps_ends = false);
 
 /// The first fault of a schedule, or none: then every order in which a device may carry out its commands
@@ -318,10 +317,9 @@ template <memory_mode Mode>
 /// Requires:   as commands_of(); `how` is what the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                         memory_plan const* plan, run_tape const& tape,
-                                                         stream_schedule const& schedule,
-                                                         stream_options const& how = {});
+[[nodiscard]] std::optional<stream_fault>
+check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
+               detail::run_tape const& tape, stream_schedule const& schedule, stream_options const& how = {});
 
 // --- call ------------------------------------------------------------------------------------------------
 
@@ -335,7 +333,6 @@ template <memory_mode Mode>
 /// stays until the run is over: addresses are written down when the step is issued, and written down once for
 /// all runs where they do not change.
 
-
 /// One step, as its kernel sees it; as cpu_call, but for the stream.
 ///
 /// Throws: precondition_error for an operand that the step does not have.
@@ -343,7 +340,7 @@ template <class Stream>
 class stream_call {
 public:
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
-    stream_call(run_tape const& tape, step_id at, Stream stream, std::span<std::byte> const* operands)
+    stream_call(detail::run_tape const& tape, step_id at, Stream stream, std::span<std::byte> const* operands)
         : step(tape.step_at[at]), position(at), tape_(&tape), operands_(operands), stream_(stream)
     {
     }
@@ -378,7 +375,7 @@ private:
         return operands_[first + i];
     }
 
-    run_tape const* tape_;
+    detail::run_tape const* tape_;
     std::span<std::byte> const* operands_;
     Stream stream_;
 };

@@ -57,8 +57,8 @@ public:
     /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is
     ///             outside of its arena); allocation_error if there is no memory for the arenas;
     ///             precondition_error where a requirement is broken; what the device throws.
-    template <memory_mode Mode>
-        requires launches<Device, Kernel, call_type>
+    template <detail::memory_mode Mode>
+        requires detail::launches<Device, Kernel, call_type>
     stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
                     Kernel kernel, stream_options const& streams = {}, executor_options const& how = {})
         : stream_executor(std::move(kernel), device, p, options, mode, streams, how)
@@ -104,7 +104,7 @@ public:
     /// Throws:   precondition_error where a requirement is broken; as run_async(), but inputs need not be
     ///           given yet.
     [[nodiscard]] auto capture()
-        requires captures_graphs<Device>
+        requires detail::captures_graphs<Device>
     {
         SUBLET_EXPECTS(
             plan_has_arenas_ || keeps_ends_,
@@ -134,7 +134,7 @@ private:
         : desk(device, detail::proved_order(p, options, mode, streams.handoffs, how), how),
           kernel_(std::move(kernel)), places_(tape_), keeps_ends_(streams.keeps_ends)
     {
-        SUBLET_EXPECTS(how.check != check_level::digest || takes_digests<Device>,
+        SUBLET_EXPECTS(how.check != check_level::digest || detail::takes_digests<Device>,
                        "sublet: digests are asked of a device that takes none");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
@@ -221,10 +221,10 @@ private:
     {
         step_id launched = no_step;
         try {
-            if constexpr (takes_digests<Device>)
+            if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_start(digest_on(first_));
             carry_out_all(operands, launched);
-            if constexpr (takes_digests<Device>)
+            if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_end(digest_on(first_));
             are_operands_written_ = plan_has_arenas_;
         } catch (...) {
@@ -269,10 +269,10 @@ private:
     {
         if (!are_operands_written_)
             places_.write(operands, tape_, at, [this](value_id v) { return values_.shown_by(v); });
-        if constexpr (takes_digests<Device>)
+        if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->before(at, digest_on(s));
         device_.launch(s, kernel_, call_type(tape_, at, s, operands.data() + places_[at]));
-        if constexpr (takes_digests<Device>)
+        if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->after(at, digest_on(s));
     }
     auto digest_on(stream_type s)

@@ -179,7 +179,6 @@ using thread_pool = basic_thread_pool<>;
 /// Whatever the plan and whoever is first, a run leaves what cpu_executor leaves: before the first run it is
 /// proved that the waits order any two steps that touch the same bytes, if one of them writes.
 
-
 struct thread_options {
     /// Threads that run steps, the caller's among them; no more than there are steps.
     std::size_t workers = 2;
@@ -234,7 +233,7 @@ public:
     /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
-    template <memory_mode Mode>
+    template <detail::memory_mode Mode>
         requires(cpu_kernel<Kernel> && runner<Runner>)
     thread_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                     thread_options const& at_once = {}, executor_options const& how = {}, Runner lender = {})

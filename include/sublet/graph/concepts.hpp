@@ -33,6 +33,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// Something that points at an item, can move on, and can tell whether it is where another is. It is never
 /// assigned: the iterators of a Boost `filtered_graph` with a capturing lambda cannot be.
 template <class I>
@@ -93,9 +95,12 @@ concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& 
                                                  } -> std::convertible_to<vertex_of<G>>;
                                          };
 
+} // namespace detail
+
 /// A list of lists, which no function can be found for by ADL. Named so that compilers say what to do.
 template <class G>
-inline constexpr bool needs_as_graph = !has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
+inline constexpr bool needs_as_graph =
+    !detail::has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
 
 /// All that any entry of the library asks of a graph.
 ///
@@ -105,7 +110,7 @@ inline constexpr bool needs_as_graph = !has_vertices<G> && requires(G const& g) 
 /// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.hpp.
 template <class G>
 concept graph = !
-needs_as_graph<G>&& has_vertices<G>&& has_out_edges<G>&& has_target<G>;
+needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&& detail::has_target<G>;
 
 // --- vertex numbering ------------------------------------------------------------------------------------
 
@@ -118,17 +123,16 @@ needs_as_graph<G>&& has_vertices<G>&& has_out_edges<G>&& has_target<G>;
 /// 1, and its `num_vertices` still counts the hidden one. So vertices are listed and looked up: by a table
 /// where descriptors are small integers, by binary search otherwise.
 
-
 /// Complexity: O(n log n) time and O(n) memory to make, n = vertices. `number_of` takes O(log n), or O(1)
 ///             where descriptors are unsigned integers not far above n.
-template <has_order V>
+template <detail::has_order V>
 class vertex_numbering {
 public:
     vertex_numbering() = default;
 
     /// Throws: precondition_error if `vertices(g)` lists a vertex twice, or more than 2^32 - 2 vertices.
     template <graph G>
-        requires std::same_as<vertex_of<G>, V>
+        requires std::same_as<detail::vertex_of<G>, V>
     explicit vertex_numbering(G const& g)
     {
         auto&& range = vertices(g);
@@ -182,7 +186,7 @@ private:
 };
 
 template <graph G>
-vertex_numbering(G const&) -> vertex_numbering<vertex_of<G>>;
+vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 
 // --- csr graph -------------------------------------------------------------------------------------------
 
@@ -195,7 +199,6 @@ vertex_numbering(G const&) -> vertex_numbering<vertex_of<G>>;
 /// "Compressed sparse row" (csr) is what every walk in this library runs on: four bytes an edge, and a row
 /// is contiguous. `as_graph` makes one of anything that can be asked for the successors of a number, a
 /// nested vector for instance, and of any graph; `csr_graph` models the graph protocol itself.
-
 
 /// Lists of 32-bit numbers, one a row, appended in order.
 class csr_rows {
@@ -274,14 +277,20 @@ inline constexpr bool is_initializer_list = false;
 template <class E>
 inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
 
+namespace detail {
+
 /// What a function returns and still exists after the call. An `initializer_list` from a lambda never does.
 template <class R>
 concept returned_list = !
 std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
+} // namespace detail
+
 /// `vector<bool>`'s proxy for a truth value, told by what only it can do.
 template <class I>
 inline constexpr bool is_bit = requires(I i) { i.flip(); };
+
+namespace detail {
 
 /// A number, and neither a character nor a truth value.
 template <class I>
@@ -298,8 +307,6 @@ concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list
 /// From an id or a vertex to a list of ids.
 template <class F, class From>
 concept id_list_function = std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>;
-
-namespace detail {
 
 template <id_like I>
 constexpr std::uint32_t as_id(I const& number)
@@ -360,7 +367,7 @@ public:
 /// Complexity: O(nodes + edges) time and memory.
 /// Throws:     precondition_error if a successor is not below `nodes`; whatever `successors` throws.
 template <class F>
-    requires id_list_function<F, node_id>
+    requires detail::id_list_function<F, node_id>
 [[nodiscard]] csr_graph as_graph(std::size_t nodes, F successors)
 {
     SUBLET_EXPECTS(nodes < no_node, "sublet: more nodes than 32-bit ids");
@@ -383,7 +390,7 @@ template <class F>
 /// Complexity: O(V + E) calls to the graph, each edge numbered by `numbers`.
 /// Throws:     precondition_error if an edge leads to something that is no vertex of the graph.
 template <graph G>
-[[nodiscard]] csr_graph as_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers)
+[[nodiscard]] csr_graph as_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers)
 {
     csr_rows rows;
     rows.reserve(numbers.size(), numbers.size());
@@ -402,7 +409,7 @@ template <graph G>
 template <graph G>
 [[nodiscard]] csr_graph as_graph(G const& g)
 {
-    return as_graph(g, vertex_numbering<vertex_of<G>>(g));
+    return as_graph(g, vertex_numbering<detail::vertex_of<G>>(g));
 }
 
 } // namespace sublet

@@ -77,7 +77,6 @@ template <graph G>
 ///
 /// Dominator trees and loop forests are both asked that question all the time.
 
-
 /// Over the numbers of the nodes, which may hang in several trees.
 struct nesting {
     std::vector<node_id> preorder; ///< parents before their children
@@ -91,12 +90,16 @@ struct nesting {
     }
 };
 
+namespace detail {
+
 /// Lay out the trees that `parent` (by node; `no_node` for a root) describes.
 ///
 /// Requires:   `order` names every node once, parents before children.
 /// Ensures:    siblings, and roots, follow each other as in `order`.
 /// Complexity: O(nodes) time and memory.
 [[nodiscard]] nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order);
+
+} // namespace detail
 
 // --- dominators ------------------------------------------------------------------------------------------
 
@@ -114,7 +117,6 @@ struct nesting {
 /// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", Rice University TR-06-33870,
 /// 2001: walk the nodes in reverse postorder, let each look for where its predecessors' chains meet, until
 /// nothing moves. Here every tree of the depth-first forest is treated for itself.
-
 
 /// Over the numbers of the nodes. `preorder` lists siblings in reverse postorder of the search.
 ///
@@ -159,7 +161,6 @@ template <graph G>
 /// Source: Havlak, "Nesting of reducible and irreducible loops", ACM TOPLAS 19(4), 1997: Tarjan's collapsing
 /// of loops from the inside out (J. Computer and System Sciences 9, 1974), where an edge into the middle of a
 /// loop is handed to the loop around it.
-
 
 enum class loop_kind : std::uint8_t {
     none,       ///< the node is the header of no loop

@@ -87,26 +87,26 @@ struct effect_record {
 class effect_sink {
 public:
     /// The step reads v.
-    template <id_like I>
+    template <detail::id_like I>
     void use(I const& v)
     {
         touch_value(v, touch_kind::use);
     }
     /// The step has read v before it writes anything.
-    template <id_like I>
+    template <detail::id_like I>
     void use_early(I const& v)
     {
         touch_value(v, touch_kind::use_early);
     }
     /// The step writes v.
-    template <id_like I>
+    template <detail::id_like I>
     void def(I const& v)
     {
         touch_value(v, touch_kind::def);
     }
     /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
     /// more. Says nothing where the step does not use `in` or does not define `out`.
-    template <id_like In, id_like Out>
+    template <detail::id_like In, detail::id_like Out>
     void may_overwrite(In const& in, Out const& out)
     {
         value_id const from = checked(in), to = checked(out);
@@ -115,7 +115,7 @@ public:
     }
     /// v is used where `pred`, a predecessor of this node, ends: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.
-    template <id_like N, id_like I>
+    template <detail::id_like N, detail::id_like I>
     void use_at_end_of(N const& pred, I const& v)
     {
         node_id const p = detail::as_id(pred);
@@ -135,7 +135,7 @@ private:
     {
     }
 
-    template <id_like I>
+    template <detail::id_like I>
     value_id checked(I const& v) const
     {
         value_id const id = detail::as_id(v);
@@ -143,7 +143,7 @@ private:
         SUBLET_EXPECTS(id == no_value, "sublet: a step touches a value that does not exist");
         return no_value;
     }
-    template <id_like I>
+    template <detail::id_like I>
     void touch_value(I const& v, touch_kind kind)
     {
         value_id const id = checked(v);
@@ -161,6 +161,8 @@ private:
     bool writes_ = false; // the step, so far
     bool read_after_write_ = false;
 };
+
+namespace detail {
 
 template <class P>
 concept has_nodes = requires(P const& p) {
@@ -183,10 +185,13 @@ concept has_successors = requires(P const& p, node_id n) {
 template <class P>
 concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };
 
+} // namespace detail
+
 /// Semantics:     node 0 is the entry; the members say the same whenever they are called.
 /// Poorest model: archetype::program.   Ordinary models: snapshot; your IR.
 template <class P>
-concept program = has_nodes<P> && has_values<P> && has_successors<P> && has_effects<P>;
+concept program =
+    detail::has_nodes<P> && detail::has_values<P> && detail::has_successors<P> && detail::has_effects<P>;
 
 // --- explain ---------------------------------------------------------------------------------------------
 
@@ -198,26 +203,25 @@ concept program = has_nodes<P> && has_values<P> && has_successors<P> && has_effe
 /// Include it only where you are stuck, or keep `static_assert(sublet::graph<my_graph>)` next to your type:
 /// then the error appears there and not in the first call.
 
-
 /// Compiles if and only if G is a graph; otherwise the first sentence says what to write.
 template <class G>
 constexpr bool explain_graph()
 {
-    if constexpr (!has_vertices<G>) {
+    if constexpr (!detail::has_vertices<G>) {
         static_assert(!needs_as_graph<G>, "sublet: a nested list is no graph by itself; wrap it: "
                                           "as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
-        static_assert(has_vertices<G> || needs_as_graph<G>,
+        static_assert(detail::has_vertices<G> || needs_as_graph<G>,
                       "sublet: a graph needs vertices(g), found by argument-dependent lookup, that returns a "
                       "pair of iterators");
-    } else if constexpr (!has_order<vertex_of<G>>) {
-        static_assert(has_order<vertex_of<G>>,
+    } else if constexpr (!detail::has_order<detail::vertex_of<G>>) {
+        static_assert(detail::has_order<detail::vertex_of<G>>,
                       "sublet: the vertices of a graph need to be copyable and ordered by <");
-    } else if constexpr (!has_out_edges<G>) {
-        static_assert(has_out_edges<G>,
+    } else if constexpr (!detail::has_out_edges<G>) {
+        static_assert(detail::has_out_edges<G>,
                       "sublet: a graph needs out_edges(v, g), found by argument-dependent lookup, that "
                       "returns a pair of iterators");
     } else {
-        static_assert(has_target<G>,
+        static_assert(detail::has_target<G>,
                       "sublet: a graph needs target(e, g), found by argument-dependent lookup, that returns "
                       "the vertex which the edge e leads to");
     }
@@ -228,12 +232,13 @@ constexpr bool explain_graph()
 template <class P>
 constexpr bool explain_program()
 {
-    static_assert(has_nodes<P>, "sublet: a program needs nodes() const: how many nodes there are");
-    static_assert(has_values<P>, "sublet: a program needs values() const: how many values there are");
-    static_assert(has_successors<P>,
+    static_assert(detail::has_nodes<P>, "sublet: a program needs nodes() const: how many nodes there are");
+    static_assert(detail::has_values<P>, "sublet: a program needs values() const: how many values there are");
+    static_assert(detail::has_successors<P>,
                   "sublet: a program needs successors(node_id) const, which returns a list of node ids");
-    static_assert(has_effects<P>, "sublet: a program needs effects(node_id, effect_sink&) const, which says "
-                                  "what a node reads and writes");
+    static_assert(detail::has_effects<P>,
+                  "sublet: a program needs effects(node_id, effect_sink&) const, which says "
+                  "what a node reads and writes");
     return program<P>;
 }
 

@@ -112,7 +112,8 @@ private:
                                [&p](node_id n) -> decltype(auto) { return p.successors(n); });
         predecessors_ = successors_.transposed(successors_.rows());
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        std::size_t const guess = smaller(values_, std::size_t{1} << 16); // a step a value, three touches
+        std::size_t const guess =
+            detail::smaller(values_, std::size_t{1} << 16); // a step a value, three touches
         record_.step_begin.reserve(nodes() + guess + 1);
         record_.touches.reserve(3 * guess);
         node_end_.reserve(nodes());
@@ -142,11 +143,11 @@ private:
     detail::effect_record record_;
 };
 
+namespace detail {
+
 /// From an id or a vertex, and a sink, to nothing: tells the sink what happens there.
 template <class F, class From, class Sink = effect_sink>
 concept effects_function = std::invocable<F&, From, Sink&>;
-
-namespace detail {
 
 /// The four members, from callables.
 template <class Successors, class Effects>
@@ -180,7 +181,7 @@ inline constexpr auto no_successors = [](node_id) { return std::span<node_id con
 /// The list has no edges. Read sequentially its order counts; read concurrently, who waits for whom follows
 /// from the data alone. (For the control-flow reading of straight-line code say `flow(1, ...)`: one block.)
 template <class Effects>
-    requires effects_function<Effects, step_id>
+    requires detail::effects_function<Effects, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Effects effects)
 {
     using called = detail::called_program<decltype(detail::no_successors) const, Effects>;
@@ -188,7 +189,7 @@ template <class Effects>
 }
 
 template <class Uses, class Defs>
-    requires id_list_function<Uses, step_id> && id_list_function<Defs, step_id>
+    requires detail::id_list_function<Uses, step_id> && detail::id_list_function<Defs, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Uses uses, Defs defs)
 {
     return sequence(steps, values, detail::uses_then_defs(uses, defs));
@@ -196,7 +197,7 @@ template <class Uses, class Defs>
 
 /// A control-flow graph, or a task graph with edges of its own.
 template <class Successors, class Effects>
-    requires id_list_function<Successors, node_id> && effects_function<Effects, node_id>
+    requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
 {
     using called = detail::called_program<Successors, Effects>;
@@ -204,13 +205,15 @@ template <class Successors, class Effects>
 }
 
 template <class Successors, class Uses, class Defs>
-    requires id_list_function<Successors, node_id> && id_list_function<Uses, node_id> &&
-             id_list_function<Defs, node_id>
+    requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
+             detail::id_list_function<Defs, node_id>
 [[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Uses uses,
                             Defs defs)
 {
     return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
 }
+
+namespace detail {
 
 /// The sink of a graph's own vertices: as effect_sink, but predecessors are named by vertex.
 template <class V>
@@ -233,19 +236,22 @@ private:
     vertex_numbering<V> const* numbers_;
 };
 
+} // namespace detail
+
 /// Any graph of the Boost.Graph protocol, its nodes numbered as `numbers` says. The callables get the
 /// graph's own vertices; node n of the program is the vertex `numbers[n]`, by default the n-th of
 /// `vertices(g)`.
 ///
 /// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
 template <graph G, class Effects>
-    requires effects_function<Effects, vertex_of<G> const&, effect_sink_on<vertex_of<G>>>
-[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<vertex_of<G>> const& numbers,
+    requires detail::effects_function<Effects, detail::vertex_of<G> const&,
+                                      detail::effect_sink_on<detail::vertex_of<G>>>
+[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                                   std::size_t values, Effects effects)
 {
     csr_graph const flat = as_graph(g, numbers);
     auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
-        effect_sink_on<vertex_of<G>> on(sink, numbers);
+        detail::effect_sink_on<detail::vertex_of<G>> on(sink, numbers);
         detail::ask(effects, numbers[n], on);
     };
     return flow(
@@ -253,14 +259,16 @@ template <graph G, class Effects>
 }
 
 template <graph G, class Effects>
-    requires effects_function<Effects, vertex_of<G> const&, effect_sink_on<vertex_of<G>>>
+    requires detail::effects_function<Effects, detail::vertex_of<G> const&,
+                                      detail::effect_sink_on<detail::vertex_of<G>>>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Effects effects)
 {
-    return from_graph(g, vertex_numbering<vertex_of<G>>(g), values, std::move(effects));
+    return from_graph(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));
 }
 
 template <graph G, class Uses, class Defs>
-    requires id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>
+    requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
+             detail::id_list_function<Defs, detail::vertex_of<G> const&>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Uses uses, Defs defs)
 {
     return from_graph(g, values, detail::uses_then_defs(uses, defs));
@@ -278,7 +286,6 @@ template <graph G, class Uses, class Defs>
 /// How a body's values meet those of the step around it is said by captures and bindings, and by nothing
 /// else: numbers of values mean nothing across programs. A tree is made body by body, or by as_tree from a
 /// program that has a fifth member, p.bodies(n).
-
 
 /// A program of a tree: 0 is the root, i is body i.
 using program_id = std::uint32_t;
@@ -353,6 +360,8 @@ private:
     std::vector<nested> nested_ = std::vector<nested>(1);
 };
 
+namespace detail {
+
 /// The bodies of each step, in the order in which they run.
 class bodies_by_step {
 public:
@@ -365,8 +374,6 @@ private:
     std::vector<std::uint64_t> place_; // parent and step, ascending
     std::vector<program_id> body_;
 };
-
-namespace detail {
 
 template <class P>
 using body_list = decltype(std::declval<P const&>().bodies(node_id{}));
@@ -388,8 +395,6 @@ P const& body_program(P* p)
 template <class Item>
 using program_in = std::remove_cvref_t<decltype(body_program(std::declval<Item const&>().program))>;
 
-} // namespace detail
-
 /// What a user's body has to say; `step`, which step of the node it is nested in, may be left out where the
 /// node has but one.
 template <class Item>
@@ -406,13 +411,15 @@ concept body_description = requires(Item const& b) {
                                    } -> std::convertible_to<body_binding>;
                            };
 
+} // namespace detail
+
 /// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run. They come
 ///                by reference or as a span; by value only if their programs are pointers.
 /// Ordinary model: an IR whose operations have a list of regions.
 template <class P>
 concept nested_program = program<P> && requires(P const& p, node_id n) {
                                            std::begin(p.bodies(n)) != std::end(p.bodies(n));
-                                           requires body_description<detail::body_item<P>>;
+                                           requires detail::body_description<detail::body_item<P>>;
                                        };
 
 namespace detail {

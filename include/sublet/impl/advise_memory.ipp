@@ -142,7 +142,6 @@ SUBLET_DECL std::vector<absence> possible_absences(snapshot const& p, std::vecto
 
 // --- apply absences --------------------------------------------------------------------------------------
 
-
 SUBLET_DECL plan_options relieved_program::options(plan_options const& asked) const
 {
     std::size_t const values = origin.size(), before = at_the_end.size();
@@ -548,7 +547,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
             byte_count const height =
                 pool < advice.planned.plan.arena_bytes.size() ? advice.planned.plan.arena_bytes[pool] : 0;
             byte_count& asked = question.problem.pools[pool].capacity;
-            if (height > capacity) asked -= smaller(asked, height - capacity);
+            if (height > capacity) asked -= detail::smaller(asked, height - capacity);
         }
     }
     advice.pools.resize(advice.planned.plan.arena_bytes.size()); // some are those of unplanned values only

@@ -81,7 +81,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     conflict_ranges const conflicts = later_conflicts(g, lives, {.max_ranges = wanted.max_ranges});
     result.undecided = conflicts.undecided;
 
-    std::size_t const pools = pool_count(problem);
+    std::size_t const pools = detail::pool_count(problem);
     place_concurrently_options how{.visits = wanted.visits};
     result.is_bound_exact = true;
     for (pool_id pool = 0; pool != pools; ++pool) {

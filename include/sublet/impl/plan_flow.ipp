@@ -96,8 +96,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     std::vector<step_id> const steps = steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // in the frame
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
-    live_range_lists const framed = framed_lives(p, role, plan.order, operand_end::held);
-    if (auto const read = undefined_read(p, framed, role, flow.allows_undefined)) {
+    live_range_lists const framed = framed_lives(p, role, plan.order, detail::operand_end::held);
+    if (auto const read = detail::undefined_read(p, framed, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
         bool const is_written = read->what == order_fault::defined_later;
         result.refuted = witness{.what = fault::used_undefined,
@@ -106,12 +106,12 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
                                  .position = at};
         return result;
     }
-    live_range_lists const lives = without_frame(p, framed, plan.order);
+    live_range_lists const lives = detail::without_frame(p, framed, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
-        table = take_in_place_in_flow(p, framed_lives(p, role, plan.order, operand_end::handed_over),
+        table = take_in_place_in_flow(p, framed_lives(p, role, plan.order, detail::operand_end::handed_over),
                                       position, std::move(table));
 
     placement_problem problem{{}, options.pools};

@@ -155,7 +155,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         byte_count const height = clock.placed.pools[pool].height;
         byte_count const trifle = height / 1000 * wanted.trifle + height % 1000 * wanted.trifle / 1000;
         byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
-        limits.push_back(smaller(capacity, sum_fits(height, trifle) ? height + trifle : no_limit));
+        limits.push_back(detail::smaller(capacity, sum_fits(height, trifle) ? height + trifle : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
     }
     if (clock.placed.status <= placement_status::feasible && (waits || !is_placed)) {
@@ -168,7 +168,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
                 placed.pools[pool].height = now.pools[pool].height;
             }
         for (placed_pool& pool : placed.pools) // within a step that reads early a clock knows no order
-            pool.lower_bound = smaller(pool.lower_bound, pool.height);
+            pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
         detail::put(placed, plan);
         result.report = plan_report{};

@@ -29,7 +29,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
             auto const table = property(options[i]).tabulate(flat.flat_of[i].size());
             for (std::size_t v = 0; v != table.size(); ++v) {
                 value_id const to = flat.flat_of[i][v];
-                if (flat.value_of[to] == tree_value{static_cast<program_id>(i), static_cast<value_id>(v)})
+                if (flat.value_of[to] ==
+                    detail::tree_value{static_cast<program_id>(i), static_cast<value_id>(v)})
                     lifted[to] = table[v];
             }
         }
@@ -100,7 +101,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }
     if (result.refuted) {
-        auto named = [&](value_id v) { return v == no_value ? tree_value{} : flat.value_of[v]; };
+        auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
         witness const& w = *result.refuted;
         std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
         result.objection =

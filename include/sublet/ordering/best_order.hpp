@@ -30,10 +30,14 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// By node: how many nodes the longest path from it to an end has, itself among them.
 ///
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<std::uint32_t> path_lengths(order_graph const& g);
+
+} // namespace detail
 
 /// Ensures:    of the nodes that wait for none, that with the longest path to an end comes first; of equal
 ///             ones, what is listed first.
@@ -50,7 +54,6 @@ namespace sublet {
 ///
 /// They cost next to nothing, and each is now and then the best of all: what suits a network depends on
 /// whether its branches make values smaller or larger.
-
 
 /// What has been ready longest runs first; of what became ready at once, what is listed first.
 ///
@@ -80,7 +83,6 @@ namespace sublet {
 /// of the next schedule: nodes that grow keep the places that proved good, nodes that give bytes back move
 /// forward as far as they can; seen from the end, what makes bytes that are needed late moves backward. A few
 /// turns of that go further than all the rules together.
-
 
 struct least_peak_limits {
     std::uint32_t schedules = 32; ///< made at most, ...
@@ -117,7 +119,6 @@ void schedule_again(order_contest& contest, order_graph const& g, order_graph co
 /// depends on how many nodes could run side by side; where a limit strikes, the best order so far comes back
 /// with what is proved of all.
 
-
 struct exact_order_report {
     std::size_t stretches = 0; ///< that orders fall apart into
     std::size_t longest = 0;   ///< nodes of the longest of them
@@ -152,7 +153,7 @@ template <class Stop>
     byte_count const start_peak = peak_of(g, result.order);
     result.peak = start_peak;
     result.lower_bound = order_lower_bound(g);
-    limits.floor = larger(limits.floor, result.lower_bound);
+    limits.floor = detail::larger(limits.floor, result.lower_bound);
     if (result.peak <= limits.floor) return result;
 
     std::vector<std::size_t> first;
@@ -171,8 +172,8 @@ template <class Stop>
         peak_walk walk(g);
         for (std::size_t i = 0; i != stretches; ++i) {
             for (std::size_t at = first[i]; at != first[i + 1]; ++at)
-                peak[i] = larger(peak[i], walk.run(result.order[at]));
-            result.report.longest = larger(result.report.longest, first[i + 1] - first[i]);
+                peak[i] = detail::larger(peak[i], walk.run(result.order[at]));
+            result.report.longest = detail::larger(result.report.longest, first[i + 1] - first[i]);
             if (peak[i] > peak[highest]) highest = i;
         }
     }
@@ -180,12 +181,12 @@ template <class Stop>
         std::span<node_id const> const nodes{result.order.data() + first[i],
                                              result.order.data() + first[i + 1]};
         order_search_limits left = limits;
-        left.states = limits.states - smaller(limits.states, result.report.states);
+        left.states = limits.states - detail::smaller(limits.states, result.report.states);
         detail::window_order const found = exact_window(detail::window_of(g, walk, nodes), left, stop);
         for (std::size_t k = 0; k != found.order.size(); ++k) result.order[first[i] + k] = found.order[k];
         peak[i] = found.peak;
-        result.lower_bound = larger(result.lower_bound, found.lower_bound);
-        limits.floor = larger(limits.floor, peak[i]); // the others need not be lower
+        result.lower_bound = detail::larger(result.lower_bound, found.lower_bound);
+        limits.floor = detail::larger(limits.floor, peak[i]); // the others need not be lower
         result.report.states += found.states;
         ++result.report.searched;
     };
@@ -219,7 +220,6 @@ template <class Stop>
 /// Source: exchanging a part for its best is large neighbourhood search as of Shaw, "Using constraint
 /// programming and local search methods to solve vehicle routing problems", CP 1998.
 
-
 struct improve_limits {
     std::uint64_t states = 20'000;       ///< sets of nodes visited at most, by all searches together
     std::uint64_t window_states = 1'000; ///< by one of them
@@ -247,7 +247,6 @@ struct improve_limits {
 ///
 /// Each stage begins with the best of those before it, and the first that reaches what no order goes below is
 /// the last.
-
 
 struct best_order_limits {
     least_peak_limits schedules = {};

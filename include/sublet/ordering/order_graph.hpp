@@ -77,7 +77,6 @@ struct order_search_limits {
 /// their views. A buffer takes its bytes when the first step of an order touches it and gives them back after
 /// the last that does; which step that is, only the order says.
 
-
 struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
     csr_rows before;               ///< by node: those that it waits for directly, ascending, each once
@@ -88,7 +87,7 @@ struct order_graph {
     csr_rows early; ///< by step: those that it reads early and touches in no other way
     /// By step: which results may be written over which operands, if no other step touches the operand later,
     /// or the result earlier. Only pairs that could ever be taken.
-    std::vector<overwrite_pair> pairs;
+    std::vector<detail::overwrite_pair> pairs;
     std::vector<std::uint32_t> first_pair; ///< by step, and one more
 
     std::vector<byte_count> size;        ///< by buffer: of those that are planned
@@ -100,7 +99,7 @@ struct order_graph {
 
     [[nodiscard]] std::size_t nodes() const { return steps.size(); }
     [[nodiscard]] std::size_t buffers() const { return size.size(); }
-    [[nodiscard]] std::span<overwrite_pair const> pairs_of(step_id s) const
+    [[nodiscard]] std::span<detail::overwrite_pair const> pairs_of(step_id s) const
     {
         return {pairs.data() + first_pair[s], pairs.data() + first_pair[s + 1]};
     }
@@ -132,6 +131,7 @@ struct order_graph {
 ///
 /// Source: Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962.
 
+namespace detail {
 
 /// By node: its place in the listed order.
 [[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
@@ -142,6 +142,8 @@ struct order_graph {
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
                                                  std::vector<std::uint64_t> const& rank);
+
+} // namespace detail
 
 /// Ensures:    the listed order itself, if the program can run in it.
 /// Complexity: O(V + E) then, else O(E + V log V).
@@ -159,7 +161,6 @@ struct order_graph {
 ///
 /// What is alive behind a set of nodes does not depend on the order in which they ran, so a step back is as
 /// easy as a step forward, and a search may go both ways.
-
 
 /// The live bytes are those of lifetimes(), gather_buffers() and take_in_place(), for the order in which the
 /// nodes are run.
@@ -211,7 +212,7 @@ private:
     order_graph const& g_;
     std::vector<std::uint32_t> remaining_; // by buffer: steps
     std::vector<record> log_;
-    std::vector<overwrite_pair> candidates_;
+    std::vector<detail::overwrite_pair> candidates_;
     byte_count live_ = 0, peak_ = 0, only_at_first_ = 0;
     std::size_t steps_ = 0;
 };
@@ -227,7 +228,6 @@ private:
 /// Several orders enter, the one with the least peak stays.
 ///
 ///     listed 128    depth first 112    longest path 144    reversed 96        reversed wins, listed was 128
-
 
 class order_contest {
 public:
@@ -264,7 +264,6 @@ private:
 /// A buffer that some node before n touches and some node behind n, before and behind in every order, is
 /// alive while n runs; so are those that n touches. The node with most of that needs it in every order, and
 /// nothing is searched to know so.
-
 
 namespace detail {
 
@@ -306,7 +305,6 @@ byte_count least_while_any_runs(order_graph const& g);
 /// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (the rule);
 /// Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 1969 (the
 /// factor: 2 - 1/workers).
-
 
 /// When a step runs that may run sooner or later.
 enum class clock_side : std::uint8_t {

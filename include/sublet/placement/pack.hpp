@@ -204,7 +204,6 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Greedy, with no guaranteed factor; but where all sizes are so many bytes times N, and nothing is aligned,
 /// every batch has N times what pack() makes of a batch of 1, or less.
 
-
 /// What one batch needs if it has a plan of its own.
 struct batch_sample {
     byte_count batch = 1;
@@ -249,7 +248,6 @@ std::vector<byte_count> sampled_batches(byte_count most);
 /// The coarsest alignments come first: where they are powers of two and sizes are multiples of them, no
 /// byte is lost between slots.
 
-
 /// The offset of each buffer's slot; `bounds`, by pool, is what is known to be the least.
 ///
 /// Requires:   `slots` has an entry for each buffer of the problem, `no_slot` only for 0 bytes; buffers of a
@@ -276,7 +274,6 @@ std::vector<byte_count> sampled_batches(byte_count most);
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
-
 
 struct place_concurrently_options {
     std::vector<byte_count> bounds = {};   ///< by pool: the height that is low enough; none: not known
@@ -384,7 +381,7 @@ template <class Lives>
                                            live_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {
-    std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
+    std::size_t const all = problem.buffers.size(), pools = detail::pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table has not one entry for each buffer");
     std::vector<detail::keyed> members; // by pool, then by first begin
@@ -413,7 +410,7 @@ template <class Lives>
         for (; next != members.size() && members[next].key == pool; ++next) {
             mine.push_back(members[next].who);
             placement_buffer buffer = problem.buffers[mine.back()];
-            buffer.alignment = combine_alignment(buffer.alignment, limits.alignment);
+            buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
             if (top > out.proof.bytes) out.proof = {proof_kind::top_of_pin, top, 0, {mine.back()}};
@@ -440,7 +437,7 @@ template <class Lives>
             best.height = 0;
             for (std::size_t i = 0; i != mine.size(); ++i) {
                 best.origin.push_back(options.fallback[mine[i]]);
-                best.height = larger(best.height, best.origin[i] + buffers[i].size);
+                best.height = detail::larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
         bool const is_complete =

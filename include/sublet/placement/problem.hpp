@@ -81,9 +81,13 @@ struct placement_problem {
     std::vector<pool_choice> choices = {};
 };
 
+namespace detail {
+
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
 [[nodiscard]] std::size_t pool_count(placement_problem const& problem);
+
+} // namespace detail
 
 // --- result ----------------------------------------------------------------------------------------------
 
@@ -98,7 +102,6 @@ struct placement_problem {
 /// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
 /// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
 /// with what places.
-
 
 enum class placement_objective : std::uint8_t {
     minimize, ///< as low as can be

@@ -211,10 +211,10 @@ private:
 ///             is called once a value, `step_name` once a step, `name_of` at most twice an edge, def and
 ///             given.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
-template <detail::text_stream Stream, class Slots, name_function Names = detail::own_id,
-          name_function Steps = detail::own_id>
+template <detail::text_stream Stream, class Slots, detail::name_function Names = detail::own_id,
+          detail::name_function Steps = detail::own_id>
     requires std::invocable<Slots&, value_id> &&
-             id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
+             detail::id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
 Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
                   dot_options options = {})
 {

@@ -24,6 +24,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 template <class R>
 concept character_range = requires(R& text) {
                               {
@@ -43,8 +45,6 @@ concept text_like = integer<std::remove_cvref_t<T>> || std::convertible_to<T, st
 /// Ordinary model: [&](auto v) -> auto& { return ir.tensors[v].name; }
 template <class F>
 concept name_function = std::invocable<F&, value_id> && text_like<std::invoke_result_t<F&, value_id>>;
-
-namespace detail {
 
 /// The characters of the value's name, in the storage of the last one.
 template <name_function Names>
@@ -81,8 +81,6 @@ struct own_id {
     value_id operator()(value_id v) const { return v; }
 };
 
-} // namespace detail
-
 // --- csv -------------------------------------------------------------------------------------------------
 
 /// A plan as a table that spreadsheets and other allocators read.
@@ -97,10 +95,7 @@ struct own_id {
 /// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
 /// ASPLOS 2023; Shafranovich, RFC 4180, 2005.
 
-
 inline constexpr pool_id every_pool = ~pool_id{0};
-
-namespace detail {
 
 /// A space at either end is quoted too: the RFC counts it as part of the field, many readers trim it.
 template <class Text>
@@ -121,14 +116,14 @@ bool needs_quotes(Text const& field)
 ///             plan contains, has an empty last field. Equal plans and names give equal bytes.
 /// Complexity: O(output); `name_of` is called once for each row.
 /// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
-template <detail::text_stream Stream, name_function Names>
-Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id only = every_pool)
+template <detail::text_stream Stream, detail::name_function Names>
+Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id only = detail::every_pool)
 {
     detail::plain_text<Stream> text{out};
     text << "id,lower,upper,size,offset\n";
     std::vector<char> name;
     for (placed_buffer const& b : plan.buffers) {
-        if (b.size == 0 || (only != every_pool && b.pool != only)) continue;
+        if (b.size == 0 || (only != detail::every_pool && b.pool != only)) continue;
         detail::read_name(name, name_of, b.root);
         bool const quoted = detail::needs_quotes(name);
         if (quoted) text << '"';
@@ -146,7 +141,7 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
 
 /// The same with the ids of the root values for names.
 template <detail::text_stream Stream>
-Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = every_pool)
+Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = detail::every_pool)
 {
     return write_csv(out, plan, detail::own_id{}, only);
 }

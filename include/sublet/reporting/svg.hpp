@@ -117,14 +117,14 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 ///             once for each.
 /// Throws:     precondition_error for options out of their limits, or if the bytes alive at once exceed 64
 ///             bits; whatever the stream and the callables throw; std::bad_alloc.
-template <detail::text_stream Stream, name_function Names>
+template <detail::text_stream Stream, detail::name_function Names>
 Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_options options = {})
 {
     return detail::draw_plan(out, plan, name_of, detail::drawn_buffers(plan), {}, options);
 }
 
 /// The same in the colours of kinds, with a legend: `kind_of` says of a buffer's root what has produced it.
-template <detail::text_stream Stream, name_function Names, name_function Kinds>
+template <detail::text_stream Stream, detail::name_function Names, detail::name_function Kinds>
 Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kind_of,
                   svg_options options = {})
 {

@@ -122,7 +122,8 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 ///             peak, rounded to hundredths.
 /// Complexity: O(output); `name_of` is called once a row, `step_name` twice and once for the position.
 /// Throws:     whatever the stream and the names throw, std::bad_alloc.
-template <detail::text_stream Stream, name_function Names = detail::own_id, name_function Steps = detail::own_id>
+template <detail::text_stream Stream, detail::name_function Names = detail::own_id,
+          detail::name_function Steps = detail::own_id>
 Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {}, Steps step_name = {},
                        why_peak_options options = {})
 {
@@ -149,9 +150,10 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
     enum column : std::size_t { bytes, percent, value, producer, last_user, without, saves, columns };
     static constexpr char const* headings[] = {
         "bytes", "%", "value", "defined by", "last used by", "peak without it", "saves"};
-    std::size_t const rows = smaller(options.rows, reason.alive.size());
+    std::size_t const rows = detail::smaller(options.rows, reason.alive.size());
     std::vector<table_cell> cells(rows == 0 ? 0 : (rows + 1) * columns);
-    for (std::size_t c = 0; c != smaller<std::size_t>(cells.size(), columns); ++c) cells[c] << headings[c];
+    for (std::size_t c = 0; c != detail::smaller<std::size_t>(cells.size(), columns); ++c)
+        cells[c] << headings[c];
     byte_count rest = reason.bytes;
     for (std::size_t i = 0; i != rows; ++i) {
         peak_buffer const& b = reason.alive[i];
@@ -173,7 +175,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
 
     std::size_t width[columns] = {};
     for (std::size_t i = 0; i != cells.size(); ++i)
-        width[i % columns] = larger(width[i % columns], cells[i].characters);
+        width[i % columns] = detail::larger(width[i % columns], cells[i].characters);
     for (std::size_t i = 0; i != cells.size(); ++i) {
         std::size_t const c = i % columns;
         bool const is_name = c == value || c == producer || c == last_user;

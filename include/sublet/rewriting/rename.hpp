@@ -161,9 +161,10 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 /// Source: Caffe2's memonger, which renames in the step nets of recurrent operators, forward and backward,
 /// and tells the operator by an argument `<name>.rename`.
 
-
 /// Which of the names in a binding of a body.
 enum class binding_part : std::uint8_t { inner, initial, next, result };
+
+namespace detail {
 
 /// What is told of a tree's new names.
 ///
@@ -179,6 +180,8 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
                            r.set_binding(p, i, binding_part::inner, k);
                        };
 
+} // namespace detail
+
 /// The versions of a program in which every value is one: what name_slots() takes of a flat tree, and of any
 /// other program that has been planned for control flow.
 ///
@@ -192,7 +195,7 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 ///             keeps its name is not mentioned.
 /// Complexity: O(touches, captures and bindings of all programs).
 /// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
-template <tree_renamer Renamer>
+template <detail::tree_renamer Renamer>
 void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
                  Renamer& renamer)
 {
@@ -257,6 +260,7 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
 /// Source: what Caffe2's memonger left to chance (`__m<i>_shared`): planned twice in one scope, values that
 /// had nothing to do with each other became one.
 
+namespace detail {
 
 /// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
 /// leading zeros, and fits 64 bits. What an earlier renaming may have made.
@@ -276,12 +280,14 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
     return number;
 }
 
+} // namespace detail
+
 /// The lowest `count` numbers that make a name which is none of `names` names, `name_of(0)` and so on.
 ///
 /// Ensures:    ascending. A name of more than one writer may be listed more than once.
 /// Complexity: O(characters + names log names + count) time, O(names + count) memory.
 /// Throws:     whatever `name_of` throws.
-template <name_function Names>
+template <detail::name_function Names>
 [[nodiscard]] std::vector<std::uint64_t> unused_names(std::string_view prefix, std::size_t count,
                                                       std::size_t names, Names name_of)
 {
@@ -289,7 +295,7 @@ template <name_function Names>
     std::vector<char> text;
     for (std::size_t i = 0; i != names; ++i) {
         detail::read_name(text, name_of, static_cast<value_id>(i));
-        if (auto const number = number_behind(prefix, std::string_view(text.data(), text.size())))
+        if (auto const number = detail::number_behind(prefix, std::string_view(text.data(), text.size())))
             taken.push_back(*number);
     }
     detail::sort_ascending(taken);
@@ -317,7 +323,6 @@ template <name_function Names>
 ///
 /// Sources: the log lines of Caffe2's memonger (saved bytes, shared blobs) and of PaddlePaddle's memory
 /// transpiler (what replaced what, on request).
-
 
 struct sharing_entry {
     value_id value = no_value;
@@ -354,11 +359,15 @@ struct sharing_log {
 [[nodiscard]] sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
                                       std::vector<node_id> const& order = {});
 
+namespace detail {
+
 /// Only what is about one value: where it moved in, and who came after it.
 [[nodiscard]] std::vector<sharing_entry> trace(sharing_log const& log, value_id v);
 
+} // namespace detail
+
 /// Writes one line, with the names of values.
-template <detail::text_stream Stream, name_function Names = detail::own_id>
+template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
 void write_entry(Stream& stream, sharing_entry const& e, Names name_of = {})
 {
     detail::plain_text<Stream> out{stream};
@@ -402,7 +411,7 @@ void write_total(Stream& stream, sharing_log const& log)
 }
 
 /// Writes all of it, a line for each value and one for the total.
-template <detail::text_stream Stream, name_function Names>
+template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
     for (sharing_entry const& e : log.entries) write_entry(stream, e, name_of);

@@ -111,7 +111,7 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
 ///             largest first as largest_first.hpp says.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <size_function Sizes>
+template <detail::size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                          Sizes sizes, chain_options const& options = {})
 {
@@ -127,7 +127,8 @@ template <size_function Sizes>
     sized_slot_plan by_begin =
         detail::share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
             step_id const begin = lives.first(v);
-            if (lives.begins[v].size() > 1) return gives_to(conflicts, lives, u, v) ? begin : begin + 1;
+            if (lives.begins[v].size() > 1)
+                return detail::gives_to(conflicts, lives, u, v) ? begin : begin + 1;
             auto const never = conflicts.of[u];
             std::size_t const at =
                 detail::first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
@@ -143,12 +144,12 @@ template <size_function Sizes>
 ///
 /// Ensures:    `oracle.before(a, b)` is asked for ascending b.
 /// Complexity: O((n + tests) log n), and for each test a call for each end of the last tenant.
-template <precedence_oracle Oracle, size_function Sizes>
+template <detail::precedence_oracle Oracle, detail::size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
 {
     auto may_follow = [&](buffer_id u, buffer_id v) {
-        return lives.first(v) + (gives_to(lives, u, v, oracle) ? 0 : 1);
+        return lives.first(v) + (detail::gives_to(lives, u, v, oracle) ? 0 : 1);
     };
     std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
     return {detail::share_by_begin(lives, size, options, true, may_follow), chain_order::by_begin};
@@ -171,7 +172,6 @@ template <precedence_oracle Oracle, size_function Sizes>
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Fulkerson, "Note on Dilworth's decomposition theorem for partially ordered sets", Proc. AMS 1956 (as a
 /// matching).
-
 
 struct fewest_slots_options {
     per_value<byte_count> bytes = byte_count{1}; ///< by buffer; 0: needs no slot
@@ -207,6 +207,8 @@ live_range_lists ranges_of(takers const& members);
 [[nodiscard]] chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                        fewest_slots_options const& options = {});
 
+namespace detail {
+
 /// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
 /// large as one, the fewest slots, times the way to the next smaller size, summed over all sizes. `bytes` is
 /// looked at as it is.
@@ -216,6 +218,8 @@ live_range_lists ranges_of(takers const& members);
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
 [[nodiscard]] byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                           fewest_slots_options options);
+
+} // namespace detail
 
 // --- assign exact ----------------------------------------------------------------------------------------
 
@@ -232,7 +236,6 @@ live_range_lists ranges_of(takers const& members);
 /// do if pools are kept apart, each of the two is a problem of its own.
 ///
 /// Source: the reductions are folklore of graph colouring; for the search see staircases.hpp.
-
 
 struct exact_options {
     per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot

@@ -39,7 +39,7 @@ namespace sublet {
 ///             buffers alive at one position, so no plan uses fewer. An empty range has `no_slot`. The slot
 ///             that fell free first is taken first, then the lower one; equal births go to the lower index.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers; `lives` is called once a buffer.
-template <live_range_function Lives>
+template <detail::live_range_function Lives>
 [[nodiscard]] slot_plan color_intervals(std::size_t buffers, Lives lives)
 {
     struct arrival {
@@ -96,7 +96,6 @@ template <live_range_function Lives>
 /// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
 /// 0 and 1), on live ranges from first to last touch instead of names and last reads.
 
-
 /// Which of the free slots of its pool a buffer takes.
 enum class slot_fit : std::uint8_t {
     equal,    ///< the lowest of exactly its size, else a new one
@@ -119,7 +118,7 @@ struct linear_options {
 /// Complexity: O(n log n) time (at_least: O(n f), f = free slots at once), O(n) memory, n = buffers.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <live_range_function Lives, size_function Sizes>
+template <detail::live_range_function Lives, detail::size_function Sizes>
 [[nodiscard]] sized_slot_plan share_linearly(std::size_t buffers, Lives lives, Sizes sizes,
                                              linear_options const& options = {})
 {
@@ -188,7 +187,7 @@ template <live_range_function Lives, size_function Sizes>
         slot_id const s = taken->slot;
         free.erase(taken);
         plan.slot_of[t.who] = s;
-        plan.slot_bytes[s] = larger(plan.slot_bytes[s], t.size);
+        plan.slot_bytes[s] = detail::larger(plan.slot_bytes[s], t.size);
     }
     for (byte_count bytes : plan.slot_bytes) plan.total_bytes = checked_add(plan.total_bytes, bytes);
     return plan;
@@ -208,7 +207,6 @@ template <live_range_function Lives, size_function Sizes>
 /// unknown batch among themselves only, and never with fixed ones: that is batch_mixing::apart.
 ///
 /// Greedy, with no guaranteed factor; linear.hpp is the same for one batch, with more policies.
-
 
 /// A slot for each buffer, with sizes that hold for every batch.
 struct symbolic_slot_plan : slot_plan {

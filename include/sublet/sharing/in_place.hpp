@@ -43,6 +43,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// What size the operand must have.
 enum class in_place_fit : std::uint8_t {
     equal,   ///< that of the result
@@ -145,7 +147,6 @@ template <class IsFree, class Begins>
 /// alive, at every position at once: no other choice has fewer anywhere. That says nothing about where
 /// buffers can be placed: what is joined has a longer life, and may be in the way of others.
 
-
 /// The in-place pairs to take; `steps` are the program's steps by position.
 ///
 /// Ensures:    match_in_place() says which. A buffer is free if nothing touches it after the step (a use at
@@ -157,10 +158,13 @@ template <class IsFree, class Begins>
                                                         buffer_table const& table,
                                                         in_place_fit fit = in_place_fit::at_least);
 
+} // namespace detail
+
 /// Join the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots take
 /// operands of equal size, or lives from buffer::slot_life().
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
-                                         buffer_table table, in_place_fit fit = in_place_fit::at_least);
+                                         buffer_table table,
+                                         detail::in_place_fit fit = detail::in_place_fit::at_least);
 
 // --- in place concurrent ---------------------------------------------------------------------------------
 
@@ -175,7 +179,6 @@ template <class IsFree, class Begins>
 /// could not be in the way of the joined one, one sharing with the operand and one with the result, for those
 /// two would share with each other. So the largest sum of such buffers does not grow where sizes are equal.
 
-
 /// Join the buffers of declared in-place pairs.
 ///
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
@@ -186,7 +189,7 @@ template <class IsFree, class Begins>
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
 ///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
 ///             later position.
-template <precedence_oracle Oracle>
+template <detail::precedence_oracle Oracle>
 [[nodiscard]] buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
 {
@@ -206,7 +209,7 @@ template <precedence_oracle Oracle>
     csr_rows const touches = gather([](touch_kind) { return true; });
     std::vector<step_id> last(buffers, 0); // the last position that touches it: only there it can be free
     for (buffer_id b = 0; b != buffers; ++b)
-        for (step_id s : touches[b]) last[b] = larger(last[b], g.position_of[s]);
+        for (step_id s : touches[b]) last[b] = detail::larger(last[b], g.position_of[s]);
     csr_rows const holds = gather([](touch_kind kind) { return kind != touch_kind::use_early; });
     csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
@@ -231,7 +234,7 @@ template <precedence_oracle Oracle>
             if (other != s && !before(s, other)) return false;
         return true;
     };
-    return join_in_place(p, std::move(table), is_free, begins);
+    return detail::join_in_place(p, std::move(table), is_free, begins);
 }
 
 /// The same, by a search for those who come before each such step.
@@ -257,7 +260,6 @@ template <precedence_oracle Oracle>
 /// A join may stand in the way of another. They are taken greedily, first what moves the most bytes, counted
 /// eightfold for each loop around the step. (That is the coalescing of Chaitin, "Register allocation and
 /// spilling via graph coloring", SIGPLAN 1982, on buffers. To choose best is NP-hard.)
-
 
 /// Join the buffers of declared in-place pairs in the control-flow reading.
 ///

@@ -51,6 +51,8 @@ enum class slot_choice : std::uint8_t {
     caffe2_sized
 };
 
+namespace detail {
+
 /// What a buffer asks for.
 struct slot_request {
     buffer_id who = no_buffer;
@@ -172,6 +174,8 @@ private:
     step_id now_ = 0;             // where the last request begins
 };
 
+} // namespace detail
+
 // --- tokens ----------------------------------------------------------------------------------------------
 
 /// Let buffers take each other's slots, whatever order the steps run in, by handing tokens on.
@@ -191,7 +195,6 @@ private:
 /// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016). Here buffers are free when they are touched
 /// for the last time, and not when they are read; nothing depends on the order of what the program begins
 /// with; edges without data count; nothing is recursive.
-
 
 struct token_options {
     slot_choice choice = slot_choice::grow_largest;
@@ -218,7 +221,7 @@ struct token_plan : sized_slot_plan {
 ///             numbered one after the other.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <size_function Sizes>
+template <detail::size_function Sizes>
 [[nodiscard]] token_plan share_by_tokens(dependence_graph const& g, concurrent_lives const& lives,
                                          Sizes sizes, token_options const& options = {})
 {
@@ -231,7 +234,7 @@ template <size_function Sizes>
     });
 
     detail::token_sets tokens(g, options.most_ranges);
-    slot_chooser slots(buffers, options.choice);
+    detail::slot_chooser slots(buffers, options.choice);
     detail::sleepers sleeping(g.positions(), buffers);
     auto sleep = [&](buffer_id u, step_id end) { sleeping.sleep(u, tokens.token_of(end)); };
     auto wake = [&](std::uint32_t first, std::uint32_t last) {
@@ -263,12 +266,12 @@ template <size_function Sizes>
         for (buffer_id b : beginning[at]) {
             auto const ends = lives.ends[b];
             bool const gives = eligible[b] && !lives.is_kept(b);
-            slot_request const request{.who = b,
-                                       .size = to_byte_count(detail::ask(sizes, b)),
-                                       .pool = pool_of[b],
-                                       .begins = at,
-                                       .over = gives && ends.empty() ? at : no_step,
-                                       .follows = eligible[b] && lives.begins[b].size() == 1};
+            detail::slot_request const request{.who = b,
+                                               .size = to_byte_count(detail::ask(sizes, b)),
+                                               .pool = pool_of[b],
+                                               .begins = at,
+                                               .over = gives && ends.empty() ? at : no_step,
+                                               .follows = eligible[b] && lives.begins[b].size() == 1};
             if (slots.take(request, may_follow) != no_slot && gives && !ends.empty()) sleep(b, ends.back());
         }
     }
@@ -289,7 +292,6 @@ template <size_function Sizes>
 ///
 /// What Caffe2's memonger was called for: a renaming of blobs, for executors that allocate each by itself.
 /// Only a part of the program may take part, what others touch then keeps storage of its own.
-
 
 /// Of a program, beside what plan_options say of its values.
 struct program_token_options {

@@ -137,7 +137,7 @@ public:
         touch(add(stream_act::work, s, no_step), {from, to.size()}, false);
     }
     void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest)
-        requires takes_digests<Inner>
+        requires detail::takes_digests<Inner>
     {
         inner_->digest(s, bytes, digest);
         touch(add(stream_act::work, s, no_step), bytes, false);
@@ -146,7 +146,7 @@ public:
     /// The operands of the call are what the kernel touches: it reads each, and writes all results that are
     /// no mere views, and scratch.
     template <class Kernel, class Call>
-        requires launches<Inner, Kernel, Call>
+        requires detail::launches<Inner, Kernel, Call>
     void launch(stream_type s, Kernel&& kernel, Call const& call)
     {
         inner_->launch(s, std::forward<Kernel>(kernel), call);

@@ -81,8 +81,6 @@ private:
     void (*drop_)(void*) noexcept = nullptr;
 };
 
-} // namespace detail
-
 /// A moment of a stream: when `done` pieces of its work are done.
 struct stream_moment {
     std::uint32_t stream = 0;
@@ -219,7 +217,6 @@ private:
 /// Blocks are cut from chunks of the source, the smallest that will do, of those the one given back last;
 /// neighbours grow together again when one moment covers both. Chunks stay until `trim()`.
 
-
 struct stream_pool_use {
     byte_count used = 0, used_high = 0;         ///< by blocks that were not given back
     byte_count reserved = 0, reserved_high = 0; ///< taken from the source
@@ -296,6 +293,8 @@ private:
     std::uint64_t given_back_ = 0;
 };
 
+} // namespace detail
+
 // --- simulated device ------------------------------------------------------------------------------------
 
 /// A device with streams in host memory that takes every liberty it has, and fails where it is told to.
@@ -307,7 +306,6 @@ private:
 /// What is queued waits until somebody asks for the end of it. Bytes are another's as soon as the order of
 /// streams allows it; what they held is painted over when they are taken and when they are given back, each
 /// when the stream comes to it. A kernel that throws ends all that is queued, as a device in error does.
-
 
 /// The device refused a call: it was told to.
 class device_failure : public std::exception {
@@ -365,7 +363,7 @@ public:
     [[nodiscard]] std::size_t live_streams() const noexcept { return count(is_stream_); }
     [[nodiscard]] std::size_t live_events() const noexcept { return count(is_event_); }
     [[nodiscard]] std::size_t queued(stream_type s) const { return queues_.queued(s.number); }
-    [[nodiscard]] stream_pool_use const& memory() const noexcept { return pool_.use(); }
+    [[nodiscard]] detail::stream_pool_use const& memory() const noexcept { return pool_.use(); }
     void trim() { pool_.trim(queues_); }
 
     // --- a stream_device ----------------------------------------------------------------------------------
@@ -467,8 +465,8 @@ private:
 
     void report();
 
-    stream_queues queues_;
-    stream_pool pool_;
+    detail::stream_queues queues_;
+    detail::stream_pool pool_;
     bool is_painting_;
     bool is_lost_ = false;
     std::vector<bool> is_stream_{}, is_event_{};
@@ -476,7 +474,7 @@ private:
 };
 
 static_assert(stream_device<simulated_device>);
-static_assert(takes_digests<simulated_device>);
+static_assert(detail::takes_digests<simulated_device>);
 
 } // namespace sublet
 

@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a call shows the operands of its step in the order of the program, and its stream")
 {

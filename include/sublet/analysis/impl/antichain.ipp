@@ -92,7 +92,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
     std::uint64_t const usual =
-        larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
+        detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
     std::uint64_t const most_visits = options.visits != 0 ? options.visits : usual;
 
     detail::giving_network const net(g, lives, conflicts, weights, most_visits);
@@ -101,7 +101,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     auto serve = [&](node_id x) {
         flow.collect(x, net.begins[x]);
         flow.fetch(x, net.begins[x], most_visits);
-        byte_count const taken = smaller(flow.rest[x], net.begins[x]);
+        byte_count const taken = detail::smaller(flow.rest[x], net.begins[x]);
         flow.rest[x] += net.rises[x] - taken;
         given += taken;
     };
@@ -126,7 +126,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     std::vector<buffer_id> level = detail::heaviest_level(lives, weights);
     if (weigh(level) > weigh(result.members)) result.members = std::move(level);
     result.bytes = weigh(result.members);
-    result.at_most = net.total - given + smaller(net.loose, given);
+    result.at_most = net.total - given + detail::smaller(net.loose, given);
     result.is_exact = result.bytes == result.at_most;
     return result;
 }

@@ -344,7 +344,6 @@ SUBLET_DECL void intersect_behind(std::vector<live_range>& ranges, step_id from,
 
 // --- later conflicts -------------------------------------------------------------------------------------
 
-
 SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const> b,
                        std::vector<live_range>& to)
 {
@@ -397,7 +396,7 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     // Ranges begin and end where a buffer begins, so that those with nothing between them join.
     std::vector<step_id> const next = detail::next_begins(lives);
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
-    std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
+    std::uint64_t const most = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
     detail::range_sets sets(owners, options.max_ranges == 0 ? most : options.max_ranges);
     std::vector<live_range> scratch;
     auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
@@ -410,7 +409,7 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
                 detail::push_ranges(scratch, unreached);
             } else {
                 detail::unite(sets[owner], unreached, scratch);
-                until = smaller(known, sets.known_until(owner));
+                until = detail::smaller(known, sets.known_until(owner));
             }
             sets.keep(owner, scratch, until);
         }
@@ -422,7 +421,8 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     std::vector<std::uint32_t> row{0};
     std::vector<live_range> ranges;
     std::size_t all = 0;
-    for (std::size_t b = 0; b != buffers; ++b) all += larger(sets[positions + b].size(), std::size_t{1});
+    for (std::size_t b = 0; b != buffers; ++b)
+        all += detail::larger(sets[positions + b].size(), std::size_t{1});
     SUBLET_EXPECTS(all < no_step, "sublet: more ranges than 32-bit ids");
     row.reserve(buffers + 1);
     ranges.reserve(all);
@@ -438,6 +438,8 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     return result;
 }
 
+namespace detail {
+
 SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
                           buffer_id v)
 {
@@ -450,6 +452,8 @@ SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives con
     }
     return true;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

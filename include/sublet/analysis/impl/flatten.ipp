@@ -17,6 +17,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL tree_values number_values(program_tree const& tree)
 {
     tree_values numbered;
@@ -57,6 +59,8 @@ SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
     return root_of;
 }
 
+} // namespace detail
+
 } // namespace sublet
 
 // --- flatten ---------------------------------------------------------------------------------------------
@@ -68,8 +72,8 @@ class tree_flattener {
 public:
     tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
         : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
-          copies_(view_roots(flat_, alias_of)), mark_(flat_.value_of.size()), header_(tree.size(), no_node),
-          entry_(tree.size(), no_node)
+          copies_(detail::view_roots(flat_, alias_of)), mark_(flat_.value_of.size()),
+          header_(tree.size(), no_node), entry_(tree.size(), no_node)
     {
         flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
         std::size_t nodes = 0;

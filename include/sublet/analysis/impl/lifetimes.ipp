@@ -157,7 +157,6 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
 
 // --- buffers ---------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options const& options)
 {
     std::size_t const values = lives.of.size();
@@ -183,7 +182,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         SUBLET_EXPECTS(alignment[v] >= 1, "sublet: an alignment is at least 1");
         buffer& b = table.buffers[classes.buffer_of[v]];
         b.life = hull(b.life, lives.of[v]);
-        b.alignment = combine_alignment(b.alignment, alignment[v]);
+        b.alignment = detail::combine_alignment(b.alignment, alignment[v]);
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
         if (b.pinned == no_offset) b.pinned = pinned[v];

@@ -56,7 +56,7 @@ SUBLET_DECL bool live_sets::contains(detail::node_sets const& sets, value_id v, 
 SUBLET_DECL bool live_sets::same(live_sets const& a, live_sets const& b)
 {
     if (a.nodes() != b.nodes() || a.values() != b.values()) return false;
-    auto equal = [](live_list const& x, live_list const& y) {
+    auto equal = [](detail::live_list const& x, detail::live_list const& y) {
         auto i = x.begin(), j = y.begin();
         while (*i == *j && *i != no_value) ++i, ++j;
         return *i == *j;
@@ -298,7 +298,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& 
     detail::open_ranges ranges(p.values());
     for (std::size_t i = p.nodes(); i-- != 0;) {
         node_id const n = at.order[i];
-        live_list::cursor opens = live.live_out(n).begin(), closes; // what is in both stays open
+        detail::live_list::cursor opens = live.live_out(n).begin(), closes; // what is in both stays open
         if (i + 1 != p.nodes()) closes = live.live_in(at.order[i + 1]).begin();
         for (; *opens != *closes || *opens != no_value;) {
             value_id const opened = *opens, closed = *closes;
@@ -407,6 +407,8 @@ SUBLET_DECL snapshot framed(snapshot const& p, std::vector<value_role> const& ro
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
                                           std::vector<node_id> const& order, operand_end operands)
 {
@@ -491,6 +493,8 @@ SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, liv
     }
     return std::nullopt;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -25,6 +25,8 @@ SUBLET_DECL listed_touches::listed_touches(snapshot const& program, std::vector<
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t storages,
                                                std::vector<buffer_id> const& storage_of,
                                                std::vector<unsigned char> const& is_written,
@@ -93,6 +95,8 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
             if (handoffs.empty() || handoffs.back() != handoff{from, to}) handoffs.push_back({from, to});
     return handoffs;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -24,6 +24,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked)
 {
     node_ends ends;
@@ -47,6 +49,8 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_demands cons
     });
     return ends;
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -98,6 +102,8 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& as
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
                                                        node_ends const& ends, flow_options const& options)
 {
@@ -143,6 +149,8 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail
     }
     return first;
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -730,7 +738,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
     plan_options in_order = options;
     in_order.order = plan.order;
     detail::plan_demands const asked = detail::demands(p, in_order);
-    node_ends const ends = ends_of_nodes(p, asked);
+    detail::node_ends const ends = ends_of_nodes(p, asked);
     if (auto fact = find_unwritten_read(p, asked, ends, flow)) return fact;
     if (auto fact = check_places(asked, plan, in_order)) return fact;
     if (p.nodes() == 0) return std::nullopt;

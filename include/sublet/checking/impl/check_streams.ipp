@@ -17,6 +17,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL witness as_witness(race const& r)
 {
     return {.what = fault::unordered,
@@ -28,6 +30,8 @@ SUBLET_DECL witness as_witness(race const& r)
             .needed = r.first,
             .pool = r.space};
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -74,6 +78,8 @@ SUBLET_DECL void access_walk::cut(std::uint32_t at)
 // --- stream clocks ---------------------------------------------------------------------------------------
 
 namespace sublet {
+
+namespace detail {
 
 SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     : streams_(list.streams), counts_(streams_, 0)
@@ -133,6 +139,8 @@ SUBLET_DECL void stream_clocks::raise(lane& mine, std::uint32_t stream, std::uin
     }
     counts_[mine.row * streams_ + stream] = count;
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -294,6 +302,8 @@ SUBLET_DECL std::vector<step_id> places_in(std::vector<step_id> const& step_at, 
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options const& options,
                                                  memory_plan const* plan, std::uint32_t pools,
                                                  std::vector<step_id> const& step_at)
@@ -356,12 +366,14 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     return list;
 }
 
+} // namespace detail
+
 SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options const& options,
                                             memory_plan const* plan, std::vector<step_id> const& step_at,
                                             csr_rows const& after, std::vector<handoff> const& handoffs)
 {
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
-    std::vector<byte_access> const accesses = accesses_of(p, options, plan, pools, step_at);
+    std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
     std::vector<step_id> const position = detail::places_in(step_at, p.steps());
     SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: waits are not those of as many steps");
     detail::step_order order;
@@ -382,10 +394,10 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
         questions.ask(earlier, later, asked.size());
         asked.push_back(found);
         if (found.space < pools) return;
-        asked.back().space = no_space;
+        asked.back().space = detail::no_space;
         asked.back().begin = asked.back().end = 0;
     };
-    race_questions(accesses, ask);
+    detail::race_questions(accesses, ask);
     std::optional<race> backwards;
     auto demand = [&](step_id from, step_id to) {
         race const found{.first = position[from], .second = position[to]};

@@ -17,7 +17,6 @@ SUBLET_DECL sentence& sentence::operator<<(char const* more) noexcept
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL void write_cause(sentence& out, std::exception_ptr const& cause)
 {
     if (!cause) return;
@@ -61,7 +60,6 @@ SUBLET_DECL clobbered_value::clobbered_value(clobbering const& what)
 
 // --- memory ----------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL void* memory_source::allocate_free(void*, std::size_t bytes, std::size_t alignment)
 {
     if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
@@ -73,6 +71,8 @@ SUBLET_DECL void memory_source::deallocate_free(void*, void* block, std::size_t,
     if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator delete(block);
     ::operator delete(block, std::align_val_t{alignment});
 }
+
+namespace detail {
 
 SUBLET_DECL void counted_memory::share() noexcept { is_shared_ = true; }
 
@@ -108,6 +108,8 @@ SUBLET_DECL void counted_memory::mark() noexcept
     std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
     since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -159,6 +159,8 @@ SUBLET_DECL run_tape tape_in_order(snapshot const& program, plan_options const& 
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& options,
                              per_value<bool> const& scratch)
 {
@@ -199,8 +201,9 @@ SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& option
     return detail::tape_in_order(program, options, scratch, lives, std::move(steps), true);
 }
 
-// --- digest ----------------------------------------------------------------------------------------------
+} // namespace detail
 
+// --- digest ----------------------------------------------------------------------------------------------
 
 SUBLET_DECL std::uint64_t digest(std::span<std::byte const> bytes) noexcept
 {

@@ -50,7 +50,6 @@ SUBLET_DECL void stream_knowledge::merge(std::uint32_t* clock, std::uint32_t mar
 
 // --- schedule --------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks kind, stream_options const& how,
                                                bool paints)
     : tape_(order.tape), waits_(order.waits), how_(how), kind_(kind), paints_(paints),
@@ -255,7 +254,6 @@ SUBLET_DECL void stream_scheduler::name_events()
 
 // --- check schedule --------------------------------------------------------------------------------------
 
-
 class schedule_reader {
 public:
     schedule_reader(snapshot const& program, plan_options const& options, memory_plan const* plan,
@@ -454,14 +452,14 @@ private:
 namespace sublet {
 
 SUBLET_DECL stream_commands commands_of(snapshot const& p, plan_options const& options,
-                                        memory_plan const* plan, run_tape const& tape,
+                                        memory_plan const* plan, detail::run_tape const& tape,
                                         stream_schedule const& schedule, bool keeps_ends)
 {
     return detail::schedule_reader(p, options, plan, tape, keeps_ends).read(schedule);
 }
 
 SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                       memory_plan const* plan, run_tape const& tape,
+                                                       memory_plan const* plan, detail::run_tape const& tape,
                                                        stream_schedule const& schedule,
                                                        stream_options const& how)
 {

@@ -67,6 +67,7 @@ SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& for
 
 // --- nesting ---------------------------------------------------------------------------------------------
 
+namespace detail {
 
 SUBLET_DECL nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order)
 {
@@ -91,8 +92,9 @@ SUBLET_DECL nesting nest(std::vector<node_id> const& parent, std::vector<node_id
     return result;
 }
 
-// --- dominators ------------------------------------------------------------------------------------------
+} // namespace detail
 
+// --- dominators ------------------------------------------------------------------------------------------
 
 SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predecessors,
                                       depth_first_forest const& search)
@@ -133,12 +135,11 @@ SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predec
         }
         parent[root] = no_node;
     }
-    static_cast<nesting&>(tree) = nest(parent, order);
+    static_cast<nesting&>(tree) = detail::nest(parent, order);
     return tree;
 }
 
 // --- loops -----------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL node_id loop_forest::outermost_excluding(node_id n, node_id avoided) const
 {
@@ -208,7 +209,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         forest.irreducible_loops += forest.kind[header] == loop_kind::irreducible;
         if (search.parent[header] == no_node) tree_end = at;
     }
-    static_cast<nesting&>(forest) = nest(forest.parent, reverse_postorder(search));
+    static_cast<nesting&>(forest) = detail::nest(forest.parent, reverse_postorder(search));
     return forest;
 }
 

@@ -25,7 +25,6 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
 
 // --- program tree ----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, body_kind kind,
                                               snapshot const& body, std::vector<body_capture> captures,
                                               std::vector<body_binding> bindings)
@@ -74,6 +73,8 @@ SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inne
     SUBLET_EXPECTS(are_distinct(given), "sublet: two bindings of a body give the same result");
 }
 
+namespace detail {
+
 SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 {
     std::vector<detail::keyed> sorted;
@@ -95,6 +96,8 @@ SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, st
     std::size_t const last = detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
     return {body_.data() + first, body_.data() + last};
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -21,6 +21,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::vector<std::uint32_t> path_lengths(order_graph const& g)
 {
     std::vector<std::uint32_t> length(g.nodes(), 1);
@@ -31,23 +33,24 @@ SUBLET_DECL std::vector<std::uint32_t> path_lengths(order_graph const& g)
     return length;
 }
 
+} // namespace detail
+
 SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
 {
     std::vector<std::uint64_t> rank;
     rank.reserve(g.nodes());
-    for (std::uint32_t length : path_lengths(g)) rank.push_back(detail::falling(length));
-    return order_by_rank(g, rank);
+    for (std::uint32_t length : detail::path_lengths(g)) rank.push_back(detail::falling(length));
+    return detail::order_by_rank(g, rank);
 }
 
 // --- plain walks -----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
 {
     std::vector<std::uint64_t> level(g.nodes());
     for (node_id n : topological(g))
-        for (node_id next : g.after[n]) level[next] = larger(level[next], level[n] + 1);
-    return order_by_rank(g, level);
+        for (node_id next : g.after[n]) level[next] = detail::larger(level[next], level[n] + 1);
+    return detail::order_by_rank(g, level);
 }
 
 SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
@@ -166,7 +169,6 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
 
 // --- exact order -----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
                                          order_search_limits const& limits)
 {
@@ -263,25 +265,24 @@ SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> 
 
 // --- best order ------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits)
 {
     if (g.violation || g.nodes() == 0) return least_peak(g);
-    byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
+    byte_count const floor = detail::larger(limits.schedules.floor, order_lower_bound(g));
     limits.schedules.floor = floor;
     node_order best = least_peak(g, limits.schedules);
     if (best.is_optimal()) return best;
 
-    limits.exact.states = smaller(limits.exact.states, limits.exact_nodes / g.nodes());
+    limits.exact.states = detail::smaller(limits.exact.states, limits.exact_nodes / g.nodes());
     node_order exact = exact_order(g, best.order, limits.exact);
-    byte_count const bound = larger(floor, exact.lower_bound);
+    byte_count const bound = detail::larger(floor, exact.lower_bound);
     auto take = [&](node_order other) {
         if (other.peak < best.peak) {
             best.order = std::move(other.order);
             best.peak = other.peak;
             best.found_by = other.found_by;
         }
-        best.lower_bound = smaller(bound, best.peak);
+        best.lower_bound = detail::smaller(bound, best.peak);
     };
     take(std::move(exact));
     if (best.is_optimal()) return best;

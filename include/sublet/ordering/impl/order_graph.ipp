@@ -163,7 +163,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
             bool is_listed = false; // twice
             for (std::size_t i = result.first_pair.back(); i != result.pairs.size(); ++i)
-                is_listed = is_listed || result.pairs[i] == overwrite_pair{from, to, out.size};
+                is_listed = is_listed || result.pairs[i] == detail::overwrite_pair{from, to, out.size};
             if (!is_listed) result.pairs.push_back({from, to, out.size});
         }
     }
@@ -173,6 +173,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
 
 // --- topological -----------------------------------------------------------------------------------------
 
+namespace detail {
 
 SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
 {
@@ -204,17 +205,18 @@ SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector
     return order;
 }
 
+} // namespace detail
+
 SUBLET_DECL std::vector<node_id> topological(order_graph const& g)
 {
-    std::vector<node_id> const place = listed_places(g);
+    std::vector<node_id> const place = detail::listed_places(g);
     bool can_run = true;
     for (node_id n = 0; n != g.nodes(); ++n)
         for (node_id next : g.after[n]) can_run = can_run && place[n] < place[next];
-    return can_run ? g.listed : order_by_rank(g, std::vector<std::uint64_t>(g.nodes(), 0));
+    return can_run ? g.listed : detail::order_by_rank(g, std::vector<std::uint64_t>(g.nodes(), 0));
 }
 
 // --- peak walk -------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
 {
@@ -231,8 +233,8 @@ SUBLET_DECL byte_count peak_walk::run(node_id n)
 {
     log_.push_back({n, live_, peak_});
     byte_count most = 0;
-    for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = larger(most, run_step(s));
-    peak_ = larger(peak_, most);
+    for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = detail::larger(most, run_step(s));
+    peak_ = detail::larger(peak_, most);
     return most;
 }
 
@@ -275,7 +277,7 @@ SUBLET_DECL byte_count peak_walk::run_step(step_id s)
 SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
 {
     candidates_.clear();
-    for (overwrite_pair const& pair : g_.pairs_of(s)) {
+    for (detail::overwrite_pair const& pair : g_.pairs_of(s)) {
         if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
         if (!is_first && detail::is_listed(g_.early[s], pair.in)) continue;
         candidates_.push_back(pair);
@@ -295,14 +297,13 @@ SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const&
 
 // --- order contest ---------------------------------------------------------------------------------------
 
-
 SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor) : g_(g)
 {
     best_.violation = g.violation;
     if (g.violation) return;
     best_.order = topological(g);
     best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
-    best_.lower_bound = smaller(floor, best_.peak);
+    best_.lower_bound = detail::smaller(floor, best_.peak);
 }
 
 SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method how)
@@ -470,7 +471,7 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
         if (g.is_given[b]) given += g.size[b]; // while the first step runs
         if (g.is_kept[b]) kept += g.size[b];   // while the last one does
     }
-    return g.nodes() == 0 ? 0 : larger(larger(given, kept), detail::least_while_any_runs(g));
+    return g.nodes() == 0 ? 0 : detail::larger(detail::larger(given, kept), detail::least_while_any_runs(g));
 }
 
 } // namespace sublet
@@ -559,12 +560,12 @@ SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick
     csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
     bool const is_limited = options.workers != 0 && options.workers < durations.size();
     std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
-    for (tick_count t : end) clock.critical_path = larger(clock.critical_path, t);
+    for (tick_count t : end) clock.critical_path = detail::larger(clock.critical_path, t);
     clock.makespan = clock.critical_path;
     if (is_limited) {
         end = detail::list_schedule(onwards, back, options.workers, length,
                                     detail::longest_paths(onwards, length, !earliest), earliest);
-        for (tick_count t : end) clock.makespan = larger(clock.makespan, t);
+        for (tick_count t : end) clock.makespan = detail::larger(clock.makespan, t);
     }
     clock.start.reserve(n);
     clock.end.reserve(n);

@@ -34,12 +34,6 @@ struct scaled_shapes {
     byte_count enough = 0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
 };
 
-[[nodiscard]] constexpr byte_count common_divisor(byte_count a, byte_count b) noexcept
-{
-    while (b != 0) a = std::exchange(b, a % b);
-    return a;
-}
-
 /// Complexity: O(pieces), a few times.
 [[nodiscard]] scaled_shapes scale_down(placement_shapes const& all);
 

@@ -359,7 +359,6 @@ SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& b
 
 // --- stack slots -----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
                                   std::vector<byte_count> const& bounds)
 {
@@ -372,11 +371,11 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     for (pool_id pool : slots.slot_pool) alignment.push_back(limits_of(pool).alignment);
     for (std::size_t b = 0; b != buffers; ++b)
         if (slot_id const s = slots.slot_of[b]; s != no_slot)
-            alignment[s] = combine_alignment(alignment[s], problem.buffers[b].alignment);
+            alignment[s] = detail::combine_alignment(alignment[s], problem.buffers[b].alignment);
 
     placement result;
     result.offset.assign(buffers, no_offset);
-    result.pools = std::vector<placed_pool>(pool_count(problem));
+    result.pools = std::vector<placed_pool>(detail::pool_count(problem));
     std::vector<detail::keyed> coarsest_first;
     for (slot_id s = 0; s != slots.slots; ++s) coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
     sort_keyed(coarsest_first);

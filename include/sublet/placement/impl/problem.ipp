@@ -12,6 +12,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
 {
     std::size_t pools = problem.pools.size();
@@ -22,6 +24,8 @@ SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
     }
     return pools;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

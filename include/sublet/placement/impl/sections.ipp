@@ -5,6 +5,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/sections.hpp>
 
+#include <numeric>
+
 namespace sublet::detail {
 
 SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
@@ -12,23 +14,22 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
     scaled_shapes result{all};
     auto& [shapes, unit, enough] = result;
     byte_count common = 0;
-    for (placement_shape const& s : shapes.shapes)
-        common = common_divisor(common_divisor(common, s.alignment), s.phase);
-    for (shape_piece const& p : shapes.pieces) common = common_divisor(common, p.begin);
+    for (placement_shape const& s : shapes.shapes) common = std::gcd(std::gcd(common, s.alignment), s.phase);
+    for (shape_piece const& p : shapes.pieces) common = std::gcd(common, p.begin);
     unit = 0;
     for (shape_piece& p : shapes.pieces) {
         p.end = align_up(p.end, common);
-        unit = common_divisor(common_divisor(unit, p.begin), p.end);
+        unit = std::gcd(std::gcd(unit, p.begin), p.end);
     }
     for (placement_shape const& s : shapes.shapes) {
-        unit = common_divisor(unit, s.phase);
-        if (s.pinned != no_offset) unit = common_divisor(unit, s.pinned);
+        unit = std::gcd(unit, s.phase);
+        if (s.pinned != no_offset) unit = std::gcd(unit, s.pinned);
     }
     // An alignment that divides the unit asks for nothing; any other one is made a multiple of it.
     for (bool changes = true; std::exchange(changes, false);)
         for (placement_shape const& s : shapes.shapes) {
             if (unit % s.alignment == 0 || s.alignment % unit == 0) continue;
-            unit = common_divisor(unit, s.alignment);
+            unit = std::gcd(unit, s.alignment);
             changes = true;
         }
     for (shape_piece& p : shapes.pieces) {

@@ -23,7 +23,8 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     auto const positions = static_cast<step_id>(steps.size());
     memory_pressure const levels = pressure(
         buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
-        [&](auto b) { return plan.buffers[b].size; }, larger(positions, step_id{1})); // inputs need no step
+        [&](auto b) { return plan.buffers[b].size; },
+        detail::larger(positions, step_id{1})); // inputs need no step
 
     peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
     reason.bytes = levels.peak;
@@ -35,8 +36,10 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     std::size_t const ends = levels.live_bytes.size() + 1;
     // The highest level before a position, and from it on.
     std::vector<byte_count> before(ends, 0), from(ends, 0);
-    for (std::size_t at = 1; at != ends; ++at) before[at] = larger(before[at - 1], levels.live_bytes[at - 1]);
-    for (std::size_t at = ends - 1; at-- != 0;) from[at] = larger(from[at + 1], levels.live_bytes[at]);
+    for (std::size_t at = 1; at != ends; ++at)
+        before[at] = detail::larger(before[at - 1], levels.live_bytes[at - 1]);
+    for (std::size_t at = ends - 1; at-- != 0;)
+        from[at] = detail::larger(from[at + 1], levels.live_bytes[at]);
 
     std::vector<detail::keyed> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
@@ -49,12 +52,12 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     for (detail::keyed const& k : largest) {
         placed_buffer const& b = plan.buffers[k.who];
         row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
-        byte_count const outside = larger(before[b.life.first], from[b.life.last]);
+        byte_count const outside = detail::larger(before[b.life.first], from[b.life.last]);
         reason.alive.push_back({.buffer = k.who,
                                 .root = b.root,
                                 .life = b.life,
                                 .bytes = b.size,
-                                .peak_without = larger(reason.bytes - b.size, outside)});
+                                .peak_without = detail::larger(reason.bytes - b.size, outside)});
     }
 
     std::vector<step_id> position_of(steps.size());

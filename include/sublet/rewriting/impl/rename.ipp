@@ -131,7 +131,6 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& made, slot_renamin
 
 // --- rename tree -----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options const& options)
 {
     versioned_program made{.program = p, .violation = std::nullopt};
@@ -144,7 +143,6 @@ SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options
 }
 
 // --- sharing log -----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
                                     std::vector<node_id> const& order)
@@ -177,7 +175,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size is in a slot");
         slot_state& slot = slots[plan.slot_of[v]];
         sharing_entry e{.value = v, .from = slot.tenant, .slot = plan.slot_of[v], .bytes = bytes[v]};
-        e.growth = larger(bytes[v], slot.bytes) - slot.bytes;
+        e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;
         if (e.from != no_value && k.key != 0)
             for (touch t : p.touches(steps[made_at[v]])) {
                 bool const is_there = t.kind != touch_kind::def && plan.slot_of[t.value] == e.slot;
@@ -194,6 +192,8 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     return log;
 }
 
+namespace detail {
+
 SUBLET_DECL std::vector<sharing_entry> trace(sharing_log const& log, value_id v)
 {
     std::vector<sharing_entry> about;
@@ -201,6 +201,8 @@ SUBLET_DECL std::vector<sharing_entry> trace(sharing_log const& log, value_id v)
         if (e.value == v || e.from == v) about.push_back(e);
     return about;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -81,6 +81,8 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
     return cover;
 }
 
+namespace detail {
+
 SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                         fewest_slots_options options)
 {
@@ -100,6 +102,8 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_
     }
     return sum;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -132,7 +132,7 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
         slot_id const s = slot_of[v];
         if (s == no_slot) continue;
         if (result.slot_bytes.size() <= s) result.slot_bytes.resize(std::size_t{s} + 1, 0);
-        result.slot_bytes[s] = larger(result.slot_bytes[s], bytes[v]);
+        result.slot_bytes[s] = detail::larger(result.slot_bytes[s], bytes[v]);
     }
     result.plan = {std::move(slot_of), static_cast<slot_id>(result.slot_bytes.size())};
     for (byte_count slot : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, slot);
@@ -140,7 +140,6 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
 }
 
 // --- strictness ------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree)
 {

@@ -30,9 +30,9 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> c
             if (free_from[s] > tenant.life.first || plan.slot_pool[s] != tenant.pool) continue;
             if (options.mixing == batch_mixing::apart && room.is_scaled() != tenant.size.is_scaled())
                 continue;
-            if (never_above(tenant.size, room, most)) {
+            if (detail::never_above(tenant.size, room, most)) {
                 if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;
-            } else if (options.grow && never_above(room, tenant.size, most)) {
+            } else if (options.grow && detail::never_above(room, tenant.size, most)) {
                 if (growing == no_slot || is_smaller(plan.slot_bytes[growing], room)) growing = s;
             }
         }
@@ -44,7 +44,7 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> c
             free_from.push_back(0);
         }
         plan.slot_of[birth.who] = slot;
-        plan.slot_bytes[slot] = least_above(plan.slot_bytes[slot], tenant.size, most);
+        plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], tenant.size, most);
         free_from[slot] = tenant.life.last;
     }
     for (affine_bytes size : plan.slot_bytes) plan.total = checked_add(plan.total, size);

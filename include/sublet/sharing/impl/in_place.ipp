@@ -18,6 +18,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<in_place_pair> pairs)
 {
     if (pairs.empty()) return table;
@@ -66,7 +68,6 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<in_place_
 
 // --- in place --------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL std::vector<in_place_pair> match_in_place(snapshot const& p, std::vector<step_id> const& steps,
                                                       buffer_table const& table, in_place_fit fit)
 {
@@ -91,11 +92,13 @@ SUBLET_DECL std::vector<in_place_pair> match_in_place(snapshot const& p, std::ve
         [&](buffer_id b, step_id s) { return table.buffers[b].life.first == position_of[s]; }, fit);
 }
 
+} // namespace detail
+
 SUBLET_DECL buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
-                                       buffer_table table, in_place_fit fit)
+                                       buffer_table table, detail::in_place_fit fit)
 {
     std::vector<in_place_pair> pairs = match_in_place(p, steps, table, fit);
-    return join_in_place(std::move(table), std::move(pairs));
+    return detail::join_in_place(std::move(table), std::move(pairs));
 }
 
 } // namespace sublet

@@ -17,6 +17,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL slot_chooser::slot_chooser(std::size_t buffers, slot_choice how) : how_(how)
 {
     plan_.slot_of = std::vector<slot_id>(buffers, no_slot);
@@ -79,8 +81,9 @@ SUBLET_DECL void slot_chooser::wake_slot(slot_id s, step_id at)
     awake_.insert({plan_.slot_pool[s], rank, s});
 }
 
-// --- program tokens --------------------------------------------------------------------------------------
+} // namespace detail
 
+// --- program tokens --------------------------------------------------------------------------------------
 
 SUBLET_DECL program_token_plan share_by_tokens(snapshot const& p, plan_options const& values,
                                                program_token_options const& options)

@@ -31,6 +31,8 @@ SUBLET_DECL queued_work& queued_work::operator=(queued_work&& other) noexcept
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::uint32_t stream_queues::add_stream()
 {
     lanes_.emplace_back();
@@ -157,7 +159,6 @@ SUBLET_DECL std::size_t stream_queues::random_below(std::size_t count)
 }
 
 // --- pool ------------------------------------------------------------------------------------------------
-
 
 SUBLET_DECL stream_pool::~stream_pool()
 {
@@ -301,8 +302,9 @@ SUBLET_DECL void stream_pool::grow_together(std::size_t at, stream_queues const&
     blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
 }
 
-// --- simulated device ------------------------------------------------------------------------------------
+} // namespace detail
 
+// --- simulated device ------------------------------------------------------------------------------------
 
 SUBLET_DECL simulated_device::stream_type simulated_device::make_stream()
 {
