@@ -110,6 +110,27 @@ string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which is not t
                       "M8: names something else than a file and a sentence\n"
                       "X1: is no row of the systems\nR4: stands there twice\nM7: is missing\n")
 
+# One public header, and one public name, more than there may be.
+foreach(what headers names)
+  file(REMOVE_RECURSE ${TREE}/crowd)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
+                  RESULT_VARIABLE before ERROR_QUIET)
+  set(declared)
+  foreach(i RANGE 1 500)
+    if(what STREQUAL "names")
+      string(APPEND declared "struct public_${i} {\n    int inner();\n};\n")
+    elseif(i LESS 62)
+      file(WRITE ${TREE}/crowd/include/sublet/public_${i}.hpp "")
+    endif()
+  endforeach()
+  file(WRITE ${TREE}/crowd/include/sublet/names.hpp "namespace sublet {\n${declared}} // namespace sublet\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
+                  RESULT_VARIABLE after ERROR_QUIET)
+  if(NOT before EQUAL 0 OR after EQUAL 0)
+    message(FATAL_ERROR "too many ${what} are not found, or an empty folder is too many")
+  endif()
+endforeach()
+
 foreach(script layers systems)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE} -P ${CMAKE_CURRENT_LIST_DIR}/${script}.cmake
                   RESULT_VARIABLE result ERROR_VARIABLE said)

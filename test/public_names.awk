@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSL-1.0
+# Lists the names that headers declare in namespace sublet, one a line with its header:  awk -f public_names.awk FILE ...
+# A declaration begins at the left margin, as .clang-format has it; namespace detail is left out.
+FNR == 1 { inside = 0 }
+/^namespace .*detail [{]/ { inside = 1 }
+/^[}] \/\/ namespace .*detail/ { inside = 0; next }
+inside || /^$/ || /^[ \t}#\/]/ || /^(namespace|template|static_assert|extern|friend|private|public|protected)/ { next }
+{
+    line = $0
+    while (sub(/^\[\[[a-z ]*\]\] /, "", line)) {}
+    if (match(line, /^(struct|class|enum class|enum|union|concept|using) [a-z_0-9]+/)) {
+        split(substr(line, RSTART, RLENGTH), word, " ")
+        name = word[length(word)] == "class" ? "" : word[length(word)]
+    } else if (match(line, /[a-z_][a-z_0-9]*\(/))
+        name = substr(line, RSTART, RLENGTH - 1)
+    else if (match(line, /[a-z_][a-z_0-9]* *[={]/)) {
+        name = substr(line, RSTART, RLENGTH)
+        sub(/ *[={]$/, "", name)
+    } else
+        next
+    if (name == "" || name ~ /^(operator|requires|decltype|noexcept|return|std)$/ || name in seen) next
+    seen[name] = 1
+    print name, FILENAME
+}
