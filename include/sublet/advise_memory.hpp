@@ -83,7 +83,6 @@ std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const
 /// steps run again come last, in the order of the program: so where only copies are made no more is alive
 /// than at the step before or at the step behind.
 
-
 enum class relieved_kind : std::uint8_t {
     original,    ///< a step of the program
     copied_out,  ///< its operand is to be copied to its result, which is the caller's
@@ -141,7 +140,6 @@ struct relieved_program {
 /// What is said about bytes is exact: copies and steps that are run again have positions of their own, where
 /// what is alive is counted as everywhere else. In place is what is in place without absences: where one
 /// makes another pair possible, that pair is not taken.
-
 
 struct advice_options {
     bool copies = true;       ///< bytes may be copied out and back

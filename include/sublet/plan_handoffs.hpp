@@ -17,7 +17,6 @@
 /// clock, so that no execution becomes longer than that clock, whose makespan the user has accepted.
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/units.hpp>

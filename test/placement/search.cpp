@@ -25,9 +25,9 @@ struct answer {
 
 answer search(placement_shapes const& all, byte_count capacity, search_rule rule, search_techniques with)
 {
-    auto problem = search_problem_of<std::int32_t>(scale_down(all));
+    auto problem = search_problem_of(scale_down(all));
     problem.set_capacity(capacity);
-    stacking_search<std::int32_t> one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true},
+    stacking_search one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true},
                                       with);
     auto const outcome = one.run(~std::uint64_t{0}, [](std::uint64_t) { return false; });
     if (outcome != search_outcome::exhausted) return {outcome, {}};
@@ -38,9 +38,9 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
 
 TEST_CASE("a search ends when its budget does")
 {
-    auto problem = search_problem_of<std::int32_t>(scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}}})));
+    auto problem = search_problem_of(scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}}})));
     problem.set_capacity(5);
-    stacking_search<std::int32_t> one(problem, widest, {});
+    stacking_search one(problem, widest, {});
     auto never = [](std::uint64_t) { return false; };
     CHECK(one.run(1, never) == search_outcome::limit);
     CHECK(one.nodes == 1);

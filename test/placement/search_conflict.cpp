@@ -19,9 +19,9 @@ namespace {
 
 std::vector<std::uint32_t> to_blame(placement_problem const& problem, byte_count capacity)
 {
-    auto of = search_problem_of<std::int32_t>(scale_down(shapes_of_all(problem)));
+    auto of = search_problem_of(scale_down(shapes_of_all(problem)));
     of.set_capacity(capacity);
-    stacking_search<std::int32_t> search(of, search_orders[0], {});
+    stacking_search search(of, search_orders[0], {});
     REQUIRE(search.run(100, [](std::uint64_t) { return false; }) == search_outcome::exhausted);
     return search.shapes_blamed();
 }
@@ -47,10 +47,10 @@ TEST_CASE("pins that leave too little room are to blame with what does not fit b
 
 TEST_CASE("the reasons of a place are those of whoever holds it up")
 {
-    auto of = search_problem_of<std::int32_t>(
+    auto of = search_problem_of(
         scale_down(shapes_of_all({{{{0, 2}, 3}, {{0, 4}, 2}, {{3, 5}, 6}, {{8, 9}, 1}}})));
     of.set_capacity(10);
-    search_state<std::int32_t> state;
+    search_state state;
     state.use(of);
     state.weight.assign(of.sections + of.shapes, 0);
     REQUIRE(state.reset());

@@ -16,10 +16,10 @@ using namespace sublet::detail;
 namespace {
 
 struct prepared {
-    search_problem<std::int32_t> problem;
-    search_state<std::int32_t> state;
+    search_problem problem;
+    search_state state;
     prepared(placement_shapes const& all, byte_count capacity)
-        : problem(search_problem_of<std::int32_t>(scale_down(all)))
+        : problem(search_problem_of(scale_down(all)))
     {
         problem.set_capacity(capacity);
         state.use(problem);
@@ -34,8 +34,8 @@ TEST_CASE("what is placed raises the sky of those that it meets")
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}}), 9);
     REQUIRE(p.state.reset());
     REQUIRE(p.state.place(0, 1));
-    CHECK(p.state.sky == std::vector<std::int32_t>{0, 3, 0});
-    CHECK(p.state.rest == std::vector<std::int32_t>{2, 6});
+    CHECK(p.state.sky == std::vector<search_number>{0, 3, 0});
+    CHECK(p.state.rest == std::vector<search_number>{2, 6});
     REQUIRE(p.state.place(1, 2));
     CHECK(p.state.sky[2] == 5);
 }
@@ -75,7 +75,7 @@ TEST_CASE("what is undone is as if it had never been")
             std::uint32_t shape;
             bool waits;
             std::size_t mark;
-            std::vector<std::int32_t> sky, lb, wait_at, rest;
+            std::vector<search_number> sky, lb, wait_at, rest;
             std::vector<std::uint32_t> cut;
         };
         std::vector<step> steps;

@@ -15,9 +15,9 @@ using namespace sublet::detail;
 
 namespace {
 
-search_problem<std::int32_t> problem_of(placement_problem const& problem)
+search_problem problem_of(placement_problem const& problem)
 {
-    return search_problem_of<std::int32_t>(scale_down(shapes_of_all(problem)));
+    return search_problem_of(scale_down(shapes_of_all(problem)));
 }
 
 } // namespace
@@ -26,7 +26,7 @@ TEST_CASE("sections are the ranks that see more than others")
 {
     auto const p = problem_of({{{{0, 2}, 1}, {{1, 4}, 2}, {{2, 4}, 4}, {{4, 5}, 8}}});
     REQUIRE(p.sections == 3);
-    CHECK(p.load == std::vector<std::int32_t>{3, 6, 8});
+    CHECK(p.load == std::vector<search_number>{3, 6, 8});
     CHECK(p.first == std::vector<std::uint32_t>{0, 0, 1, 2});
     CHECK(p.last == std::vector<std::uint32_t>{1, 2, 2, 3});
 }
@@ -38,7 +38,7 @@ TEST_CASE("in each section is what is alive, and each set that is alive at once 
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {8, 10, 6, true, false, false, true}));
         if (all.fault != shape_fault::none) continue;
-        auto const p = search_problem_of<std::int32_t>(scale_down(all));
+        auto const p = search_problem_of(scale_down(all));
         byte_count most = 0;
         for (step_id rank = 0; rank + 1 < all.positions.size(); ++rank) {
             byte_count alive = 0;
@@ -46,8 +46,8 @@ TEST_CASE("in each section is what is alive, and each set that is alive at once 
                 if (contains(piece.when, rank)) alive += piece.end - piece.begin;
             most = larger(most, alive);
         }
-        std::int32_t heaviest = 0;
-        for (std::int32_t load : p.load) heaviest = larger(heaviest, load);
+        search_number heaviest = 0;
+        for (search_number load : p.load) heaviest = larger(heaviest, load);
         CHECK(static_cast<byte_count>(heaviest) * p.unit == most);
         for (std::uint32_t a = 0; a != p.shapes; ++a)
             for (std::uint32_t b = 0; b != p.shapes; ++b) {
@@ -74,9 +74,9 @@ TEST_CASE("an origin is at most as high as the capacity and a pin allow")
     auto p = problem_of({{{{0, 2}, 48}, {{1, 3}, 80}, {{1, 3}, 16, 1, 0, 32}}});
     REQUIRE(p.unit == 16);
     p.set_capacity(79);
-    CHECK(p.most == std::vector<std::int32_t>{1, -1, 2});
+    CHECK(p.most == std::vector<search_number>{1, -1, 2});
     p.set_capacity(160);
-    CHECK(p.most == std::vector<std::int32_t>{7, 5, 2});
+    CHECK(p.most == std::vector<search_number>{7, 5, 2});
 }
 
 TEST_CASE("no shapes have no sections")

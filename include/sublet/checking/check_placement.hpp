@@ -118,7 +118,6 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
-
 /// What was asked, where it is not in the problem.
 struct placement_question {
     placement_objective objective = placement_objective::minimize;
@@ -147,7 +146,6 @@ struct placement_question {
 /// What a second look at a lower bound has shown.
 ///
 ///     the proof of pool 0, of 96 bytes, is wrong: 80 are alive there
-
 
 enum class proof_verdict : std::uint8_t {
     proved,
@@ -197,7 +195,6 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
 /// that they cannot be checked.
 
-
 /// Look again at why no placement of `pool` is lower than its lower bound.
 ///
 /// Where buffers choose their pools the bound of one that cannot be filled is about those that have no other.
@@ -230,7 +227,6 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, whose checker follows
 /// symbolic values through registers. Here the writes themselves are followed, so that what is found is a
 /// path.
-
 
 /// A counterexample to a slot_plan, and where to look.
 struct slot_witness {

@@ -22,7 +22,6 @@
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -136,7 +136,6 @@ Stream& operator<<(Stream& out, witness const& w)
 ///     schedule  0 1 2 6 7 3 4 5 8 9     keeps all that has to be kept; 7 stands before 9, and after value 3
 ///                       ↑         ↑     was there
 
-
 /// As a witness, and of a clash the two touches and the order of steps in which they meet. `value` is what
 /// lies there, `other` what is written over it, both named by the root of their class; `position` is where
 /// the writer stands in the schedule.

@@ -17,7 +17,6 @@
 /// the greedy algorithm", Mathematical Programming 1, 1971.
 
 #include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

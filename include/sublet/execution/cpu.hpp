@@ -11,7 +11,6 @@
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>

@@ -12,7 +12,6 @@
 #include <sublet/units.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cuda_runtime_api.h>

@@ -100,7 +100,6 @@ private:
 ///
 /// A process may use several devices, and each thread of it has one current: it finds it as it left it.
 
-
 namespace detail {
 
 /// Makes a device the current one of this thread, for as long as this lives. Where it is already, nothing is
@@ -208,7 +207,6 @@ private:
 ///
 /// Giving back never throws, and never resets the device, which belongs to the whole process.
 
-
 /// Requires: the calls that it was made by outlive it.
 template <class Handle, cudaError_t (*destroy)(Handle)>
 class cuda_handle {
@@ -266,7 +264,6 @@ using cuda_executable_graph = cuda_handle<cudaGraphExec_t, cudaGraphExecDestroy>
 /// Streams take part from the event of a captured stream on that they wait for, and have to be waited for
 /// before the end. Addresses are those of the capture. What it allocates lives in the graph: the driver plans
 /// that memory for itself.
-
 
 /// Can be moved. What it allocated and did not free is freed at its next launch.
 class cuda_graph {
@@ -351,7 +348,6 @@ inline void abandon_capture(cuda_calls& calls, cudaStream_t stream) noexcept
 ///
 /// The pool that every device has by itself belongs to the whole process: what others do there would show in
 /// our figures, and what we set there would change theirs. This one is private, and keeps what it has.
-
 
 /// Bytes of a pool, or of the memory nodes of all captured graphs of a device.
 struct cuda_memory_use {

@@ -5,7 +5,6 @@
 /// A program as a run sees it, and the bytes of its values.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/witness.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>

@@ -4,7 +4,6 @@
 
 /// Orders of steps: simple ones, one with a low peak, the lowest there is, and the best of all of them.
 
-#include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/exact_window.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/order_graph.hpp>

@@ -6,7 +6,6 @@
 /// steps run on so many workers.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>

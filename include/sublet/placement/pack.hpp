@@ -15,7 +15,6 @@
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

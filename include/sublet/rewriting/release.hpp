@@ -115,7 +115,6 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
 /// Source: liveness as in Appel, "Modern compiler implementation", 1998; releases on edges are the drops of
 /// reference counting compilers, Reinking, Xie, de Moura and Leijen, "Perceus", PLDI 2021.
 
-
 /// On the way from one node to another, after what is used at the end of the first.
 struct edge_release {
     node_id from = no_node;
@@ -158,7 +157,6 @@ struct flow_release_points {
 ///
 /// Source: the reference counts of Apache SINGA's scheduler, which were only right for its one order; here
 /// who counts follows from happens-before.
-
 
 /// The release points of a program whose steps run whenever they may.
 ///

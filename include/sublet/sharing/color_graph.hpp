@@ -131,7 +131,6 @@ template <graph G>
 /// In strict SSA form the live range of a value is a subtree of the dominator tree, which is what makes
 /// liveness a matter of two passes and colouring exact.
 
-
 enum class ssa_fault : std::uint8_t {
     defined_twice, ///< `step` of `node` writes the value, which an earlier step or the same one has written
     never_defined, ///< it reads the value, and no step writes that
@@ -197,7 +196,6 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Source: Hack, Grund and Goos, "Register allocation for programs in SSA-form", CC 2006; the subtrees after
 /// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
 /// Theory B 16, 1974.
-
 
 struct chordal_options {
     /// The slot that a value must have, an argument's register for instance, or `no_slot`.

@@ -87,7 +87,6 @@ struct synthetic_kernel {
 /// Source: that a race is shown by a schedule made for it is from Sen, "Race directed random testing of
 /// concurrent programs", PLDI 2008.
 
-
 namespace detail {
 
 /// Sets of positions that grow along the waits.

@@ -5,7 +5,6 @@
 #include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/detail/giving_network.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>
 

@@ -49,7 +49,6 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
 
 // --- interference ----------------------------------------------------------------------------------------
 
-
 SUBLET_DECL void range_meetings::add(value_id v, live_range life)
 {
     if (is_empty(life)) return;

@@ -32,7 +32,6 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
 
 // --- live query ------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, def_use_chains const& chains) const
 {
     SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");

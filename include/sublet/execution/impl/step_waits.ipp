@@ -44,7 +44,6 @@ SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
 
 // --- tenants ---------------------------------------------------------------------------------------------
 
-
 SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
 {
     expect_places(tape, plan);
@@ -62,7 +61,6 @@ SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : ta
 }
 
 // --- listed order ----------------------------------------------------------------------------------------
-
 
 SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options const& options)
     : program_(program), options_(options), is_written_(program.values())

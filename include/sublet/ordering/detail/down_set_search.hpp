@@ -13,7 +13,6 @@
 #include <sublet/units.hpp>
 
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <queue>

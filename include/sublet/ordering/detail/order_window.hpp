@@ -6,7 +6,6 @@
 /// Included by the exact searches.
 
 #include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>

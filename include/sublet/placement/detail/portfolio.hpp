@@ -45,10 +45,9 @@ struct search_result {
 };
 
 /// The searches of one problem, for one capacity after the other.
-template <class Number>
 class search_portfolio {
 public:
-    explicit search_portfolio(scaled_shapes const& scaled) : problem(search_problem_of<Number>(scaled)) {}
+    explicit search_portfolio(scaled_shapes const& scaled) : problem(search_problem_of(scaled)) {}
     search_portfolio(search_portfolio const&) = delete;
     search_portfolio& operator=(search_portfolio const&) = delete;
 
@@ -111,10 +110,10 @@ public:
         return result;
     }
 
-    search_problem<Number> problem;
+    search_problem problem;
 
 private:
-    std::optional<stacking_search<Number>> searches[fixed_orders + drawn_orders];
+    std::optional<stacking_search> searches[fixed_orders + drawn_orders];
 };
 
 /// Whether all numbers of a search, for that capacity in units, stay below `bound`.

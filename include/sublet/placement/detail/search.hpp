@@ -43,9 +43,8 @@ struct search_order {
 };
 
 /// The shapes by three keys, then by number.  O(n log n + sections they are in)
-template <class Number>
-[[nodiscard]] std::vector<std::uint32_t> rank_by(search_order const& order,
-                                                 search_problem<Number> const& problem)
+[[nodiscard]] inline std::vector<std::uint32_t> rank_by(search_order const& order,
+                                                        search_problem const& problem)
 {
     std::uint32_t const n = problem.shapes;
     auto key = [&](search_key which, std::uint32_t k) {
@@ -135,13 +134,11 @@ enum class search_outcome : std::uint8_t { found, exhausted, limit };
 
 /// One search with one order. It may be started again with a larger budget; what it learned of sections
 /// stays.
-template <class Number>
 class stacking_search {
 public:
-    using state_type = search_state<Number>;
+    using state_type = search_state;
 
-    stacking_search(search_problem<Number> const& problem, search_order const& with,
-                    search_techniques techniques)
+    stacking_search(search_problem const& problem, search_order const& with, search_techniques techniques)
     {
         state.techniques = techniques;
         state.use(problem);
@@ -154,7 +151,7 @@ public:
     }
 
     /// Another order; what was learned stays.
-    void take(search_problem<Number> const& problem, search_order const& with)
+    void take(search_problem const& problem, search_order const& with)
     {
         order = with;
         std::vector<std::uint32_t> const ranked = rank_by(order, problem);
@@ -312,7 +309,7 @@ private:
         for (; part != none; part = parts[part].next) {
             // Shapes are sorted by birth: those of a part follow each other.
             std::uint32_t const begin = first_born[parts[part].first], end = first_born[parts[part].last];
-            Number low = state_type::nowhere;
+            search_number low = state_type::nowhere;
             for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
             if (low == state_type::nowhere) continue;
             std::uint32_t who = none;
@@ -333,7 +330,7 @@ private:
     }
 
     /// Of the sections of those as low as `low`, the heaviest or the one with the least slack.
-    std::uint32_t choose_section(std::uint32_t begin, std::uint32_t end, Number low)
+    std::uint32_t choose_section(std::uint32_t begin, std::uint32_t end, search_number low)
     {
         ++round;
         std::uint32_t best = none;
@@ -352,8 +349,8 @@ private:
     {
         if (order.rule == search_rule::weight && state.weight[s] != state.weight[other])
             return state.weight[s] > state.weight[other];
-        Number const slack = state.all->room[s] - state.rest[s],
-                     other_slack = state.all->room[other] - state.rest[other];
+        search_number const slack = state.all->room[s] - state.rest[s],
+                            other_slack = state.all->room[other] - state.rest[other];
         return slack != other_slack ? slack < other_slack : s < other;
     }
 

@@ -68,11 +68,10 @@ public:
     }
 
     /// From now on: that k cannot be as low as `most`. Returns how many units too high it is.
-    template <class Number>
-    Number begin(State const& state, std::uint32_t k, Number most)
+    search_number begin(State const& state, std::uint32_t k, search_number most)
     {
         clear();
-        Number const lowest = ask(state, k, most + 1);
+        search_number const lowest = ask(state, k, most + 1);
         answer(state);
         return lowest - most;
     }
@@ -109,8 +108,7 @@ private:
         for (std::size_t w = 0; w != words_; ++w) sets_[w] |= reasons_[j * words_ + w];
     }
     /// Why k is no lower than `need`. Returns what the reasons show: it may be no lower than even that.
-    template <class Number>
-    Number ask(State const& state, std::uint32_t k, Number need)
+    search_number ask(State const& state, std::uint32_t k, search_number need)
     {
         add_shape(k);
         if (state.sky[k] >= need) {
@@ -183,12 +181,11 @@ struct search_techniques {
     bool splits = true;            ///< parts of time that no unplaced shape connects are solved one by one
 };
 
-template <class Number>
 class search_state {
 public:
-    using problem_type = search_problem<Number>;
-    static constexpr Number nowhere = std::numeric_limits<Number>::max() / 2;
-    static constexpr Number impossible = nowhere - 1; ///< the lb of whom nothing can save
+    using problem_type = search_problem;
+    static constexpr search_number nowhere = std::numeric_limits<search_number>::max() / 2;
+    static constexpr search_number impossible = nowhere - 1; ///< the lb of whom nothing can save
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
     void use(problem_type const& of)
@@ -225,12 +222,12 @@ public:
     /// Ensures:  if false, `conflict` says why.
     bool place(std::uint32_t j, std::uint32_t depth)
     {
-        Number const at = sky[j];
+        search_number const at = sky[j];
         lb[j] = nowhere;
         decided_at[j] = depth;
         conflict.note_reasons(j, fixer[j]);
         for (auto const& p : all->spans_of(j)) {
-            Number const height = p.end - p.begin;
+            search_number const height = p.end - p.begin;
             for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] -= height;
         }
         for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) --cut[s];
@@ -287,7 +284,7 @@ public:
     {
         lb[j] = sky[j];
         for (auto const& p : all->spans_of(j)) {
-            Number const height = p.end - p.begin;
+            search_number const height = p.end - p.begin;
             for (std::uint32_t s = p.first; s != p.last; ++s) rest[s] += height;
         }
         for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) ++cut[s];
@@ -296,12 +293,12 @@ public:
 
     problem_type const* all = nullptr;
     search_techniques techniques;
-    std::vector<Number> sky, lb, wait_at;
+    std::vector<search_number> sky, lb, wait_at;
     std::vector<std::uint32_t> fixer;      ///< by shape, who holds up its sky
     std::vector<std::uint32_t> support;    ///< by shape that waits: the edge that gives its lb
     std::vector<std::uint32_t> decided_at; ///< by shape that is placed or waits: when
     std::vector<std::uint32_t> waiters;    ///< those that wait, and some that do no longer
-    std::vector<Number> rest;
+    std::vector<search_number> rest;
     std::vector<std::uint32_t> watch;  ///< by section, a member that shows that there is room
     std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too
     std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
@@ -311,12 +308,12 @@ public:
 
     struct change {
         std::uint32_t what, who;
-        Number a, b;
+        search_number a, b;
     };
     std::vector<change> log;
 
     /// Below it a neighbour lies that k waits for.
-    Number limit(std::uint32_t k, typename problem_type::edge const& e) const
+    search_number limit(std::uint32_t k, problem_type::edge const& e) const
     {
         return techniques.has_dominance ? wait_at[k] + e.up : nowhere;
     }
@@ -346,7 +343,7 @@ private:
     /// Whether one of its members not placed is so low that all of them fit above it.
     bool has_room(std::uint32_t s)
     {
-        Number const highest = all->room[s] - rest[s];
+        search_number const highest = all->room[s] - rest[s];
         if (lowest_byte(watch[s]) <= highest || rest[s] == 0) return true;
         for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i)
             if (lowest_byte(i) <= highest) {
@@ -355,7 +352,10 @@ private:
             }
         return false;
     }
-    Number lowest_byte(std::uint32_t i) const { return lb[all->members[i].shape] + all->members[i].begin; }
+    search_number lowest_byte(std::uint32_t i) const
+    {
+        return lb[all->members[i].shape] + all->members[i].begin;
+    }
 
     /// New bounds for those that wait, then for sections.
     bool spread()
@@ -367,13 +367,13 @@ private:
                 if (wait_at[k] < 0) continue;
                 if (support[k] != nobody) {
                     auto const& e = all->edges[support[k]];
-                    Number const at = lb[e.to];
+                    search_number const at = lb[e.to];
                     if (at < limit(k, e) && (!techniques.waits_have_bounds || at + e.down <= lb[k])) continue;
                 }
-                Number best = nowhere;
+                search_number best = nowhere;
                 for (std::uint32_t x = all->first_edge[k]; x != all->first_edge[k + 1]; ++x) {
                     auto const& e = all->edges[x];
-                    Number const at = lb[e.to];
+                    search_number const at = lb[e.to];
                     if (at >= limit(k, e) || at + e.down >= best) continue;
                     best = at + e.down;
                     support[k] = x;
@@ -397,14 +397,14 @@ private:
     void short_of(byte_count height) { next_height = smaller(next_height, height); }
     bool fail_at_shape(std::uint32_t k)
     {
-        Number const above = conflict.begin(*this, k, all->most[k]);
+        search_number const above = conflict.begin(*this, k, all->most[k]);
         if (lb[k] != impossible) short_of(all->height_at(k, all->most[k] + above));
         return false;
     }
     bool fail_at_section(std::uint32_t s)
     {
         ++weight[s];
-        Number const above = conflict.begin_section(*this, s);
+        search_number const above = conflict.begin_section(*this, s);
         byte_count height = no_limit;
         for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i) {
             std::uint32_t const k = all->members[i].shape;

@@ -10,7 +10,6 @@
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -28,11 +28,10 @@ SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capa
     return true;
 }
 
-template <class Number>
-search_result decide_in(scaled_shapes const& scaled, byte_count capacity, search_options const& options,
-                        search_driver& driver)
+SUBLET_DECL search_result decide_in(scaled_shapes const& scaled, byte_count capacity,
+                                    search_options const& options, search_driver& driver)
 {
-    search_portfolio<Number> portfolio(scaled);
+    search_portfolio portfolio(scaled);
     portfolio.aim_at(capacity);
     std::uint64_t budget = 2 * scaled.shapes.size() + 1, nodes = 0;
     for (std::uint32_t lap = 0;; ++lap) {
@@ -54,7 +53,7 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
     byte_count const height = enough > capacity / scaled.unit ? capacity : enough * scaled.unit;
     search_result result;
     if (numbers_stay_below(scaled, enough, byte_count{1} << 60))
-        result = decide_in<std::int64_t>(scaled, height, options, driver);
+        result = decide_in(scaled, height, options, driver);
     // What does not fit within enough fits nowhere.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
     return result;
@@ -81,11 +80,10 @@ SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit,
     return next;
 }
 
-template <class Number>
-void minimize_in(placement_shapes const& all, scaled_shapes const& scaled, search_options const& options,
-                 search_driver& driver, minimized& result)
+SUBLET_DECL void minimize_in(placement_shapes const& all, scaled_shapes const& scaled,
+                             search_options const& options, search_driver& driver, minimized& result)
 {
-    search_portfolio<Number> portfolio(scaled);
+    search_portfolio portfolio(scaled);
     std::uint64_t budget = 2 * all.size() + 1;
     std::uint32_t lap = 0;
     bool is_over = false;
@@ -146,7 +144,7 @@ SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, pa
         scaled_shapes const scaled = scale_down(all);
         byte_count const units = result.best.height / scaled.unit + 1;
         if (numbers_stay_below(scaled, units, byte_count{1} << 60))
-            minimize_in<std::int64_t>(all, scaled, options, driver, result);
+            minimize_in(all, scaled, options, driver, result);
     }
     result.is_proved = result.best.height == result.bound;
     return result;

@@ -5,7 +5,12 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/sections.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -47,6 +52,84 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
     enough = checked_add(enough, highest_pin);
     if (unit == 0) unit = 1;
     return result;
+}
+
+SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
+{
+    placement_shapes const& from = scaled.shapes;
+    search_problem to;
+    std::size_t const n = from.size();
+    auto number = [](auto value) { return static_cast<search_number>(value); };
+    to.shapes = static_cast<std::uint32_t>(n);
+    to.unit = scaled.unit;
+
+    // By rank: the sections that end there or before. One ends where a piece does, if any piece has begun
+    // since the last.
+    std::vector<std::uint32_t> ended(from.positions.size(), 0);
+    std::vector<unsigned char> begins(from.positions.size(), 0), ends(from.positions.size(), 0);
+    for (shape_piece const& p : from.pieces) begins[p.when.first] = ends[p.when.last] = 1;
+    bool has_begun = false;
+    for (std::size_t r = 0; r != ended.size(); ++r) {
+        if (ends[r] != 0 && std::exchange(has_begun, false)) ++to.sections;
+        if (begins[r] != 0) has_begun = true;
+        ended[r] = to.sections;
+    }
+    to.load.assign(to.sections, 0);
+    to.first_span = from.first_piece;
+    for (shape_piece const& p : from.pieces) {
+        to.spans.push_back({ended[p.when.first], ended[p.when.last], number(p.begin), number(p.end)});
+        for (std::uint32_t i = ended[p.when.first]; i != ended[p.when.last]; ++i)
+            to.load[i] += number(p.end - p.begin);
+    }
+    for (placement_shape const& s : from.shapes) {
+        to.alignment.push_back(number(s.alignment));
+        to.phase.push_back(number(s.phase));
+        bool const is_pinned = s.pinned != no_offset;
+        to.lowest.push_back(number(is_pinned ? s.pinned : s.phase));
+        to.highest.push_back(is_pinned ? to.lowest.back() : std::numeric_limits<search_number>::max());
+        to.size.push_back(s.size);
+        to.length.push_back(from.positions[s.life.last] - from.positions[s.life.first]);
+        to.first.push_back(ended[s.life.first]);
+        to.last.push_back(ended[s.life.last]);
+        if (s.alignment != 1) to.has_alignment = true;
+    }
+
+    to.first_member.assign(std::size_t{to.sections} + 1, 0);
+    for (auto const& p : to.spans)
+        for (std::uint32_t i = p.first; i != p.last; ++i) ++to.first_member[i];
+    std::uint32_t members = 0;
+    for (std::uint32_t& f : to.first_member) members += std::exchange(f, members);
+    to.members.resize(members);
+    std::vector<std::uint32_t> next = to.first_member;
+    for (std::uint32_t s = 0; s != n; ++s)
+        for (auto const& p : to.spans_of(s))
+            for (std::uint32_t i = p.first; i != p.last; ++i) to.members[next[i]++] = {s, p.begin};
+
+    auto is_one_piece = [&](std::uint32_t s) { return from.first_piece[s + 1] - from.first_piece[s] == 1; };
+    auto for_each_pair = [&](auto visit) {
+        for (std::uint32_t a = 0; a != n; ++a)
+            for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last; ++b)
+                if ((is_one_piece(a) && is_one_piece(b)) || reach(from, a, b).meets) visit(a, b);
+    };
+    to.first_edge.assign(n + 1, 0);
+    for_each_pair([&](std::uint32_t a, std::uint32_t b) {
+        ++to.first_edge[a];
+        ++to.first_edge[b];
+    });
+    std::uint32_t edges = 0;
+    for (std::uint32_t& f : to.first_edge) edges += std::exchange(f, edges);
+    to.edges.resize(edges);
+    next = to.first_edge;
+    auto distance = [&](std::uint32_t below, std::uint32_t above) {
+        if (!is_one_piece(below) || !is_one_piece(above)) return number(reach(from, below, above).distance);
+        return to.spans[to.first_span[below]].end - to.spans[to.first_span[above]].begin;
+    };
+    for_each_pair([&](std::uint32_t a, std::uint32_t b) {
+        search_number const up = distance(a, b), down = distance(b, a);
+        to.edges[next[a]++] = {b, up, down};
+        to.edges[next[b]++] = {a, down, up};
+    });
+    return to;
 }
 
 } // namespace sublet::detail
