@@ -13,7 +13,7 @@
 ///
 /// The plan holds whatever order the steps run in, one after the other or all at once, as long as a step
 /// waits for its operands and for the edges of the program; no lock or event is added to make it hold.
-/// handoff_planner.hpp has the plans that wait more and take less.
+/// plan_handoffs.hpp has the plans that wait more and take less.
 
 #include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/dependences.hpp>
@@ -38,7 +38,7 @@ struct concurrent_options {
     concurrent_strategy strategy = concurrent_strategy::offsets;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
     std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
-    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/later_conflicts.hpp
+    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/dependences.hpp
 };
 
 struct planned_concurrently : planned_memory {

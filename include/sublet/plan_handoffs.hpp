@@ -36,7 +36,7 @@ struct handoff_options {
     std::uint32_t trifle = 5;           ///< so many thousandths of an arena are not worth waiting for
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
     std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
-    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/later_conflicts.hpp
+    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/dependences.hpp
 };
 
 struct planned_with_handoffs : planned_memory {

@@ -155,7 +155,7 @@ template <class F>
 concept size_function = std::invocable<F&, std::uint32_t> &&
                         integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
-/// As std::max and std::min, but without <algorithm>: sorting.hpp says why.
+/// As std::max and std::min, but without <algorithm>: detail/sorting.hpp says why.
 template <integer I>
 [[nodiscard]] constexpr I larger(I a, I b) noexcept
 {

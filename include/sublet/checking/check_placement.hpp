@@ -125,7 +125,7 @@ struct placement_question {
 };
 
 /// Look for a reason why `placed` is not a placement of this problem, or not what it says it is. None: it is
-/// proved, but for the proofs of its lower bounds (check_proof.hpp).
+/// proved, but for the proofs of its lower bounds (check_proof).
 ///
 /// Threaded or stacked: what does not share a byte is right.
 ///

@@ -70,9 +70,9 @@ struct clocked_graph {
 
 /// The positions that conflict with each buffer if those that `may_wait` give and take bytes by hand-offs.
 ///
-/// Requires:   positions are numbered as the clock starts them (ordering/clock_order.hpp); `exact` are the
-///             conflicts under every schedule (analysis/later_conflicts.hpp), `in_clock` those in the clock
-///             (ordering/clock_lives.hpp).
+/// Requires:   positions are numbered as the clock starts them (clock_order); `exact` are the
+///             conflicts under every schedule (analysis/dependences.hpp), `in_clock` those in the clock
+///             (clock_lives).
 /// Ensures:    of two buffers that conflict in `exact` the same is said here if they overlap in the clock, or
 ///             if neither may wait and nobody who may begins where the later one does. No others conflict. A
 ///             buffer whose ranges would fall into very many pieces counts as one that may wait.

@@ -22,8 +22,8 @@
 
 // --- commands --------------------------------------------------------------------------------------------
 
-/// What a run on streams issues, one command after the other: plain data, made by stream/schedule.hpp, proved
-/// by stream/check_schedule.hpp, carried out by streams.hpp.
+/// What a run on streams issues, one command after the other: plain data, made by schedule, proved
+/// by check_schedule, carried out by streams.hpp.
 ///
 ///     {launch, 0, 0}   stream 0 runs the step at position 0
 ///     {record, 0, 0}   event 0: stream 0 has come this far

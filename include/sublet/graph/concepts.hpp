@@ -107,7 +107,7 @@ inline constexpr bool needs_as_graph =
 /// Semantics:     the same vertex always yields the same edges in the same order; each may be walked again
 ///                from a fresh call; every target is one of `vertices(g)`.
 /// Poorest model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
-/// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.hpp.
+/// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.
 template <class G>
 concept graph = !
 needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&& detail::has_target<G>;

@@ -43,7 +43,7 @@ struct place_options {
 /// Place the buffers of a problem.
 ///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
-/// Ensures:    what pack() ensures; result.hpp says what the status promises. Kept buffers are where they
+/// Ensures:    what pack() ensures; placement/problem.hpp says what the status promises. Kept buffers are where they
 ///             were. If `is_timed_out`, a time limit or a stop request has made a difference; otherwise same
 ///             problem and options, same placement.
 /// Complexity: pack(), or for one pool after the other its share of the time limit.

@@ -10,12 +10,12 @@
 ///            │┌┴───┬──┴───┴──┬────┘
 ///            ││ a  │    c    │             e.g. c moved in where a had moved out
 ///            └┴────┴─────────┴────────
-///             ▂▆▄▄▆██▄▂▂▂▂▄▂▂▂▂           live bytes: svg_profile.hpp
+///             ▂▆▄▄▆██▄▂▂▂▂▄▂▂▂▂           live bytes: reporting/detail/svg_map.hpp
 ///                   ▲ position
 ///
 /// Each pool has a panel and a scale of its own; time is the same in all. Point at a rectangle to read what
 /// it is; large ones carry their name. Colours tell neighbours apart, or what kind of operation has made the
-/// contents: svg_kinds.hpp.
+/// contents: reporting/detail/svg_map.hpp.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>

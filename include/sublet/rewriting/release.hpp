@@ -29,8 +29,8 @@
 ///
 ///     0  1  2  free a  3  free b, c        the list, with operations put in from the end to the front
 ///
-/// Here steps run one after the other. For those that run whenever they may see release_concurrent.hpp, and
-/// release_flow.hpp where successors are alternatives.
+/// Here steps run one after the other. For those that run whenever they may see release_concurrent, and
+/// release_flow where successors are alternatives.
 ///
 /// Source: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete.
 

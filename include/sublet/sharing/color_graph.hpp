@@ -33,7 +33,7 @@
 /// whose turn comes when. With the answer comes a clique, values that all interfere: no plan has fewer slots
 /// than that has members, and where the plan has no more, it is optimal.
 ///
-/// Source: Brélaz 1979 (see dsatur.hpp); Matula and Beck 1983 (see coloring_orders.hpp); Pemmaraju, Raman and
+/// Source: Brélaz 1979, Matula and Beck 1983 (see sharing/detail/coloring.hpp); Pemmaraju, Raman and
 /// Varadarajan, "Max-coloring and online coloring with bandwidths on interval graphs", TALG, 2011 (by_size,
 /// which Caffe2's `memonger` had, too).
 

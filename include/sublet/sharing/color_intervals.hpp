@@ -206,7 +206,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 /// slots is then an affine number, too, exactly. A system without formulas compares sizes that have an
 /// unknown batch among themselves only, and never with fixed ones: that is batch_mixing::apart.
 ///
-/// Greedy, with no guaranteed factor; linear.hpp is the same for one batch, with more policies.
+/// Greedy, with no guaranteed factor; linear is the same for one batch, with more policies.
 
 /// A slot for each buffer, with sizes that hold for every batch.
 struct symbolic_slot_plan : slot_plan {

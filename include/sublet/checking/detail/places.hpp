@@ -65,7 +65,7 @@ private:
 ///             0 +-----------------
 ///
 /// The half of a check that looks at one class of values at a time; who meets whom is the other half, and
-/// depends on the reading of the program (checking/check_plan.hpp, checking/check_concurrent_plan.hpp).
+/// depends on the reading of the program (checking/check_plan.hpp, checking/check_plan.hpp).
 
 struct pool_place {
     pool_id pool;

@@ -195,7 +195,7 @@ private:
 /// Source: the dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
 /// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
 /// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
-/// needs no budget, and free moves (ordering/free_moves.hpp) leave out most of the sets.
+/// needs no budget, and free moves (free_moves) leave out most of the sets.
 
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`

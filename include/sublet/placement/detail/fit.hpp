@@ -218,7 +218,7 @@ struct fit_limits {
 /// Ensures:    no two of them overlap in life and bytes; every origin is as its alignment asks, or a pin. A
 ///             preferred origin is taken where it is free and nothing gets higher by it. The placement is
 ///             given up as soon as it is clear that it ends above the ceiling, or takes too long.
-/// Complexity: an insertion and a question (placed.hpp) a shape.
+/// Complexity: an insertion and a question (placed) a shape.
 [[nodiscard]] packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                           gap_choice choice, fit_limits limits, placed_pieces& placed);
 

@@ -45,7 +45,7 @@ struct scaled_shapes {
 ///     rank   0   1   2   3   4   5
 ///
 /// A section is a rank at which a set of pieces is alive that no other rank has more of: it is enough to look
-/// at them. Numbers are units of scaled_shapes.hpp.
+/// at them. Numbers are units of scaled_shapes.
 
 using search_number = std::int64_t; ///< signed, and wide enough for twice the capacity
 

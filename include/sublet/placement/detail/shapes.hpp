@@ -182,8 +182,8 @@ struct colocated_groups {
 ///     1 piece      3 pieces                       3 pieces: at each position one
 ///
 /// All that a placement_problem can say about one pool is said here in one form: a shape has pieces, one at a
-/// position and one after the other (pieces.hpp), an origin that is `phase` modulo `alignment` (phase.hpp),
-/// and perhaps a pin; it may be several buffers (colocated.hpp).
+/// position and one after the other (pieces), an origin that is `phase` modulo `alignment` (phase),
+/// and perhaps a pin; it may be several buffers (colocated).
 ///
 /// Two shapes are told apart by a single distance in each direction, reach(): how far the origin of the one
 /// above must be from that of the one below.

@@ -233,7 +233,7 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 ///     ┌───────┆──┬──────────┐ arena
 ///     │ conv1 ┆  │   relu   │ lower bound      where everybody lies: a rectangle is a life by its addresses
 ///     └───────┆──┴──────────┘
-///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       how much of it is needed: svg_profile.hpp
+///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       how much of it is needed: svg_profile
 ///     0          10         20
 ///
 /// What is too small for a name says it when pointed at.

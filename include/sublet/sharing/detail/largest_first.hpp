@@ -166,10 +166,10 @@ struct sized_chains {
 ///     slot 1    a ─► c                           a has room before c
 ///
 /// A slot is paid for by its first tenant, and all that find room in it later live there for nothing. Who
-/// finds none opens another, unless it costs less to link all chains anew (relink_chains.hpp).
+/// finds none opens another, unless it costs less to link all chains anew (relink_chains).
 ///
 /// The fewest bytes are NP-hard to find even where all positions are ordered. What no plan of slots goes
-/// below can be computed, though: least_slot_bytes() of fewest_slots.hpp, which this often meets.
+/// below can be computed, though: least_slot_bytes() of sharing/chains.hpp, which this often meets.
 ///
 /// Source: first fit by falling size as in Pemmaraju, Raman and Varadarajan, "Max-coloring and online
 /// coloring with bandwidths on interval graphs", TALG 2011; here over a partial order, and with relinking.

@@ -214,8 +214,8 @@ private:
 /// What a plan costs is the area under a staircase: so many slots are at least that large. So the search is
 /// not for who lies where but for the stairs, one after the other, the largest size first. A stair is as wide
 /// as the one above, or wider; that its values and all above it have slots on such stairs is a question of
-/// its own (stair_coloring.hpp), and one answer stands for all plans of that shape. Cliques say how wide a
-/// stair is at least (prefix_cliques.hpp), and that bounds what is still to come.
+/// its own (stair_coloring), and one answer stands for all plans of that shape. Cliques say how wide a
+/// stair is at least (prefix_cliques), and that bounds what is still to come.
 ///
 /// A search that may not exceed a target takes the longer, the higher that is, and a plan that is too high
 /// makes it search in vain. So targets rise from the bound towards the best plan: each that is missed raises

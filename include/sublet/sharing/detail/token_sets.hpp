@@ -91,7 +91,7 @@ private:
 ///
 /// A branch gets a token of its own and passes it on with all that it has; a join holds what all its branches
 /// held. As sets of names they grow with the number of branches ever taken. But b and c, once together, are
-/// never apart again, so here they become one: a token is a number of heir_forest.hpp, and the tokens of y
+/// never apart again, so here they become one: a token is a number of heir_forest, and the tokens of y
 /// are the numbers of all that come before y, and its own. Its whole subtree is among them, one range. The
 /// others came by edges that leave their subtree, and vanish in the subtree of the step where branches meet.
 ///
