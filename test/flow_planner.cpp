@@ -2,6 +2,7 @@
 #include <sublet/plan_flow.hpp>
 
 #include "dice.hpp"
+#include "flow_nodes.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
 #include "view_sizes.hpp"
@@ -19,27 +20,7 @@
 namespace this_test {
 
 using namespace sublet;
-
-namespace {
-
-using ids = std::vector<value_id>;
-/// One step a node.
-struct node {
-    ids successors, uses, defs;
-    std::vector<overwrite> pairs = {};
-};
-snapshot program_of(std::size_t values, std::vector<node> const& nodes)
-{
-    return flow(
-        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
-        [&](node_id n, effect_sink& s) {
-            for (value_id v : nodes[n].uses) s.use(v);
-            for (value_id v : nodes[n].defs) s.def(v);
-            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
-        });
-}
-
-} // namespace
+using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 
 TEST_CASE("what only one branch needs and what only the other needs take the same bytes")
 {

@@ -3,6 +3,7 @@
 #define SUBLET_TEST_STACKING_ORACLE_HPP
 
 #include "dice.hpp"
+#include "shapes_of_all.hpp"
 
 #include <sublet/placement/detail/shapes.hpp>
 
@@ -100,13 +101,6 @@ inline sublet::placement_problem random_stacking(dice& random, stacking_traits t
             problem.colocated.push_back({b, random.below(b), byte_count{scale} * random.below(4)});
     }
     return problem;
-}
-
-inline sublet::detail::placement_shapes shapes_of_all(sublet::placement_problem const& problem)
-{
-    std::vector<sublet::buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return sublet::detail::shapes_of(problem, members);
 }
 
 #endif

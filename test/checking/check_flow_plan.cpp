@@ -2,6 +2,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "../dice.hpp"
+#include "../flow_nodes.hpp"
 #include "flow_walks.hpp"
 
 #include <doctest/doctest.h>
@@ -12,24 +13,10 @@
 namespace this_test {
 
 using namespace sublet;
+using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 
 namespace {
 
-using ids = std::vector<value_id>;
-struct node {
-    ids successors, uses, defs;
-    std::vector<overwrite> pairs = {};
-};
-snapshot program_of(std::size_t values, std::vector<node> const& nodes)
-{
-    return flow(
-        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
-        [&](node_id n, effect_sink& s) {
-            for (value_id v : nodes[n].uses) s.use(v);
-            for (value_id v : nodes[n].defs) s.def(v);
-            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
-        });
-}
 /// A buffer a value of 64 bytes, where it is said.
 memory_plan plan_of(std::vector<byte_count> const& offsets)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 
+#include "../shapes_of_all.hpp"
 #include "dice.hpp"
 
 #include <doctest/doctest.h>
@@ -11,13 +12,6 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
-
-static placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> all;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) all.push_back(b);
-    return shapes_of(problem, all);
-}
 
 /// At each position all pairs.
 static bool overlap(placement_shapes const& all, std::uint32_t a, std::uint32_t b)

@@ -6,9 +6,9 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <doctest/doctest.h>
-#include <numeric>
 #include <vector>
 
 namespace this_test {
@@ -19,13 +19,6 @@ using namespace sublet;
 using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
 using origins = std::vector<byte_count>;
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 bool never() { return false; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 
+#include "../shapes_of_all.hpp"
 #include "dice.hpp"
 
 #include <doctest/doctest.h>
@@ -14,13 +15,6 @@ using namespace sublet;
 using namespace sublet::detail;
 
 namespace {
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> all;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) all.push_back(b);
-    return shapes_of(problem, all);
-}
 
 /// All orders, each shape as low as those before it allow.
 bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> order, byte_count capacity)

@@ -3,6 +3,7 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -16,13 +17,6 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 packing packed(buffers const& b, std::vector<std::uint32_t> const& order,
                gap_choice choice = gap_choice::lowest, fit_limits limits = {})

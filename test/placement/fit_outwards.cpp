@@ -5,10 +5,10 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <numeric>
 #include <vector>
 
 namespace this_test {
@@ -18,13 +18,6 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 packing outwards(placement_shapes const& shapes, placement_order which = placement_order::peak_birth,
                  byte_count ceiling = no_limit - 1)

@@ -3,6 +3,7 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -17,13 +18,6 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 using buffers = std::vector<placement_buffer>;
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 1)
 {

@@ -7,9 +7,9 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <doctest/doctest.h>
-#include <numeric>
 #include <vector>
 
 namespace this_test {
@@ -18,13 +18,6 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 /// The highest end, if no two shapes share a byte at a position; 0 otherwise.
 byte_count height_if_packed(placement_shapes const& all, packing const& p)

@@ -3,22 +3,15 @@
 
 #include "../dice.hpp"
 #include "../random_placements.hpp"
+#include "../shapes_of_all.hpp"
 
 #include <doctest/doctest.h>
-#include <numeric>
 #include <vector>
 
 namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
-
-static placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members);
-}
 
 TEST_CASE("a part ends where nobody lives on")
 {

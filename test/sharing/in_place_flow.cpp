@@ -3,6 +3,7 @@
 
 #include <sublet/analysis/liveness.hpp>
 
+#include "../flow_nodes.hpp"
 #include "dice.hpp"
 #include "flow_oracle.hpp"
 #include "flow_walks.hpp"
@@ -13,25 +14,10 @@
 namespace this_test {
 
 using namespace sublet;
+using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 using namespace sublet::detail;
 
 namespace {
-
-using ids = std::vector<value_id>;
-struct node {
-    ids successors, uses, defs;
-    std::vector<overwrite> pairs = {};
-};
-snapshot program_of(std::size_t values, std::vector<node> const& nodes)
-{
-    return flow(
-        nodes.size(), values, [&](node_id n) -> ids const& { return nodes[n].successors; },
-        [&](node_id n, effect_sink& s) {
-            for (value_id v : nodes[n].uses) s.use(v);
-            for (value_id v : nodes[n].defs) s.def(v);
-            for (overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
-        });
-}
 
 buffer_table joined(snapshot const& p, plan_options const& options)
 {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_FLOW_NODES_HPP
+#define SUBLET_TEST_FLOW_NODES_HPP
+
+#include <sublet/graph/program.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <vector>
+
+/// A control-flow program with one step a node, written down as lists.
+namespace flow_nodes {
+
+using ids = std::vector<sublet::value_id>;
+
+struct node {
+    ids successors, uses, defs;
+    std::vector<sublet::overwrite> pairs = {};
+};
+
+inline sublet::snapshot program_of(std::size_t values, std::vector<node> const& nodes)
+{
+    return sublet::flow(
+        nodes.size(), values, [&](sublet::node_id n) -> ids const& { return nodes[n].successors; },
+        [&](sublet::node_id n, sublet::effect_sink& s) {
+            for (sublet::value_id v : nodes[n].uses) s.use(v);
+            for (sublet::value_id v : nodes[n].defs) s.def(v);
+            for (sublet::overwrite o : nodes[n].pairs) s.may_overwrite(o.in, o.out);
+        });
+}
+
+} // namespace flow_nodes
+
+#endif
