@@ -8,6 +8,7 @@
 #include "dice.hpp"
 #include "view_sizes.hpp"
 
+#include <sublet/analysis/flatten.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 

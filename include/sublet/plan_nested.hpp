@@ -22,7 +22,6 @@
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/units.hpp>

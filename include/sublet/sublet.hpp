@@ -30,7 +30,7 @@
 // Graphs and programs: what we ask of your types.
 #include <sublet/graph/concepts.hpp>     // is it a graph? adjacency as flat arrays    graph, csr_graph
 #include <sublet/graph/program.hpp>      // is it a program, and why not?              program, explain_program<P>()
-#include <sublet/graph/snapshot.hpp>     // a program, copied; programs in programs    sequence(), flow(), as_tree()
+#include <sublet/graph/snapshot.hpp>     // a program, copied                          sequence(), flow(), from_graph()
 #include <sublet/graph/control_flow.hpp> // search, dominators, loops                  depth_first(), dominators(), loops()
 
 // Facts about a program.
@@ -41,7 +41,7 @@
 #include <sublet/analysis/live_query.hpp>   // is this value alive here?               live_query()
 #include <sublet/analysis/interference.hpp> // which values must not share             interference()
 #include <sublet/analysis/versions.hpp>     // each value written once                 versions()
-#include <sublet/analysis/flatten.hpp>      // a tree of programs as one               flatten()
+#include <sublet/analysis/flatten.hpp>      // programs in programs, as one            as_tree(), flatten()
 
 // In which order to run.
 #include <sublet/ordering/order_graph.hpp> // the peak of an order                     order_graph_of(), peak_of()

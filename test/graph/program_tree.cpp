@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/snapshot.hpp>
+#include <sublet/analysis/flatten.hpp>
 
 #include "archetype.hpp"
 

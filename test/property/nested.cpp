@@ -4,6 +4,7 @@
 // body leaves behind is painted over. Whoever runs them reads the tree as it was drawn, not as it was
 // flattened: from the plan it takes offsets, and which copies are left to be made.
 // SUBLET_ROUNDS multiplies the number of draws.
+#include <sublet/analysis/flatten.hpp>
 #include <sublet/plan_nested.hpp>
 
 #include "../dice.hpp"

@@ -3,6 +3,7 @@
 // A view of more bytes than its root would be read or written beyond it: nothing plans, proves or runs it.
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/execution.hpp>
 #include <sublet/graph/snapshot.hpp>
