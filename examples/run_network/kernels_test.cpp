@@ -3,6 +3,7 @@
 // Every layer in both forms, the host's and as formulas (which a CUDA device runs as they are), against its
 // definition: plain loops in double, over random shapes.
 
+#include "../../test/rounds.hpp"
 #include "kernels.hpp"
 
 #include <doctest/doctest.h>
@@ -20,15 +21,9 @@ namespace {
 using namespace run_network;
 using floats = std::vector<float>;
 
-int rounds(int usual)
-{
-    char const* const factor = std::getenv("SUBLET_ROUNDS");
-    return usual * (factor == nullptr ? 1 : std::max(1, std::atoi(factor)));
-}
-
 struct dice {
     std::mt19937 engine;
-    explicit dice(int seed) : engine(static_cast<unsigned>(seed)) {}
+    explicit dice(unsigned seed) : engine(seed) {}
 
     int operator()(int low, int high) { return low + static_cast<int>(engine() % unsigned(high - low + 1)); }
     float noise() { return float(engine() % 20001) / 10000.0f - 1.0f; }
@@ -171,7 +166,7 @@ TEST_CASE("the smallest convolution is a product, and padding is zero")
 
 TEST_CASE("a convolution is what its definition says, whatever its strides, pads, dilations and groups")
 {
-    for (int seed = 0; seed != rounds(150); ++seed) {
+    for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         int const most = seed % 30 == 29 ? 60 : 9; // a few are longer than what is summed at once
@@ -215,7 +210,7 @@ TEST_CASE("a convolution is what its definition says, whatever its strides, pads
 
 TEST_CASE("what a spreading convolution makes of each element is its weights, times the element")
 {
-    for (int seed = 0; seed != rounds(60); ++seed) {
+    for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         spreading s{.images = roll(1, 2),
@@ -254,7 +249,7 @@ TEST_CASE("what a spreading convolution makes of each element is its weights, ti
 
 TEST_CASE("a pool takes the largest or the average of what its window covers, at the border too")
 {
-    for (int seed = 0; seed != rounds(100); ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         auto window = [&] {
@@ -301,7 +296,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
 
 TEST_CASE("layers over channels, rows and single elements are what their definitions say")
 {
-    for (int seed = 0; seed != rounds(60); ++seed) {
+    for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         int const images = roll(1, 2), channels = roll(1, 8), plane = roll(1, 30),
@@ -358,7 +353,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
 
 TEST_CASE("operands of different shapes are combined as if each were repeated along what it lacks")
 {
-    for (int seed = 0; seed != rounds(100); ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         std::vector<int> size(std::size_t(roll(1, 4)));
@@ -412,7 +407,7 @@ TEST_CASE("operands of different shapes are combined as if each were repeated al
 
 TEST_CASE("a product of matrices is what its definition says, transposed or not, one or a batch")
 {
-    for (int seed = 0; seed != rounds(100); ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         product s;
@@ -449,7 +444,7 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
 
 TEST_CASE("what only moves elements puts each where it belongs")
 {
-    for (int seed = 0; seed != rounds(100); ++seed) {
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         std::vector<int> size(std::size_t(roll(1, 4)));
@@ -546,7 +541,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
 
 TEST_CASE("an enlarged plane is linear between the centres of its elements, and flat beyond them")
 {
-    for (int seed = 0; seed != rounds(40); ++seed) {
+    for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
         dice roll(seed);
         enlargement s{.planes = roll(1, 2),

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_ROUNDS_HPP
+#define SUBLET_TEST_ROUNDS_HPP
+
+#include <cstdlib>
+
+/// How many are drawn: SUBLET_ROUNDS in the environment says how many times as many as usual, such as 20 or 0.25.
+inline unsigned rounds(unsigned usual)
+{
+    char const* const times = std::getenv("SUBLET_ROUNDS");
+    if (times == nullptr) return usual;
+    double const asked = usual * std::strtod(times, nullptr);
+    return asked < 1 ? 1 : static_cast<unsigned>(asked);
+}
+
+/// With which seed a test begins that may begin anywhere: SUBLET_SEED in the environment, or 0.
+inline unsigned first_seed()
+{
+    char const* const said = std::getenv("SUBLET_SEED");
+    return said == nullptr ? 0 : static_cast<unsigned>(std::strtoul(said, nullptr, 10));
+}
+
+#endif
