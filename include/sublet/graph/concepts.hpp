@@ -272,25 +272,21 @@ private:
     std::vector<std::uint32_t> item_;
 };
 
+namespace detail {
+
 template <class R>
 inline constexpr bool is_initializer_list = false;
 template <class E>
 inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
-
-namespace detail {
 
 /// What a function returns and still exists after the call. An `initializer_list` from a lambda never does.
 template <class R>
 concept returned_list = !
 std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
-} // namespace detail
-
 /// `vector<bool>`'s proxy for a truth value, told by what only it can do.
 template <class I>
 inline constexpr bool is_bit = requires(I i) { i.flip(); };
-
-namespace detail {
 
 /// A number, and neither a character nor a truth value.
 template <class I>
