@@ -242,7 +242,7 @@ TEST_CASE(
 {
     std::size_t plans = 0, by_plan = 0, by_waits = 0, by_order = 0, by_listed_order = 0, orders = 0,
                 alarms = 0;
-    for (unsigned seed = 0; plans != rounds(300); ++seed) {
+    for (unsigned seed = 0; plans != std::min(rounds(300), 300u); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 30);
@@ -288,9 +288,9 @@ TEST_CASE(
         });
         by_order += is_found;
     }
-    CHECK(by_plan == rounds(300));
-    CHECK(by_waits == rounds(300));
-    CHECK(by_order == rounds(300));
+    CHECK(by_plan == std::min(rounds(300), 300u));
+    CHECK(by_waits == std::min(rounds(300), 300u));
+    CHECK(by_order == std::min(rounds(300), 300u));
     CHECK(by_listed_order == 0);
     CHECK(alarms == 0);
     CHECK(orders > 300);
@@ -303,7 +303,7 @@ TEST_CASE(
 TEST_CASE("300 plans for one order of which a hand-off is left out: each is found by its waits, and by a run")
 {
     std::size_t plans = 0, by_waits = 0, by_order = 0, by_listed_order = 0, alarms = 0;
-    for (unsigned seed = 0; plans != rounds(300); ++seed) {
+    for (unsigned seed = 0; plans != std::min(rounds(300), 300u); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 20);
@@ -361,8 +361,8 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         });
         by_order += is_found;
     }
-    CHECK(by_waits == rounds(300));
-    CHECK(by_order == rounds(300));
+    CHECK(by_waits == std::min(rounds(300), 300u));
+    CHECK(by_order == std::min(rounds(300), 300u));
     CHECK(by_listed_order == 0);
     CHECK(alarms == 0);
     MESSAGE("of " << plans << " plans without a hand-off the check of waits finds " << by_waits
