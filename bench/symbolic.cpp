@@ -6,8 +6,8 @@
 // For each network a line with its arena as a formula and how many of its results grow, and a line for each
 // of the batches 1, 3, 32 and the largest (--most, 32): the arena of the one plan, of a plan of its own, what
 // no plan goes below, and how many percent the first lies above the second. Every plan is checked for each of
-// these batches by the ordinary checker. Without files: nets drawn as lists of operations, where a part of the
-// values is fixed.
+// these batches by the ordinary checker. Without files: nets drawn as lists of operations, where a part of
+// the values is fixed.
 //
 // Exit status: 1 if a plan is not sound, or lies more than --within percent above one of its own.
 
@@ -154,8 +154,8 @@ int main(int count, char** words)
         for (unsigned seed = 0; asked.files.empty() && seed != asked.nets; ++seed)
             run_drawn(seed, asked, all);
         double const lines = detail::larger(all.lines, 1u);
-        std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n", all.lines,
-                    all.sum / lines, all.worst, all.faults);
+        std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n",
+                    all.lines, all.sum / lines, all.worst, all.faults);
         return all.faults == 0 ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "symbolic: %s\n", e.what());

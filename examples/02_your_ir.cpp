@@ -43,15 +43,20 @@ int main()
         {"features", dtype::f32, {1, 8, 64, 64}}, {"active", dtype::f32, {1, 8, 64, 64}},
         {"finer", dtype::f32, {1, 16, 32, 32}},   {"pooled", dtype::f32, {1, 16, 16, 16}},
         {"row", dtype::f32, {1, 4096}},           {"scores", dtype::f32, {1, 10}}};
-    std::vector<operation> const operations = {
-        {"conv", {image, first, -1}, {features}}, {"relu", {features}, {active}},
-        {"conv", {active, second, -1}, {finer}},  {"maxpool", {finer}, {pooled}},
-        {"reshape", {pooled}, {row}},             {"matmul", {row, matrix}, {scores}}};
+    std::vector<operation> const operations = {{"conv", {image, first, -1}, {features}},
+                                               {"relu", {features}, {active}},
+                                               {"conv", {active, second, -1}, {finer}},
+                                               {"maxpool", {finer}, {pooled}},
+                                               {"reshape", {pooled}, {row}},
+                                               {"matmul", {row, matrix}, {scores}}};
 
     using enum sublet::value_role; // inputs and weights are external: their storage is not ours
     sublet::plan_options options{
-        .bytes = [&](auto v) { return tensors[v].bytes(); }, .alignment = 64,
-        .role = [](auto v) { return v <= matrix ? external : v == scores ? output : intermediate; }};
+        .bytes = [&](auto v) { return tensors[v].bytes(); },
+        .alignment = 64,
+        .role = [](auto v) { return v <= matrix   ? external
+                                    : v == scores ? output
+                                                  : intermediate; }};
     auto const program = sublet::sequence(
         operations.size(), tensors.size(), [&](auto op) -> auto& { return operations[op].inputs; },
         [&](auto op) -> auto& { return operations[op].outputs; });

@@ -51,8 +51,14 @@ int main()
     auto const merge = add_vertex({"merge", 36 * MiB}, all);
     auto const digest = add_vertex({"digest", 2 * MiB, true}, all);
     auto const pack = add_vertex({"pack", 12 * MiB}, all);
-    for (auto [from, to] : {std::pair(fetch, clean), {fetch, digest}, {clean, survey}, {clean, index},
-                            {clean, merge}, {survey, digest}, {index, merge}, {merge, pack}})
+    for (auto [from, to] : {std::pair(fetch, clean),
+                            {fetch, digest},
+                            {clean, survey},
+                            {clean, index},
+                            {clean, merge},
+                            {survey, digest},
+                            {index, merge},
+                            {merge, pack}})
         add_edge(from, to, all);
 
     auto print = [&](char const* title, sublet::planned_memory const& planned) {

@@ -53,14 +53,18 @@ static_assert(sublet::program<function>);
 int main()
 {
     enum { start, loop, body, done };
-    function const sum_of_squares{{
-        {.label = "start", .successors = {loop}, .code = {{n, "parameter"}, {sum0, "0"}, {i0, "0"}}},
-        {.label = "loop", .predecessors = {start, body}, .successors = {body, done},
-         .phis = {{sum, "phi(%, %)", {sum0, sum1}}, {i, "phi(%, %)", {i0, i1}}},
-         .code = {{more, "% < %", {i, n}}, {none, "if % goto body", {more}}}},
-        {.label = "body", .predecessors = {loop}, .successors = {loop},
-         .code = {{square, "% * %", {i, i}}, {sum1, "% + %", {sum, square}}, {i1, "% + 1", {i}}}},
-        {.label = "done", .predecessors = {loop}, .code = {{none, "return %", {sum}}}}}};
+    function const sum_of_squares{
+        {{.label = "start", .successors = {loop}, .code = {{n, "parameter"}, {sum0, "0"}, {i0, "0"}}},
+         {.label = "loop",
+          .predecessors = {start, body},
+          .successors = {body, done},
+          .phis = {{sum, "phi(%, %)", {sum0, sum1}}, {i, "phi(%, %)", {i0, i1}}},
+          .code = {{more, "% < %", {i, n}}, {none, "if % goto body", {more}}}},
+         {.label = "body",
+          .predecessors = {loop},
+          .successors = {loop},
+          .code = {{square, "% * %", {i, i}}, {sum1, "% + %", {sum, square}}, {i1, "% + 1", {i}}}},
+         {.label = "done", .predecessors = {loop}, .code = {{none, "return %", {sum}}}}}};
 
     auto const live = sublet::liveness(sum_of_squares);
     std::vector<sublet::slot_id> fixed(values_in_all, sublet::no_slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every planner, analysis and colouring takes the poorest program and the poorest graph that are one: ids that are no
-// integers, vertices without ==, edges that are walked once, nothing that is copied.
+// Every planner, analysis and colouring takes the poorest program and the poorest graph that are one: ids
+// that are no integers, vertices without ==, edges that are walked once, nothing that is copied.
 #include "archetype.hpp"
 
 #include <sublet/execution.hpp>
@@ -83,8 +83,12 @@ TEST_CASE("tokens and colourings take the poorest program, lives and sizes")
 TEST_CASE("the poorest graph is as good as a program")
 {
     archetype::graph const loop({{1}, {2, 1}, {}});
-    auto reads = [](archetype::vertex const& v) { return v.name() == -2 ? std::vector{0} : std::vector<int>{}; };
-    auto writes = [](archetype::vertex const& v) { return v.name() == 0 ? std::vector{0} : std::vector<int>{}; };
+    auto reads = [](archetype::vertex const& v) {
+        return v.name() == -2 ? std::vector{0} : std::vector<int>{};
+    };
+    auto writes = [](archetype::vertex const& v) {
+        return v.name() == 0 ? std::vector{0} : std::vector<int>{};
+    };
     snapshot const program = from_graph(loop, 1, reads, writes);
     CHECK(liveness(loop, 1, reads, writes).is_live_in(0, archetype::vertex(-1)));
     CHECK(plan_flow(program, options).report.arena_bytes == 8);

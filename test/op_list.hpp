@@ -13,8 +13,8 @@ using lists = std::vector<std::vector<int>>;
 inline sublet::snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
 {
     return sublet::sequence(
-        uses.size(), values, [&](auto s) -> auto& { return uses[s]; },
-        [&](auto s) -> auto& { return defs[s]; });
+        uses.size(),
+        values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
 }
 
 #endif

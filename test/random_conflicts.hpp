@@ -12,8 +12,8 @@
 
 /// Any begins and ranges at all: the conflicts need not be those of a program. `more` percent of the buffers
 /// begin again.
-inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers, sublet::step_id positions,
-                                                  unsigned more = 25)
+inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers,
+                                                          sublet::step_id positions, unsigned more = 25)
 {
     using sublet::step_id;
     sublet::detail::placement_conflicts drawn;

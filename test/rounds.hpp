@@ -4,7 +4,8 @@
 
 #include <cstdlib>
 
-/// How many are drawn: SUBLET_ROUNDS in the environment says how many times as many as usual, such as 20 or 0.25.
+/// How many are drawn: SUBLET_ROUNDS in the environment says how many times as many as usual, such as 20 or
+/// 0.25.
 inline unsigned rounds(unsigned usual)
 {
     char const* const times = std::getenv("SUBLET_ROUNDS");

@@ -17,7 +17,7 @@
 inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placement_shapes const& all)
 {
     using namespace sublet;
-using namespace sublet::detail;
+    using namespace sublet::detail;
     std::vector<std::uint32_t> order(all.size());
     std::iota(order.begin(), order.end(), 0u);
     std::optional<byte_count> best;
@@ -46,8 +46,8 @@ using namespace sublet::detail;
 }
 
 /// No two live parts share a byte, pins and alignments are kept, nothing ends above `height`.
-inline bool is_placed(sublet::detail::placement_shapes const& all, std::vector<sublet::byte_count> const& origin,
-                      sublet::byte_count height)
+inline bool is_placed(sublet::detail::placement_shapes const& all,
+                      std::vector<sublet::byte_count> const& origin, sublet::byte_count height)
 {
     using namespace sublet;
     if (origin.size() != all.size()) return false;

@@ -14,7 +14,7 @@
 inline std::vector<sublet::byte_count> least_from(sublet::detail::order_window const& w)
 {
     using namespace sublet;
-using namespace sublet::detail;
+    using namespace sublet::detail;
     std::size_t const nodes = w.graph.nodes();
     std::vector<std::vector<node_effect>> effects(std::size_t{1} << nodes);
     std::vector<byte_count> live(effects.size(), no_size), least(effects.size(), no_size);

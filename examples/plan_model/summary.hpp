@@ -31,7 +31,7 @@ struct summary {
     bool verified = false;
     std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
 
-    std::string order = {};                          ///< the word by which an order was asked for, if one was
+    std::string order = {};                         ///< the word by which an order was asked for, if one was
     std::optional<sublet::node_order> ordered = {}; ///< what is known of it then
 
     std::optional<concurrent_facts> concurrent = {}; ///< if that was asked for
@@ -111,7 +111,7 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     if (s.run) {
         std::string const nothing = as_json ? "null" : "not run";
         line("run", !s.run->is_run() ? nothing : words(s.run->is_identical() ? "identical" : "DIFFERENT"));
-        auto each_mode = [&](std::string const& key, auto mode_run::* figure) {
+        auto each_mode = [&](std::string const& key, auto mode_run::*figure) {
             auto mode = [&](char const* name, std::optional<mode_run> const& its) {
                 line(key + name, its ? std::to_string((*its).*figure) : nothing);
             };

@@ -36,7 +36,7 @@ struct block_tree {
     explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
     {
         constexpr std::size_t most_crossings = 1'000'000;
-        std::size_t crossings = 0; // a variable counts in each block that it enters
+        std::size_t crossings = 0;                       // a variable counts in each block that it enters
         for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
             block_desc const& block = program.blocks[b];
             block_values& mine = blocks[b];
@@ -103,8 +103,8 @@ struct block_tree {
     snapshot flat_block(std::size_t b) const
     {
         return sequence(
-            blocks[b].reads.size(), blocks[b].name.size(),
-            [&](step_id s) -> auto& { return blocks[b].reads[s]; },
+            blocks[b].reads.size(),
+            blocks[b].name.size(), [&](step_id s) -> auto& { return blocks[b].reads[s]; },
             [&](step_id s) -> auto& { return blocks[b].writes[s]; });
     }
     block_values const& values_of(program_id p) const

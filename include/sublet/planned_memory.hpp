@@ -62,7 +62,8 @@ struct planned_memory {
     {
         std::vector<value_id> placed;
         for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-            if (plan.offset_of(static_cast<value_id>(v)) != no_offset) placed.push_back(static_cast<value_id>(v));
+            if (plan.offset_of(static_cast<value_id>(v)) != no_offset)
+                placed.push_back(static_cast<value_id>(v));
         return placed;
     }
 };

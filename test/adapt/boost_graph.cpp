@@ -43,7 +43,8 @@ using lists = std::vector<std::vector<node_id>>;
 
 static csr_graph flat(lists const& successors)
 {
-    return as_graph(successors.size(), [&](node_id v) -> auto& { return successors[v]; });
+    return as_graph(
+        successors.size(), [&](node_id v) -> auto& { return successors[v]; });
 }
 
 static lists draw(dice& pick, bool is_symmetric)

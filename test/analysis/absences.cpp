@@ -31,8 +31,8 @@ std::vector<absence> absences_of(std::vector<ids> const& uses, std::vector<ids> 
                                  plan_options const& options = {.bytes = 8})
 {
     return absences_of(sequence(
-                           uses.size(), static_cast<std::size_t>(values),
-                           [&](auto s) -> auto& { return uses[s]; },
+                           uses.size(),
+                           static_cast<std::size_t>(values), [&](auto s) -> auto& { return uses[s]; },
                            [&](auto s) -> auto& { return defs[s]; }),
                        options);
 }

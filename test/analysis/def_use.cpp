@@ -26,8 +26,8 @@ ids listed(std::span<std::uint32_t const> row) { return ids(row.begin(), row.end
 TEST_CASE("a value knows the steps that write it and those that read it, a step twice that reads it twice")
 {
     std::vector<ids> const uses = {{}, {0}, {1, 1}, {0}}, defs = {{0}, {1}, {}, {}};
-    def_use_chains const chains =
-        def_use(sequence(4, 3, [&](auto s) { return uses[s]; }, [&](auto s) { return defs[s]; }));
+    def_use_chains const chains = def_use(sequence(
+        4, 3, [&](auto s) { return uses[s]; }, [&](auto s) { return defs[s]; }));
     CHECK(listed(chains.defs[0]) == ids{0});
     CHECK(listed(chains.uses[0]) == ids{1, 3});
     CHECK(listed(chains.uses[1]) == ids{2, 2});

@@ -17,8 +17,8 @@ using rows = std::vector<std::vector<value_id>>;
 static snapshot listed(rows const& uses, rows const& defs, std::size_t values)
 {
     return sequence(
-        uses.size(), values, [&](step_id s) -> auto& { return uses[s]; },
-        [&](step_id s) -> auto& { return defs[s]; });
+        uses.size(),
+        values, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
 }
 
 static std::vector<step_id> row(csr_rows const& of, step_id at) { return {of[at].begin(), of[at].end()}; }

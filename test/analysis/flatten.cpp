@@ -214,8 +214,8 @@ TEST_CASE("the empty tree is the empty program, and a body that never ends has n
     flat_tree const empty = flatten(program_tree());
     CHECK(empty.program == snapshot());
     CHECK(empty.flat_of.size() == 1);
-    auto const forever =
-        flow(1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
+    auto const forever = flow(
+        1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
     program_tree tree(list(0, {{{}, {}}}));
     tree.add_body(0, 0, body_kind::once, forever);
     CHECK(text(flatten(tree)) == "0: -> | 1\n"

@@ -36,7 +36,8 @@ frontier_rows frontiers_of(dependence_graph const& g, concurrent_lives const& li
             if (!leads[end][x]) return false;
         return true;
     };
-    return frontiers(g.before, g.after, lives, [](buffer_id) { return true; }, is_free, most_visits);
+    return frontiers(
+        g.before, g.after, lives, [](buffer_id) { return true; }, is_free, most_visits);
 }
 
 } // namespace
@@ -135,8 +136,8 @@ TEST_CASE("whichever end meets the others first is walked from, however far the 
     for (buffer_id b = 0; b != n; ++b) all.push_back(b);
     auto const lives = concurrent_lifetimes(p, g, n, all, std::vector<value_role>(n));
     auto is_free = [](buffer_id, step_id x) { return x == n - 1; };
-    frontier_rows const found =
-        frontiers(g.before, g.after, lives, [](buffer_id b) { return b == 0; }, is_free, n);
+    frontier_rows const found = frontiers(
+        g.before, g.after, lives, [](buffer_id b) { return b == 0; }, is_free, n);
     CHECK(found.is_cut[0] == 0);
     CHECK(found.visits <= 40);
 }

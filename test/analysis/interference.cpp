@@ -109,9 +109,10 @@ TEST_CASE("values that are alive in different branches only do not interfere")
     //     0: def a, b      1: use a, def c      2: use b, def d      3: use phi e(c, d)
     enum { a, b, c, d, e };
     auto const diamond = flow(
-        4, 5, [](node_id n) { return n == 0   ? ids{1, 2}
-                                     : n == 3 ? ids{}
-                                              : ids{3}; },
+        4, 5,
+        [](node_id n) {
+            return n == 0 ? ids{1, 2} : n == 3 ? ids{} : ids{3};
+        },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(a), s.next_step(), s.def(b);
             if (n == 1) s.use(a), s.def(c);
@@ -263,7 +264,8 @@ TEST_CASE("random live ranges, with holes or without, and the relation itself: t
         truth_table expected = all_false(lives.size(), lives.size());
         for (value_id u = 0; u != lives.size(); ++u)
             for (value_id v = 0; v != lives.size(); ++v) expected[u][v] = u != v && overlap(u, v);
-        finds(expected, lives.size(), [&](auto v) -> auto& { return lives[v]; });
+        finds(
+            expected, lives.size(), [&](auto v) -> auto& { return lives[v]; });
         finds(expected, lives.size(), overlap);
         if (seed % 2 == 0)
             finds(expected, lives.size(),

@@ -136,7 +136,8 @@ TEST_CASE("within a node a value is alive from its definition to before its last
         s.use_early(0);
         s.next_step();
     };
-    snapshot const p = flow(1, 2, [](auto) { return ids{0}; }, effects);
+    snapshot const p = flow(
+        1, 2, [](auto) { return ids{0}; }, effects);
     live_query const live(p);
     def_use_chains const chains = def_use(p);
     std::vector<bool> after;
@@ -165,7 +166,8 @@ TEST_CASE("the poorest program will do, and so will its chains")
 
 TEST_CASE("a node or a step that does not exist is refused")
 {
-    snapshot const p = flow(1, 1, [](auto) { return ids{}; }, [](auto, effect_sink& s) { s.def(0); });
+    snapshot const p = flow(
+        1, 1, [](auto) { return ids{}; }, [](auto, effect_sink& s) { s.def(0); });
     live_query const live(p);
     CHECK_THROWS_AS((void)live.is_live_in(1, 0, ids{}), precondition_error);
     CHECK_THROWS_AS((void)live.is_live_in(0, no_node, ids{}), precondition_error);

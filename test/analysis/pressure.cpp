@@ -35,7 +35,9 @@ TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints"
           std::vector<byte_count>{8, 8, 8});
     auto size_of = [](int b) { return 10 * b; };
     CHECK(pressure(3, archetype::lives{}, size_of, 3).live_bytes == std::vector<byte_count>{0, 10, 20});
-    CHECK_THROWS_AS((void)pressure(1, archetype::lives{}, [](int) { return -1; }, 1), precondition_error);
+    CHECK_THROWS_AS((void)pressure(
+                        1, archetype::lives{}, [](int) { return -1; }, 1),
+                    precondition_error);
 }
 
 TEST_CASE("nothing alive is a peak of nothing")

@@ -25,8 +25,8 @@ struct op {
 snapshot list(std::size_t values, std::vector<op> const& ops)
 {
     return sequence(
-        ops.size(), values, [&](auto n) -> auto& { return ops[n].uses; },
-        [&](auto n) -> auto& { return ops[n].defs; });
+        ops.size(),
+        values, [&](auto n) -> auto& { return ops[n].uses; }, [&](auto n) -> auto& { return ops[n].defs; });
 }
 std::vector<touch> touches(snapshot const& p, step_id s)
 {

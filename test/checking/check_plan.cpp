@@ -519,7 +519,10 @@ TEST_CASE("positions follow the order, and the steps of a node stay together")
 TEST_CASE("a use at the end of a predecessor holds its value to that node's last step")
 {
     auto const p = flow(
-        3, 4, [](node_id n) { return n == 0 ? ids{1, 2} : ids{}; },
+        3, 4,
+        [](node_id n) {
+            return n == 0 ? ids{1, 2} : ids{};
+        },
         [](node_id n, effect_sink& sink) {
             sink.def(n);
             if (n == 0) sink.next_step(), sink.def(3);

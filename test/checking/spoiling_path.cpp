@@ -40,7 +40,7 @@ struct question {
         memory_plan const plan = plan_at(offsets);
         placed_classes const classes(asked, plan);
         flow_paths paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
-                                   std::vector<value_id>(classes.size(), no_value)};
+                         std::vector<value_id>(classes.size(), no_value)};
         std::vector<bool> is_found(p.nodes());
         mark_found(flow, 0, is_found);
         for (node_id m = 0; m != p.nodes(); ++m) paths.is_reached[m] = is_found[m];

@@ -157,7 +157,8 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
 
 TEST_CASE("a node that leads to itself waits for itself, and so does a step that hands to itself")
 {
-    auto const loop = flow(1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
+    auto const loop = flow(
+        1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
     CHECK(order_of(loop).cycle == steps{0});
     auto const one = sequence(1, 0, [](step_id, effect_sink&) {});
     CHECK(!order_of(one).fault);

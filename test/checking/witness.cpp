@@ -39,7 +39,7 @@ struct only_text {
 };
 
 template <class Stream>
-constexpr bool writes_to = requires(Stream& out, witness const& w) { out << w; };
+constexpr bool writes_to = requires(Stream & out, witness const& w) { out << w; };
 
 } // namespace
 

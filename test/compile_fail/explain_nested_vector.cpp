@@ -5,7 +5,4 @@
 
 #include <vector>
 
-int main()
-{
-    return !sublet::explain_graph<std::vector<std::vector<int>>>();
-}
+int main() { return !sublet::explain_graph<std::vector<std::vector<int>>>(); }

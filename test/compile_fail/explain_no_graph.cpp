@@ -3,7 +3,4 @@
 
 #include <sublet/graph/program.hpp>
 
-int main()
-{
-    return !sublet::explain_graph<int>();
-}
+int main() { return !sublet::explain_graph<int>(); }

@@ -12,7 +12,4 @@ struct silent {
     std::vector<int> successors(sublet::node_id) const { return {}; }
 };
 
-int main()
-{
-    return !sublet::explain_program<silent>();
-}
+int main() { return !sublet::explain_program<silent>(); }

@@ -11,7 +11,4 @@ std::pair<place const*, place const*> vertices(map_of_places const&) { return {}
 std::pair<char const*, char const*> out_edges(place, map_of_places const&) { return {}; }
 place target(char, map_of_places const&) { return {}; }
 
-int main()
-{
-    return !sublet::explain_graph<map_of_places>();
-}
+int main() { return !sublet::explain_graph<map_of_places>(); }

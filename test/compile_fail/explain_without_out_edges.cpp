@@ -8,7 +8,4 @@
 struct dust {};
 std::pair<int const*, int const*> vertices(dust const&) { return {}; }
 
-int main()
-{
-    return !sublet::explain_graph<dust>();
-}
+int main() { return !sublet::explain_graph<dust>(); }

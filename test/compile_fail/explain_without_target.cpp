@@ -10,7 +10,4 @@ struct one_way {};
 std::pair<int const*, int const*> vertices(one_way const&) { return {}; }
 std::pair<char const*, char const*> out_edges(int, one_way const&) { return {}; }
 
-int main()
-{
-    return !sublet::explain_graph<one_way>();
-}
+int main() { return !sublet::explain_graph<one_way>(); }

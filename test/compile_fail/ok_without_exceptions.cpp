@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // flags: -fno-exceptions -fno-rtti
 
-// A broken precondition prints its sentence and ends the program; but for execution/ nothing needs exceptions or
-// type information to compile.
+// A broken precondition prints its sentence and ends the program; but for execution/ nothing needs exceptions
+// or type information to compile.
 #include <sublet/placement/place.hpp>
 #include <sublet/sublet.hpp>
 

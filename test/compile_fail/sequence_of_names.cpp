@@ -10,5 +10,7 @@
 int main()
 {
     auto defs = [](auto v) { return std::vector{v}; };
-    return sublet::sequence(1, 1, [](auto) { return std::vector<std::string>{"a"}; }, defs).nodes() != 1;
+    return sublet::sequence(
+               1, 1, [](auto) { return std::vector<std::string>{"a"}; }, defs)
+               .nodes() != 1;
 }

@@ -10,5 +10,7 @@
 int main()
 {
     auto defs = [](auto v) { return std::vector{v}; };
-    return sublet::sequence(1, 1, [](auto) { return std::string("ab"); }, defs).nodes() != 1;
+    return sublet::sequence(
+               1, 1, [](auto) { return std::string("ab"); }, defs)
+               .nodes() != 1;
 }

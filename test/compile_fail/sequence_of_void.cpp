@@ -9,5 +9,7 @@
 int main()
 {
     auto defs = [](auto v) { return std::vector{v}; };
-    return sublet::sequence(1, 1, [](auto) {}, defs).nodes() != 1;
+    return sublet::sequence(
+               1, 1, [](auto) {}, defs)
+               .nodes() != 1;
 }

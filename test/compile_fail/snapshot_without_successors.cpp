@@ -12,7 +12,4 @@ struct headless {
     void effects(sublet::node_id, sublet::effect_sink&) const {}
 };
 
-int main()
-{
-    return sublet::snapshot(headless{}).nodes() != 0;
-}
+int main() { return sublet::snapshot(headless{}).nodes() != 0; }

@@ -208,8 +208,8 @@ TEST_CASE("one worker that is given the order runs it, and names who was written
 {
     enum { a, x, c, y };
     std::vector<std::vector<int>> const uses = {{}, {a}, {}, {c}}, defs = {{a}, {x}, {c}, {y}};
-    snapshot const program =
-        sequence(4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const program = sequence(
+        4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     using enum value_role;
     plan_options const options{.bytes = 8, .role = {intermediate, output, intermediate, output}};
     memory_plan plan = plan_memory(program, options).plan;

@@ -94,7 +94,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
         auto const policy = policies[pick.below(5)];
         CAPTURE(static_cast<int>(policy));
         ready_queue queue(policy, positions, seed,
-                            policy == queue_policy::given ? order : std::vector<step_id>{});
+                          policy == queue_policy::given ? order : std::vector<step_id>{});
         std::vector<step_id> ready; // as they came
         std::size_t done = 0;
         for (int action = 0; action != 40; ++action) {
@@ -138,7 +138,7 @@ TEST_CASE("one worker takes each step once and after all that it waits for, in p
         for (queue_policy const policy : policies) {
             CAPTURE(static_cast<int>(policy));
             ready_queue queue(policy, positions, seed,
-                                policy == queue_policy::given ? last : std::vector<step_id>{});
+                              policy == queue_policy::given ? last : std::vector<step_id>{});
             auto const order = order_of_one_worker(waits, queue);
             if (policy == queue_policy::given) CHECK(order == last);
             last = order;

@@ -22,8 +22,8 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
 {
     enum { in, a, b, c };
     std::vector<std::vector<int>> const uses = {{in}, {in}, {a, b}}, defs = {{a}, {b}, {c}};
-    snapshot const program =
-        sequence(3, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const program = sequence(
+        3, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     using enum value_role;
     plan_options const options{.bytes = {8, 8, 8, 20}, .role = {input, intermediate, intermediate, output}};
     run_tape const tape = tape_of(program, options, false);

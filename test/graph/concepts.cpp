@@ -284,7 +284,8 @@ TEST_CASE("a nested vector joins through as_graph")
     std::mt19937 random(6);
     for (std::size_t nodes : {0u, 1u, 9u}) {
         lists const expected = successors_of(nodes, random_edges(random, nodes));
-        reads_as(expected, as_graph(nodes, [&](auto v) -> auto& { return expected[v]; }));
+        reads_as(expected, as_graph(
+                               nodes, [&](auto v) -> auto& { return expected[v]; }));
     }
 }
 

@@ -124,7 +124,8 @@ TEST_CASE("transposed, a row lists ascending where it stood, and twice so all is
 TEST_CASE("a list of successors may come back in any way that outlives its call")
 {
     std::vector<std::vector<int>> const nested{{1, 2}, {2, 2}, {}};
-    csr_graph const expected = as_graph(3, [&](std::size_t v) -> auto& { return nested[v]; });
+    csr_graph const expected = as_graph(
+        3, [&](std::size_t v) -> auto& { return nested[v]; });
     CHECK(row(expected, 0) == ids{1, 2});
     CHECK(row(expected, 1) == ids{2, 2});
     CHECK(row(expected, 2).empty());
@@ -150,7 +151,9 @@ TEST_CASE("a list of successors may come back in any way that outlives its call"
     CHECK(as_graph(3, [&, only = std::make_unique<int>(0)](auto v) { return nested[v]; }) == expected);
 
     open_enum const plain[1] = {third};
-    CHECK(row(as_graph(3, [&](auto) -> auto& { return plain; }), 0) == ids{2});
+    CHECK(row(as_graph(
+                  3, [&](auto) -> auto& { return plain; }),
+              0) == ids{2});
     CHECK(row(as_graph(3, [](auto) { return std::array{wide_id{2}}; }), 1) == ids{2});
     CHECK(as_graph(0, [](auto) { return ids{}; }) == csr_graph());
 }

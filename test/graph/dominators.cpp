@@ -25,7 +25,8 @@ namespace {
 
 csr_graph flat(lists const& successors)
 {
-    return as_graph(successors.size(), [&](auto v) -> auto& { return successors[v]; });
+    return as_graph(
+        successors.size(), [&](auto v) -> auto& { return successors[v]; });
 }
 
 ids parents(lists const& successors) { return dominators(flat(successors)).parent; }

@@ -25,7 +25,8 @@ namespace {
 
 csr_graph flat(lists const& successors)
 {
-    return as_graph(successors.size(), [&](auto v) -> auto& { return successors[v]; });
+    return as_graph(
+        successors.size(), [&](auto v) -> auto& { return successors[v]; });
 }
 
 loop_forest loops_of(lists const& successors) { return loops(flat(successors)); }

@@ -173,10 +173,12 @@ TEST_CASE("a node of several steps says in which of them a body is nested, and m
     auto const one = sequence(1, 0, [](auto, effect_sink&) {});
     CHECK(as_tree(block{{{body_kind::once, one, 1}}}).body(1).step == 3);
     CHECK(as_tree(block{{{body_kind::once, one, 0}}}).body(1).step == 2);
-    CHECK(sentence([&] { (void)as_tree(block{{{body_kind::once, one, 2}}}); }) ==
-          "sublet: a body is nested in a step that its node does not have");
-    CHECK(sentence([&] { (void)as_tree(block{{{body_kind::once, one, -1}}}); }) ==
-          "sublet: a body is nested in a step that its node does not have");
+    CHECK(sentence([&] {
+              (void)as_tree(block{{{body_kind::once, one, 2}}});
+          }) == "sublet: a body is nested in a step that its node does not have");
+    CHECK(sentence([&] {
+              (void)as_tree(block{{{body_kind::once, one, -1}}});
+          }) == "sublet: a body is nested in a step that its node does not have");
 }
 
 TEST_CASE("every joint that cannot be meant is refused by a sentence of its own")

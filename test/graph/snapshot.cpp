@@ -114,8 +114,8 @@ TEST_CASE("a list of operations is one step a node and no edges")
 {
     // a = source; b = relu(a); c = add(a, b)
     std::vector<std::vector<int>> const reads{{}, {0}, {0, 1}};
-    snapshot const p =
-        sequence(3, 3, [&](auto step) -> auto& { return reads[step]; }, [](auto step) { return ids{step}; });
+    snapshot const p = sequence(
+        3, 3, [&](auto step) -> auto& { return reads[step]; }, [](auto step) { return ids{step}; });
     CHECK(p.nodes() == 3);
     CHECK(p.values() == 3);
     CHECK(p.steps() == 3);
@@ -148,7 +148,8 @@ TEST_CASE("the touches of several steps follow each other, in each the reads bef
     CHECK(p.touches({1, 1}).empty());
     CHECK(snapshot{}.touches({0, 0}).empty());
     auto says_again = [&p](node_id n, effect_sink& s) { p.effects(n, s); };
-    CHECK(flow(1, 4, [](node_id) { return ids{}; }, says_again) == p);
+    CHECK(flow(
+              1, 4, [](node_id) { return ids{}; }, says_again) == p);
 }
 
 TEST_CASE("a default snapshot is the empty program")
@@ -471,7 +472,8 @@ namespace {
 snapshot made_from_locals()
 {
     std::vector<ids> const next{{1}, {}}, lists{{0}, {1}};
-    auto const g = as_graph(2, [&](auto n) -> auto& { return next[n]; });
+    auto const g = as_graph(
+        2, [&](auto n) -> auto& { return next[n]; });
     return from_graph(
         g, 2, [&](auto n) { return std::span(lists[n]); }, [&](auto n) -> auto& { return lists[n]; });
 }

@@ -23,7 +23,8 @@ using lists = std::vector<ids>;
 
 csr_graph graph_of(lists const& successors)
 {
-    return as_graph(successors.size(), [&](auto v) -> auto& { return successors[v]; });
+    return as_graph(
+        successors.size(), [&](auto v) -> auto& { return successors[v]; });
 }
 
 lists random_lists(std::mt19937& random)

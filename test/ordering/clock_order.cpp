@@ -17,8 +17,8 @@ TEST_CASE("positions are numbered as the clock starts them, the edges with them"
 {
     // 0 -> 1 -> 2, and 3 alone: of 2 and 3, with equal paths ahead, one worker takes the lower position.
     std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
-    dependence_graph const g =
-        dependences(flow(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    dependence_graph const g = dependences(flow(
+        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     clocked_graph const timed = in_clock_order(g, parallel_clock(g, tick_count{5}, {.workers = 1}));
     CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
     CHECK(timed.graph.position_of == std::vector<step_id>{0, 1, 3, 2});

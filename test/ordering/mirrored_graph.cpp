@@ -17,8 +17,8 @@ TEST_CASE("the picture: what is defined last is defined first")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}}, defs{{0}, {1}, {}};
     std::vector<byte_count> const bytes{64, 32};
-    snapshot const p =
-        sequence(3, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        3, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     order_graph const m = mirrored(g);
     CHECK(m.listed == std::vector<node_id>{2, 1, 0});

@@ -18,8 +18,8 @@ TEST_CASE("the picture: the last reader is credited with the whole buffer")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 16};
-    snapshot const p =
-        sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     node_demands demands(g);
     std::vector<node_id> changed;

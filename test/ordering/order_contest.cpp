@@ -15,8 +15,8 @@ TEST_CASE("the order with the least peak stays, of equal ones the first")
 {
     std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}}, defs{{0}, {1}, {}, {}};
     std::vector<byte_count> const bytes{64, 32};
-    snapshot const p =
-        sequence(4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     order_contest contest(g, 64);
     CHECK(contest.best().peak == 96);

@@ -17,8 +17,8 @@ TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
-    snapshot const p =
-        sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes, .order = {0, 2, 1, 3}});
     CHECK(!g.violation);
     CHECK(g.after == csr_rows({0, 2, 3, 4, 4}, {1, 2, 3, 3}));
@@ -48,8 +48,8 @@ TEST_CASE("a value that nothing defines, and nodes that wait in a circle, leave 
     CHECK(a.violation->value == 0);
 
     std::vector<std::vector<node_id>> const next{{1}, {0}};
-    snapshot const circle =
-        flow(2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
+    snapshot const circle = flow(
+        2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const b = order_graph_of(circle, {.bytes = 8});
     REQUIRE(b.violation.has_value());
     CHECK(b.violation->what == dependence_fault::cycle);
@@ -73,7 +73,8 @@ TEST_CASE("a name written again keeps its readers on their sides of the write")
 TEST_CASE("edges of the program order its nodes, whatever their data")
 {
     std::vector<std::vector<node_id>> const next{{}, {0}, {}};
-    snapshot const p = flow(3, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
+    snapshot const p = flow(
+        3, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const g = order_graph_of(p, {.bytes = 8, .order = {1, 0, 2}});
     CHECK(is_order(g, {1, 0, 2}));
     CHECK(is_order(g, {2, 1, 0}));

@@ -19,7 +19,8 @@ namespace {
 dependence_graph diamond() // 0 -> 1 -> 3, 0 -> 2 -> 3
 {
     std::vector<std::vector<node_id>> const next{{1, 2}, {3}, {3}, {}};
-    return dependences(flow(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    return dependences(flow(
+        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
 std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_count> const& times)
@@ -57,8 +58,8 @@ TEST_CASE("whoever is free takes the step with the longest path ahead, not the f
 {
     // 0 and 1 stand alone, 2 -> 3 -> 4.
     std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
-    dependence_graph const g =
-        dependences(flow(5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    dependence_graph const g = dependences(flow(
+        5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     clock_times const clock = parallel_clock(g, tick_count{1}, {.workers = 2});
     CHECK(by_step(g, clock.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
     clock_times const late = parallel_clock(g, tick_count{1}, {.workers = 2, .side = clock_side::latest});

@@ -16,8 +16,8 @@ TEST_CASE("the picture: bytes come with the first touch and go with the last")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
-    snapshot const p =
-        sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     peak_walk walk(g);
     CHECK(walk.run(0) == 64);

@@ -17,8 +17,8 @@ using namespace sublet::detail;
 TEST_CASE("the picture: whoever is listed first of those that need not wait")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {3}};
-    snapshot const p =
-        sequence(4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p = sequence(
+        4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph g = order_graph_of(p, {.bytes = 8});
     g.listed = {3, 0, 1, 2};
     CHECK(topological(g) == std::vector<node_id>{0, 1, 3, 2});

@@ -27,8 +27,7 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
 {
     auto problem = search_problem_of(scale_down(all));
     problem.set_capacity(capacity);
-    stacking_search one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true},
-                                      with);
+    stacking_search one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true}, with);
     auto const outcome = one.run(~std::uint64_t{0}, [](std::uint64_t) { return false; });
     if (outcome != search_outcome::exhausted) return {outcome, {}};
     return {outcome, one.shapes_blamed()};

@@ -47,8 +47,8 @@ TEST_CASE("pins that leave too little room are to blame with what does not fit b
 
 TEST_CASE("the reasons of a place are those of whoever holds it up")
 {
-    auto of = search_problem_of(
-        scale_down(shapes_of_all({{{{0, 2}, 3}, {{0, 4}, 2}, {{3, 5}, 6}, {{8, 9}, 1}}})));
+    auto of =
+        search_problem_of(scale_down(shapes_of_all({{{{0, 2}, 3}, {{0, 4}, 2}, {{3, 5}, 6}, {{8, 9}, 1}}})));
     of.set_capacity(10);
     search_state state;
     state.use(of);

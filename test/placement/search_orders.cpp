@@ -22,8 +22,7 @@ std::vector<std::uint32_t> ranked(search_key first, search_key second, search_ke
 {
     // The sections have loads of 5, 6 and 13; shapes 2 and 3 meet in the last one.
     auto const all = shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 6}, 4}, {{4, 7}, 9}}});
-    return rank_by({search_rule::weight, {first, second, third}, false},
-                   search_problem_of(scale_down(all)));
+    return rank_by({search_rule::weight, {first, second, third}, false}, search_problem_of(scale_down(all)));
 }
 
 } // namespace

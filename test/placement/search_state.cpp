@@ -18,8 +18,7 @@ namespace {
 struct prepared {
     search_problem problem;
     search_state state;
-    prepared(placement_shapes const& all, byte_count capacity)
-        : problem(search_problem_of(scale_down(all)))
+    prepared(placement_shapes const& all, byte_count capacity) : problem(search_problem_of(scale_down(all)))
     {
         problem.set_capacity(capacity);
         state.use(problem);

@@ -121,10 +121,12 @@ TEST_CASE("a Boost graph of operations is planned for every batch")
     dice pick{std::mt19937{7}};
     operations const ops = draw_operations_of(pick, 40);
     auto const role = ops.options().role;
-    symbolic_options const wanted{
-        .bytes = [&](value_id v) { return affine_bytes{v % 3 == 0 ? ops.bytes[v] : 0, ops.bytes[v]}; },
-        .max_batch = 8,
-        .role = role};
+    symbolic_options const wanted{.bytes =
+                                      [&](value_id v) {
+                                          return affine_bytes{v % 3 == 0 ? ops.bytes[v] : 0, ops.bytes[v]};
+                                      },
+                                  .max_batch = 8,
+                                  .role = role};
     auto const planned = plan_symbolic(ops.through_boost(), wanted);
     CHECK(planned.is_sound());
     auto const of_list = plan_symbolic(ops.as_list(), wanted);
@@ -152,8 +154,8 @@ TEST_CASE("a Boost graph of basic blocks is planned as the same blocks in a flow
         uses[0].clear(); // nothing is there before
         plan_options const options{.bytes = [](value_id v) { return 8 * (v + 1); }};
         auto const p = from_graph(
-            blocks, values, [&](vertex v) -> auto& { return uses[v]; },
-            [&](vertex v) -> auto& { return defs[v]; });
+            blocks,
+            values, [&](vertex v) -> auto& { return uses[v]; }, [&](vertex v) -> auto& { return defs[v]; });
         auto const planned = plan_flow(p, options);
         CHECK(planned.is_sound());
         auto const same = flow(

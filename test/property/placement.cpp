@@ -250,8 +250,8 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
     CHECK(counts[static_cast<int>(placement_status::optimal)] > rounds(1000));
     CHECK(counts[static_cast<int>(placement_status::infeasible)] > rounds(400));
     CHECK(threadable > rounds(150));
-    CHECK(threaded > rounds(20));    // lower than all stackings,
-    CHECK(found >= threaded / 2);    // and no search looks for it
+    CHECK(threaded > rounds(20));   // lower than all stackings,
+    CHECK(found >= threaded / 2);   // and no search looks for it
     CHECK(proved > threadable / 2); // for stackings are all there is, or the bytes alive are the height
 }
 

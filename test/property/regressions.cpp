@@ -222,7 +222,8 @@ TEST_CASE("memonger.cc 6: an operation that reads of two heads, whichever comes 
     for (char const* text : {"h->a; k,a->x; x->y", "k->a; h,a->x; x->y", "h->a; k->b; b,a->x; x->y"})
         CHECK(plan_in_every_way(op_names(text)).offsets.report.arena_bytes >= 16);
     dice roll{std::mt19937(6)};
-    for (unsigned round = 0; round != rounds(100); ++round) { // of random ones with several heads it refused a third
+    for (unsigned round = 0; round != rounds(100);
+         ++round) { // of random ones with several heads it refused a third
         random_tasks const tasks = draw_tasks(roll, {.tasks = 12, .early = 0, .given = 3});
         (void)plan_in_every_way(tasks.program(), tasks.options());
     }

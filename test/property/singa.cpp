@@ -166,7 +166,8 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
         executor unheld(program, dropped, mode, synthetic_kernel{}, {.prove = false});
         (void)unheld.input(x);
         unheld.run();
-        CHECK(complaint([&] { (void)unheld.output(a); }) == "sublet: output() is asked for no output, or take() before bind()");
+        CHECK(complaint([&] { (void)unheld.output(a); }) ==
+              "sublet: output() is asked for no output, or take() before bind()");
     };
     check(no_plan{});
     check(recycle{});

@@ -175,7 +175,8 @@ TEST_CASE("singa-twice: whatever names a step twice, it runs once, under every p
                 CHECK((list[i - 1].from != list[i].from || list[i - 1].to != list[i].to));
             each_policy([&](thread_options const& how) {
                 std::array<std::atomic<int>, steps> ran{};
-                executor run(*p, options, mode, [&](cpu_call const& call) { ++ran[call.step]; }, how);
+                executor run(
+                    *p, options, mode, [&](cpu_call const& call) { ++ran[call.step]; }, how);
                 for (int times = 1; times != 3; ++times) {
                     run.run();
                     for (auto const& count : ran) REQUIRE(count == times);

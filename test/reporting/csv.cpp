@@ -40,7 +40,8 @@ std::string csv(sublet::memory_plan const& plan, Arguments... arguments)
 
 std::string row_of_name(std::string const& name)
 {
-    std::string const text = csv(plan_of({placed(0, 1, 2, 3, 4)}), [&](auto) -> auto& { return name; });
+    std::string const text = csv(
+        plan_of({placed(0, 1, 2, 3, 4)}), [&](auto) -> auto& { return name; });
     REQUIRE(text.starts_with("id,lower,upper,size,offset\n"));
     return text.substr(27);
 }
@@ -93,7 +94,8 @@ TEST_CASE("a plan is written one buffer a row, in the order of the plan, with ha
 TEST_CASE("the id of a row is the name of the root value")
 {
     std::vector<std::string> const names{"x", "conv1", "y"};
-    CHECK(csv(plan_of({placed(1, 0, 2, 64, 0)}), [&](auto v) -> auto& { return names[v]; }) ==
+    CHECK(csv(
+              plan_of({placed(1, 0, 2, 64, 0)}), [&](auto v) -> auto& { return names[v]; }) ==
           "id,lower,upper,size,offset\nconv1,0,2,64,0\n");
     CHECK(csv(plan_of({placed(1, 0, 2, 64, 0)}), [](int v) { return 100 - v; }) ==
           "id,lower,upper,size,offset\n99,0,2,64,0\n");
@@ -120,7 +122,8 @@ TEST_CASE("one pool can be written alone")
     auto const plan =
         plan_of({placed(0, 0, 2, 64, 0, 1), placed(1, 0, 2, 8, 0, 0), placed(2, 1, 3, 32, 64, 1)});
     CHECK(csv(plan, 1u) == "id,lower,upper,size,offset\n0,0,2,64,0\n2,1,3,32,64\n");
-    CHECK(csv(plan, [](auto) { return "b"; }, 0u) == "id,lower,upper,size,offset\nb,0,2,8,0\n");
+    CHECK(csv(
+              plan, [](auto) { return "b"; }, 0u) == "id,lower,upper,size,offset\nb,0,2,8,0\n");
     CHECK(csv(plan, 2u) == "id,lower,upper,size,offset\n");
     CHECK(csv(plan, sublet::detail::every_pool) == csv(plan));
 }
@@ -153,7 +156,8 @@ TEST_CASE("what is written is read back")
             names.emplace_back();
             for (auto n = draw.below(6); n != 0; --n) names.back() += alphabet[draw.below(11)];
         }
-        auto const read = records(csv(plan, [&](auto v) -> auto& { return names[v]; }));
+        auto const read = records(csv(
+            plan, [&](auto v) -> auto& { return names[v]; }));
         REQUIRE(read.size() == plan.buffers.size() + 1);
         for (std::size_t i = 0; i != plan.buffers.size(); ++i) {
             auto const& b = plan.buffers[i];

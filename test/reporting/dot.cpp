@@ -192,7 +192,8 @@ snapshot draw_named_program(dice& draw)
 snapshot five_steps()
 {
     std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
-    return sequence(5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
+    return sequence(
+        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
 }
 
 } // namespace
@@ -201,7 +202,10 @@ TEST_CASE("five steps and their slots make this picture")
 {
     std::string const steps[] = {"load", "blur", "edges", "sharpen", "shrink"};
     std::string const text = dot(
-        five_steps(), [](auto v) { return std::vector{0, 1, 2, 1, 0}[v]; },
+        five_steps(),
+        [](auto v) {
+            return std::vector{0, 1, 2, 1, 0}[v];
+        },
         [](auto v) { return std::string(1, "abcde"[v]); }, [&](auto s) { return steps[s]; },
         dot_options{.title = "Five", .value_names = true});
     CHECK(text == R"--(digraph program {
@@ -360,10 +364,14 @@ TEST_CASE("names cannot break the file")
 TEST_CASE("names of values stand at the edges only when asked for")
 {
     auto name = [](auto) { return "tensor"; };
-    CHECK(count(dot(five_steps(), [](auto) { return 0; }, name), "label=\" tensor\"") == 0);
-    CHECK(count(dot(five_steps(), [](auto) { return 0; }, name), "tooltip=\"tensor (slot 0)\"") == 5);
-    std::string const asked =
-        dot(five_steps(), [](auto) { return 0; }, name, detail::own_id{}, dot_options{.value_names = true});
+    CHECK(count(dot(
+                    five_steps(), [](auto) { return 0; }, name),
+                "label=\" tensor\"") == 0);
+    CHECK(count(dot(
+                    five_steps(), [](auto) { return 0; }, name),
+                "tooltip=\"tensor (slot 0)\"") == 5);
+    std::string const asked = dot(
+        five_steps(), [](auto) { return 0; }, name, detail::own_id{}, dot_options{.value_names = true});
     CHECK(count(asked, "label=\" tensor\"") == 5);
 }
 

@@ -111,8 +111,8 @@ TEST_CASE("buffers without bytes or without an offset are not drawn")
 TEST_CASE("names and title cannot break the document")
 {
     std::string const name = "<a href=\"x\">&'\x01\n\xFF";
-    std::string const text =
-        svg(five_buffers(), [&](auto) -> auto& { return name; }, sublet::svg_options{.title = "a < b & c\t"});
+    std::string const text = svg(
+        five_buffers(), [&](auto) -> auto& { return name; }, sublet::svg_options{.title = "a < b & c\t"});
     CHECK(count(text, "<title>&lt;a href=\"x\"&gt;&amp;'?: positions") == 5);
     CHECK(count(text, "<title>a &lt; b &amp; c</title>") == 1);
     std::string const kinds = svg(

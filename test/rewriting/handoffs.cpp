@@ -25,8 +25,8 @@ namespace {
 /// A task for each row of next; what they touch is of no matter to edges, so lives are written down.
 dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 {
-    return dependences(
-        flow(next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    return dependences(flow(
+        next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
 /// Lives by buffer in steps, as positions.

@@ -31,7 +31,10 @@ rows rows_of(csr_rows const& all)
 snapshot diamond()
 {
     return sequence(
-        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s]; },
+        4, 4,
+        [](step_id s) {
+            return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s];
+        },
         [](step_id s) { return std::vector<value_id>{s}; });
 }
 std::vector<buffer_id> const each_its_own{0, 1, 2, 3};
@@ -57,8 +60,12 @@ TEST_CASE("in one order a buffer dies after its last touch")
 
 TEST_CASE("what is given and not touched is released at the start, and what is the caller's never")
 {
-    snapshot const p =
-        sequence(1, 5, [](step_id) { return std::vector{1, 3}; }, [](step_id) { return std::vector{2}; });
+    snapshot const p = sequence(
+        1, 5,
+        [](step_id) {
+            return std::vector{1, 3};
+        },
+        [](step_id) { return std::vector{2}; });
     std::vector<value_role> const role{value_role::input, value_role::input, value_role::output,
                                        value_role::external, value_role::intermediate};
     std::vector<buffer_id> const own{0, 1, 2, 3, 4};
@@ -71,8 +78,8 @@ TEST_CASE("what is given and not touched is released at the start, and what is t
 
 TEST_CASE("a result that nobody reads is released where it is made")
 {
-    snapshot const p =
-        sequence(1, 1, [](step_id) { return std::vector<int>{}; }, [](step_id) { return std::vector{0}; });
+    snapshot const p = sequence(
+        1, 1, [](step_id) { return std::vector<int>{}; }, [](step_id) { return std::vector{0}; });
     CHECK(rows_of(releases(p, 1, {0}).after) == rows{{0}});
     CHECK(rows_of(concurrent(p, 1, {0}, {{}}).after) == rows{{0}});
 }

@@ -30,7 +30,10 @@ rows rows_of(csr_rows const& all)
 snapshot diamond()
 {
     return sequence(
-        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s]; },
+        4, 4,
+        [](step_id s) {
+            return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s];
+        },
         [](step_id s) { return std::vector<value_id>{s}; });
 }
 std::vector<buffer_id> const each_its_own{0, 1, 2, 3};
@@ -51,7 +54,10 @@ TEST_CASE("in any order it dies when all have ended whom nobody follows")
     CHECK(points.counter == std::vector<std::uint32_t>{2, 1, 1, 0});
     // 3 reads a as well, and follows 1 and 2
     snapshot const joined = sequence(
-        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2, 0}}[s]; },
+        4, 4,
+        [](step_id s) {
+            return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2, 0}}[s];
+        },
         [](step_id s) { return std::vector<value_id>{s}; });
     CHECK(concurrent(joined, 4, each_its_own, last_is_output).counter ==
           std::vector<std::uint32_t>{1, 1, 1, 0});

@@ -26,7 +26,10 @@ enum : value_id { a, b, c, d };
 snapshot chain()
 {
     return sequence(
-        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {1}, {2, 1}}[s]; },
+        4, 4,
+        [](step_id s) {
+            return std::vector<std::vector<int>>{{}, {0}, {1}, {2, 1}}[s];
+        },
         [](step_id s) { return std::vector<value_id>{s}; });
 }
 
@@ -84,8 +87,8 @@ TEST_CASE("views are nobody, and what is given comes first")
         chain(), slots({0, 0, 1, 1}, 2),
         {.bytes = sizes, .alias_of = [](value_id v) { return v == b ? a : no_value; }}, {0, 1, 2, 3});
     CHECK(log.entries.size() == 3);
-    snapshot const p =
-        sequence(1, 3, [](step_id) { return std::vector{2}; }, [](step_id) { return std::vector{1}; });
+    snapshot const p = sequence(
+        1, 3, [](step_id) { return std::vector{2}; }, [](step_id) { return std::vector{1}; });
     auto const given = log_sharing(p, slots({no_slot, 0, 1}, 2), {.bytes = 8});
     CHECK(given.entries[0].value == 2);
 }

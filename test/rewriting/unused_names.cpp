@@ -20,7 +20,8 @@ namespace {
 std::vector<std::uint64_t> unused(std::string const& prefix, std::size_t count,
                                   std::vector<std::string> const& names)
 {
-    return unused_names(prefix, count, names.size(), [&](value_id v) -> auto& { return names[v]; });
+    return unused_names(
+        prefix, count, names.size(), [&](value_id v) -> auto& { return names[v]; });
 }
 
 using numbers = std::vector<std::uint64_t>;

@@ -257,7 +257,8 @@ TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype ha
 TEST_CASE("what is no interference graph is refused, and so are unknown sizes and sums over 64 bits")
 {
     auto graph_of = [](std::vector<ids> const& rows) {
-        return as_graph(rows.size(), [&](auto v) -> auto& { return rows[v]; });
+        return as_graph(
+            rows.size(), [&](auto v) -> auto& { return rows[v]; });
     };
     CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",

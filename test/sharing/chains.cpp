@@ -42,7 +42,8 @@ chain_plan shared(drawn_sharing const& d, chain_options options)
 {
     options.pool = d.tasks.pool;
     options.eligible = d.eligible;
-    return share_in_chains(d.lives, d.conflicts, [&](buffer_id b) { return d.bytes[b]; }, options);
+    return share_in_chains(
+        d.lives, d.conflicts, [&](buffer_id b) { return d.bytes[b]; }, options);
 }
 
 void check_sizes(drawn_sharing const& d, chain_plan const& plan)
@@ -114,8 +115,8 @@ TEST_CASE("an oracle that goes forward only has the same slots by begin, if each
         for (auto choice : {slot_choice::grow_largest, slot_choice::most_shared}) {
             options.choice = choice;
             oracle.last = 0;
-            auto const plan =
-                share_in_chains(d.lives, oracle, [&](buffer_id b) { return d.bytes[b]; }, options);
+            auto const plan = share_in_chains(
+                d.lives, oracle, [&](buffer_id b) { return d.bytes[b]; }, options);
             char const* const fault = d.fault_of(plan.slot_of, plan.slots);
             REQUIRE_MESSAGE(!fault, fault);
             check_sizes(d, plan);

@@ -34,11 +34,15 @@ TEST_CASE("one call for a program, whose edges count though they carry no data")
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}}, none(4), edge{{}, {2}, {}, {}};
     auto defs = [](auto n) { return std::vector{n}; };
     auto uses = [&](auto n) -> auto& { return operands[n]; };
-    auto const apart = flow(4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
-    auto const one_behind_the_other = flow(4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
+    auto const apart = flow(
+        4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
+    auto const one_behind_the_other = flow(
+        4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
     CHECK(share_by_tokens(apart, {.bytes = 8}).slots == 4);
     CHECK(share_by_tokens(one_behind_the_other, {.bytes = 8}).slot_of == slots{0, 1, 0, 1});
-    CHECK(share_by_tokens(from_graph(as_graph(4, [&](auto n) -> auto& { return edge[n]; }), 4, uses, defs),
+    CHECK(share_by_tokens(from_graph(as_graph(
+                                         4, [&](auto n) -> auto& { return edge[n]; }),
+                                     4, uses, defs),
                           {.bytes = 8})
               .slots == 2);
 }

@@ -88,8 +88,8 @@ dependence_graph draw_dependences(dice& roll, unsigned most)
 TEST_CASE("branches have tokens that the others have not, and a join has those of all")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
-    auto const g = dependences(
-        sequence(6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }));
+    auto const g = dependences(sequence(
+        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }));
     auto const all = all_tokens(g);
     std::vector<std::uint32_t> counts;
     for (auto const& set : all) {
@@ -214,8 +214,8 @@ TEST_CASE("tokens are not handed back, and a violation has none")
     CHECK_THROWS_AS((void)sets.before(0, 5), precondition_error);
     CHECK_THROWS_AS(token_sets(g, 0), precondition_error);
     std::vector<std::vector<int>> const circle{{1}, {0}};
-    auto const wrong = dependences(
-        sequence(2, 2, [&](auto s) -> auto& { return circle[s]; }, [](auto s) { return std::vector{s}; }));
+    auto const wrong = dependences(sequence(
+        2, 2, [&](auto s) -> auto& { return circle[s]; }, [](auto s) { return std::vector{s}; }));
     REQUIRE(wrong.violation);
     CHECK_THROWS_AS((void)token_sets(wrong), precondition_error);
 }

@@ -113,8 +113,8 @@ void check_valid(case_of_tasks const& c, sized_slot_plan const& plan, std::vecto
 TEST_CASE("parallel branches take nothing from each other, and where they have met all is free")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
-    auto const p =
-        sequence(6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+    auto const p = sequence(
+        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
     auto const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
     CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0, 1, 2, 3, 4, 0});
@@ -127,8 +127,8 @@ TEST_CASE("what falls free under one head is taken under another once they have 
 {
     // two heads, each with a chain; then one step that has read both, and a chain behind it
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}, {1, 3}, {4}, {5}};
-    auto const p =
-        sequence(7, 7, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+    auto const p = sequence(
+        7, 7, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
     auto const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 7, {0, 1, 2, 3, 4, 5, 6}, std::vector<value_role>(7));
     CHECK(share_by_tokens(g, lives, eight).slots == 4);
@@ -205,8 +205,8 @@ TEST_CASE("a slot that a hundred others could not take is still there for the on
     operands.push_back({201}); // behind the first thread
     bytes.push_back(8);
     std::size_t const n = operands.size();
-    auto const p =
-        sequence(n, n, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+    auto const p = sequence(
+        n, n, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
     auto const g = dependences(p, {.order = position_order::as_listed});
     std::vector<buffer_id> buffer_of;
     for (buffer_id b = 0; b != n; ++b) buffer_of.push_back(b);

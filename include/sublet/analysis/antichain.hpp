@@ -14,9 +14,9 @@
 /// unlimited width, and at every position as much as begins there may leave it.
 ///
 /// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
-/// others are fetched that rest elsewhere (analysis/detail/giving_network.hpp). Positions where none were to be had,
-/// and those that were searched in vain, are the cut: who begins in it and is not free in it is a member of
-/// the antichain. So the flow only proposes; the members are proved without it.
+/// others are fetched that rest elsewhere (analysis/detail/giving_network.hpp). Positions where none were to
+/// be had, and those that were searched in vain, are the cut: who begins in it and is not free in it is a
+/// member of the antichain. So the flow only proposes; the members are proved without it.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Ford and Fulkerson, "Flows in networks", Princeton 1962. Ours is that the network is the program's own.

@@ -173,7 +173,8 @@ private:
         detail::bit_rows::word const* const row = sets.bits[n];
         for (std::size_t w = 0; w != sets.bits.words(); ++w)
             for (detail::bit_rows::word rest = row[w]; rest != 0; rest &= rest - 1)
-                visit(value_[w * detail::bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest))]);
+                visit(value_[w * detail::bit_rows::word_bits +
+                             static_cast<std::size_t>(std::countr_zero(rest))]);
         for (value_id v : sets.list(n)) visit(v);
     }
     detail::live_list list(detail::node_sets const& sets, node_id n) const

@@ -164,8 +164,8 @@ check_symbolic_plan(snapshot const& p, symbolic_plan const& plan, symbolic_optio
 /// Who is alive where is not asked. What matters of the arena at a point of the program is the set of values
 /// whose bytes are intact there, whatever path led to it. A write adds its value and takes away all that
 /// overlaps it, so those left lie apart, in one order by offset, and whom a write hits stands next to it.
-/// Where paths meet, what is intact on all of them is (checking/detail/intact_values.hpp). Only where a read fails is a
-/// path looked for, to say why (checking/detail/intact_values.hpp).
+/// Where paths meet, what is intact on all of them is (checking/detail/intact_values.hpp). Only where a read
+/// fails is a path looked for, to say why (checking/detail/intact_values.hpp).
 
 /// Look for a path on which `plan` lets a step read other bytes than were written for it. None: it is proved.
 ///

@@ -550,8 +550,8 @@ enum class check_level : std::uint8_t {
     digest ///< a value that changes between two touches is found, and who did it
 };
 
-/// Which of the steps that are ready is next: the first in the plan, the one that is ready longest or shortest, any,
-/// or as an order that is given has it.
+/// Which of the steps that are ready is next: the first in the plan, the one that is ready longest or
+/// shortest, any, or as an order that is given has it.
 enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given };
 
 struct executor_options {

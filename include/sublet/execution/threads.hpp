@@ -228,7 +228,7 @@ public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
     /// Requires:   as of cpu_executor; a worker at least.
-    /// Complexity: that of run_order_of(), and from check_level::plan on that of execution/detail/run_proof.hpp.
+    /// Complexity: that of run_order_of(), and of the proof (detail/run_proof.hpp) but with check_level::off.
     /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.

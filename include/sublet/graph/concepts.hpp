@@ -226,7 +226,8 @@ public:
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
     void close_row()
     {
-        SUBLET_EXPECTS(item_.size() <= no_node, "sublet: more edges, or items of other lists, than 32-bit ids");
+        SUBLET_EXPECTS(item_.size() <= no_node,
+                       "sublet: more edges, or items of other lists, than 32-bit ids");
         if (first_.empty()) first_.push_back(0);
         first_.push_back(static_cast<std::uint32_t>(item_.size()));
     }

@@ -124,7 +124,8 @@ private:
     template <auto Key, class Row>
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
-        auto const first = detail::first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
+        auto const first =
+            detail::first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
         auto const last = detail::first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
         return {rows.data() + first, rows.data() + last};
     }

@@ -113,10 +113,10 @@ void schedule_again(order_contest& contest, order_graph const& g, order_graph co
 ///               search                 5 4 6 7: 128, and less is impossible
 ///     0 1 2 3 | 5 4 6 7 | 8 9          96 and 64 are below that: nothing to do there
 ///
-/// Cut where every order has to pass (ordering/detail/exact_window.hpp), then search the stretches that stand above
-/// all that is known to be needed (ordering/detail/down_set_search.hpp), the highest first. How long that takes
-/// depends on how many nodes could run side by side; where a limit strikes, the best order so far comes back
-/// with what is proved of all.
+/// Cut where every order has to pass (ordering/detail/exact_window.hpp), then search the stretches that stand
+/// above all that is known to be needed (ordering/detail/down_set_search.hpp), the highest first. How long
+/// that takes depends on how many nodes could run side by side; where a limit strikes, the best order so far
+/// comes back with what is proved of all.
 
 struct exact_order_report {
     std::size_t stretches = 0; ///< that orders fall apart into
@@ -157,7 +157,8 @@ template <class Stop>
 
     std::vector<std::size_t> first;
     {
-        detail::order_window const all = detail::window_of(g, peak_walk(g), std::span<node_id const>(result.order));
+        detail::order_window const all =
+            detail::window_of(g, peak_walk(g), std::span<node_id const>(result.order));
         detail::order_cuts cuts = cut_order(all, nodes_on_demand(all));
         for (node_id& n : cuts.order) n = all.nodes[n];
         result.order = std::move(cuts.order);

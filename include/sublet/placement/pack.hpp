@@ -176,8 +176,8 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Place the buffers, each in its own pool (choose_pools.hpp is for those that have a choice).
 ///
 /// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at a
-///             position where it matters to both, unless they are colocated. placement/problem.hpp says what the status
-///             of a pool promises. Same problem and options, same placement.
+///             position where it matters to both, unless they are colocated. placement/problem.hpp says what
+///             the status of a pool promises. Same problem and options, same placement.
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.

@@ -34,8 +34,8 @@ struct place_options {
     std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
     std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered
     std::optional<std::uint64_t> nodes = {};          ///< of the search
-    detail::stop_request stop = {};                           ///< ends it early, with the best so far
-    detail::search_listener progress = {};                    ///< called with best, bound, nodes
+    detail::stop_request stop = {};                   ///< ends it early, with the best so far
+    detail::search_listener progress = {};            ///< called with best, bound, nodes
     per_value<byte_count> previous = no_offset;       ///< by buffer: where it was; `no_offset`: it is new
     per_value<bool> keep = false;                     ///< by buffer: it must not move
 };
@@ -43,7 +43,8 @@ struct place_options {
 /// Place the buffers of a problem.
 ///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
-/// Ensures:    what pack() ensures; placement/problem.hpp says what the status promises. Kept buffers are where they
+/// Ensures:    what pack() ensures; placement/problem.hpp says what the status promises. Kept buffers are
+/// where they
 ///             were. If `is_timed_out`, a time limit or a stop request has made a difference; otherwise same
 ///             problem and options, same placement.
 /// Complexity: pack(), or for one pool after the other its share of the time limit.

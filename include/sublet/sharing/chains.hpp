@@ -107,7 +107,8 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
 /// Requires:   `conflicts` are those of `lives`.
 /// Ensures:    of buffers in one slot each gives to the next; a slot is as large as its largest tenant. A
 ///             buffer of 0 bytes has `no_slot`.
-/// Complexity: by_begin O((n + tests) log n), n = buffers, and a test rarely fails: see sharing/tokens.hpp; the
+/// Complexity: by_begin O((n + tests) log n), n = buffers, and a test rarely fails: see sharing/tokens.hpp;
+/// the
 ///             largest first as largest_first.hpp says.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.

@@ -75,9 +75,9 @@ template <class IsFree, class Begins>
     value_id const several = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
-    std::vector<detail::keyed> allowed;                                       // {size of the operand, 0, pair}
+    std::vector<detail::keyed> allowed;                               // {size of the operand, 0, pair}
     std::vector<overwrite_pair> buffers_of;                           // the same
-    std::vector<detail::keyed> taken;                                         // {pair}
+    std::vector<detail::keyed> taken;                                 // {pair}
     auto const pairs = p.overwrites();                                // by step
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
@@ -104,7 +104,8 @@ template <class IsFree, class Begins>
             buffer_id const from = table.buffer_of[pairs[a.who].in], to = table.buffer_of[pairs[a.who].out];
             buffers_of.push_back({from, to, table.buffers[to].size});
         }
-        for (std::uint32_t at : detail::match_overwrites(buffers_of)) taken.push_back({allowed[at].who, 0, 0});
+        for (std::uint32_t at : detail::match_overwrites(buffers_of))
+            taken.push_back({allowed[at].who, 0, 0});
         sort_keyed(taken);
         for (detail::keyed const& t : taken) {
             overwrite const pair = pairs[t.key];
@@ -222,7 +223,8 @@ template <detail::precedence_oracle Oracle>
     };
     auto is_free = [&](buffer_id b, step_id s) {
         if (g.position_of[s] != last[b]) return false;
-        if (!detail::is_listed(holds[b], s)) return false; // gone before the step writes: others may use its bytes
+        if (!detail::is_listed(holds[b], s))
+            return false; // gone before the step writes: others may use its bytes
         for (step_id other : touches[b])
             if (other != s && !before(other, s)) return false;
         for (step_id other : at_end[b])

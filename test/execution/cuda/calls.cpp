@@ -41,7 +41,8 @@ TEST_CASE("a call that fails is said once, and leaves nothing for others to find
     cuda_calls calls(0);
     fake_cuda::fail_call(2, cudaErrorMemoryAllocation);
     try {
-        calls("cudaSetDevice", [] { return cudaSetDevice(0); }, 5);
+        calls(
+            "cudaSetDevice", [] { return cudaSetDevice(0); }, 5);
         FAIL("it failed");
     } catch (cuda_error const& failure) {
         CHECK(failure.code() == cudaErrorMemoryAllocation);

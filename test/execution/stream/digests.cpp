@@ -78,8 +78,8 @@ TEST_CASE("where a plan is given, so is who lies over it")
                                        {.root = 2, .size = 8, .offset = 4}},
                            .buffer_of = {0, 1, 2},
                            .arena_bytes = {16}};
-    auto const found =
-        change(tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
+    auto const found = change(
+        tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
     REQUIRE(found);
     CHECK(found->culprit == 2);
     CHECK(found->culprit_step == 1);

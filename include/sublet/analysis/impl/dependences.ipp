@@ -447,7 +447,8 @@ SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives con
     if (lives.ends[u].empty()) return true;
     auto const mine = conflicts.of[u];
     for (step_id begin : lives.begins[v]) {
-        std::size_t const at = detail::first_that(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
+        std::size_t const at =
+            detail::first_that(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
         if (begin < mine.front().first || (at != mine.size() && mine[at].first <= begin)) return false;
     }
     return true;

@@ -86,8 +86,10 @@ SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, step_id step) const
 {
     std::uint64_t const place = std::uint64_t{parent} << 32 | step;
-    std::size_t const first = detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
-    std::size_t const last = detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
+    std::size_t const first =
+        detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
+    std::size_t const last =
+        detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
     return {body_.data() + first, body_.data() + last};
 }
 

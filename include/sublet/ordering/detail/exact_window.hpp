@@ -22,7 +22,8 @@
 ///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, and then one of 4 5 6
 ///
 /// The peak of an order is the highest of its stretches, and each stretch is searched by itself. Nodes that
-/// run on demand (ordering/detail/order_window.hpp) are in nobody's way: they go where they are demanded first.
+/// run on demand (ordering/detail/order_window.hpp) are in nobody's way: they go where they are demanded
+/// first.
 ///
 /// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
 

@@ -71,8 +71,8 @@ struct search_problem {
     std::vector<std::uint32_t> first_span, first_edge; ///< by shape, and one more
     std::vector<std::uint32_t> first_member;           ///< by section, and one more
     std::vector<span> spans;
-    std::vector<member> members;                           ///< of each section by number
-    std::vector<edge> edges;                               ///< ascending
+    std::vector<member> members; ///< of each section by number
+    std::vector<edge> edges;     ///< ascending
     std::vector<search_number> alignment, phase, lowest,
         highest;                            ///< by shape; of origins the lowest and highest
     std::vector<search_number> load;        ///< by section: the height of all pieces

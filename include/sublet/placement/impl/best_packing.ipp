@@ -360,8 +360,7 @@ SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound c
         std::size_t const n = part.shapes().size();
         packing_attempt attempt = n > 512 ? first_of_many : first_of_few;
         if (part.has_wishes) attempt = {packing_way::lowest, placement_order::size};
-        part.best =
-            pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
+        part.best = pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
     }
     return whole_packing(parts, all.size());
 }

@@ -518,12 +518,11 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
                        "sublet: a buffer that is kept has no place, or is pinned elsewhere");
         pinned = previous[b];
     }
-    placement result =
-        pack_pools(kept, options, driver,
-                           [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
-                               return pack_near(shapes, homes_of(shapes, kept, previous),
-                                                        bound, capacity, options, driver, out);
-                           });
+    placement result = pack_pools(
+        kept, options, driver,
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
+            return pack_near(shapes, homes_of(shapes, kept, previous), bound, capacity, options, driver, out);
+        });
     for (std::size_t b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])
             result.moved_bytes = checked_add(result.moved_bytes, problem.buffers[b].size);

@@ -100,8 +100,7 @@ SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_co
         if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
     for (std::uint32_t a : blamed)
         for (std::uint32_t b : blamed)
-            if (a < b && !stacks(all, a, b, capacity) && !stacks(all, b, a, capacity))
-                return {{a, b}};
+            if (a < b && !stacks(all, a, b, capacity) && !stacks(all, b, a, capacity)) return {{a, b}};
 
     failing_shapes result{std::move(blamed)};
     std::vector<unsigned char> is_needed(all.size(), 0);

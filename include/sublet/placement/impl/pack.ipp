@@ -377,7 +377,8 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     result.offset.assign(buffers, no_offset);
     result.pools = std::vector<placed_pool>(detail::pool_count(problem));
     std::vector<detail::keyed> coarsest_first;
-    for (slot_id s = 0; s != slots.slots; ++s) coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
+    for (slot_id s = 0; s != slots.slots; ++s)
+        coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
     sort_keyed(coarsest_first);
     for (detail::keyed const& k : coarsest_first) {
         byte_count& height = result.pools[slots.slot_pool[k.who]].height;

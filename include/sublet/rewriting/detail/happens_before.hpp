@@ -214,7 +214,7 @@ private:
     precedence_means means_;
     std::optional<dependence_violation> violation_;
     std::vector<step_id> position_of_, start_of_; // by step
-    std::optional<range_sets> unreached_; // one of these three
+    std::optional<range_sets> unreached_;         // one of these three
     std::optional<column_closure> columns_;
     std::optional<ancestor_walk> walk_;
 };

@@ -113,14 +113,14 @@ private:
 
     concurrent_lives const* lives_;
     conflict_ranges const* conflicts_;
-    std::size_t most_;                        // places
-    std::vector<tenant_masks> masks_; // of 64 places each
-    std::vector<std::uint64_t> taken_;        // by group of 64 places
-    std::vector<slot_id> slot_at_;            // by place
-    std::vector<std::uint32_t> place_of_;     // by slot
-    std::vector<buffer_id> latest_;           // by place: its last tenant
-    std::vector<buffer_id> earlier_;          // by buffer: who came before it
-    std::vector<unsigned char> is_recent_;    // by place
+    std::size_t most_;                     // places
+    std::vector<tenant_masks> masks_;      // of 64 places each
+    std::vector<std::uint64_t> taken_;     // by group of 64 places
+    std::vector<slot_id> slot_at_;         // by place
+    std::vector<std::uint32_t> place_of_;  // by slot
+    std::vector<buffer_id> latest_;        // by place: its last tenant
+    std::vector<buffer_id> earlier_;       // by buffer: who came before it
+    std::vector<unsigned char> is_recent_; // by place
     std::uint32_t hand_ = 0;
 };
 

@@ -55,7 +55,8 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], detail::takers::begin_key(lives, b), b});
+        if (bytes[b] != 0 && eligible[b])
+            order.push_back({pool_of[b], detail::takers::begin_key(lives, b), b});
     }
     sort_keyed(order);
     std::vector<buffer_id> mine;
@@ -63,11 +64,13 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
         mine.push_back(order[k].who);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
         detail::takers const members(lives, conflicts, std::exchange(mine, {}));
-        detail::range_matching const matched = detail::match_ranges(detail::ranges_of(members), members.size());
+        detail::range_matching const matched =
+            detail::match_ranges(detail::ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
             std::uint32_t const giver = matched.row_of[i];
-            cover.plan.slot_of[members[i]] =
-                giver == detail::range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
+            cover.plan.slot_of[members[i]] = giver == detail::range_matching::none
+                                                 ? cover.plan.slots++
+                                                 : cover.plan.slot_of[members[giver]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }

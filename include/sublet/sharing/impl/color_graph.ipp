@@ -125,8 +125,9 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     if (by == coloring_order::automatic) by = sizes_differ ? coloring_order::by_size : coloring_order::dsatur;
     std::vector<value_id> order = detail::in_turn(by, interference, bytes, options.order);
     std::erase_if(order, [&](value_id v) { return bytes[v] == 0 || slot_of[v] != no_slot; });
-    slot_of = by == coloring_order::dsatur ? detail::color_by_saturation(interference, order, std::move(slot_of))
-                                           : detail::color_in_order(interference, order, std::move(slot_of));
+    slot_of = by == coloring_order::dsatur
+                  ? detail::color_by_saturation(interference, order, std::move(slot_of))
+                  : detail::color_in_order(interference, order, std::move(slot_of));
 
     for (std::size_t v = 0; v != g.rows(); ++v) {
         slot_id const s = slot_of[v];
