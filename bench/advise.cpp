@@ -93,7 +93,7 @@ void run(subject const& s)
             }
             byte_count copied = 0, again = 0;
             std::size_t count = 0;
-            for (suggestion const& a : advice.suggestions) {
+            for (memory_advice::suggestion const& a : advice.suggestions) {
                 if (a.rerun == no_step) copied += 2 * a.bytes;
                 else again += all_flops == 0 ? touched[a.rerun] : s.flops[a.rerun];
                 count += a.rerun != no_step;

@@ -94,7 +94,7 @@ std::size_t live_in_sum(live_sets const& live)
     return sum;
 }
 
-template <liveness_policy Policy>
+template <liveness_options::method Policy>
 live_sets solve(subject const& s)
 {
     return liveness(early{s.source}, {.policy = Policy});
@@ -109,7 +109,7 @@ struct way {
     question find;
 };
 
-template <liveness_policy Policy>
+template <liveness_options::method Policy>
 constexpr way by_policy(char const* name, char const* found, bool needs_ssa = false)
 {
     return {name, needs_ssa, [](subject const& s) { return solve<Policy>(s).nodes(); }, found,
@@ -123,10 +123,10 @@ std::size_t colors_end_to_end(subject const& s) { return color_chordal(early{s.s
 
 way const ways[] = {
     {"snapshot", false, steps_of, "steps", steps_of},
-    by_policy<liveness_policy::worklist>("worklist", "sum_live_in_worklist"),
-    by_policy<liveness_policy::loop_forest>("loop_forest", "sum_live_in_loop_forest", true),
-    by_policy<liveness_policy::per_value>("per_value", "sum_live_in_per_value"),
-    by_policy<liveness_policy::automatic>("automatic", "sum_live_in_automatic"),
+    by_policy<liveness_options::method::worklist>("worklist", "sum_live_in_worklist"),
+    by_policy<liveness_options::method::loop_forest>("loop_forest", "sum_live_in_loop_forest", true),
+    by_policy<liveness_options::method::per_value>("per_value", "sum_live_in_per_value"),
+    by_policy<liveness_options::method::automatic>("automatic", "sum_live_in_automatic"),
     {"color_chordal", true, colors_of, "colors_sum", colors_of},
     {"color_chordal_end_to_end", true, colors_end_to_end, "colors_sum_end_to_end", colors_end_to_end},
 };
@@ -186,26 +186,26 @@ struct chain {
     }
     /// What the sets take: a bit a node and value, or a number for each value in each; lists are made twice,
     /// by value and by node.
-    double gibibytes(liveness_policy policy) const
+    double gibibytes(liveness_options::method policy) const
     {
         double const n = static_cast<double>(blocks);
         double const bits = 2 * n * n / 8;
         double const lists = 2 * 2 * 4 * (2 * n + (has_long ? n * n / 16 : 0));
-        double const bytes = policy == liveness_policy::per_value   ? lists
-                             : policy == liveness_policy::automatic ? std::min(bits, lists)
-                                                                    : bits;
+        double const bytes = policy == liveness_options::method::per_value   ? lists
+                             : policy == liveness_options::method::automatic ? std::min(bits, lists)
+                                                                             : bits;
         return bytes / (1 << 30);
     }
 };
 
 struct named_policy {
     char const* name;
-    liveness_policy policy;
+    liveness_options::method policy;
 };
-named_policy const policies[] = {{"worklist", liveness_policy::worklist},
-                                 {"loop_forest", liveness_policy::loop_forest},
-                                 {"per_value", liveness_policy::per_value},
-                                 {"automatic", liveness_policy::automatic}};
+named_policy const policies[] = {{"worklist", liveness_options::method::worklist},
+                                 {"loop_forest", liveness_options::method::loop_forest},
+                                 {"per_value", liveness_options::method::per_value},
+                                 {"automatic", liveness_options::method::automatic}};
 
 double machine_gibibytes()
 {
@@ -242,7 +242,7 @@ void grow(chain const& c, unsigned rounds)
         if (first_sum == unknown) first_sum = sum;
         if (sum != first_sum) throw std::runtime_error("two policies find different sets");
         std::printf(" %10.1f %8.0f", ms, bench::process_mebibytes("VmHWM") - before);
-        if (p.policy != liveness_policy::automatic) best = best == 0 ? ms : std::min(best, ms);
+        if (p.policy != liveness_options::method::automatic) best = best == 0 ? ms : std::min(best, ms);
         else if (best > 0) std::printf(" %8.2f", ms / best);
         std::puts("");
         std::fflush(stdout);

@@ -132,8 +132,9 @@ bool is_refuted(placement_problem const& problem, placement const& placed, place
 {
     if (check_placement(problem, placed, {.objective = asked})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
-        proof_verdict const verdict = check_proof(problem, placed, pool).verdict;
-        if (verdict != proof_verdict::proved && verdict != proof_verdict::not_checkable) return true;
+        proof_finding::outcome const verdict = check_proof(problem, placed, pool).verdict;
+        if (verdict != proof_finding::outcome::proved && verdict != proof_finding::outcome::not_checkable)
+            return true;
     }
     return false;
 }
@@ -201,7 +202,8 @@ void run_methods(subject const& s, tally& all)
         pool.height = best.height;
         pool.lower_bound = bound.bytes;
         pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
-        if (bound.bytes != 0) pool.proof = {proof_kind::live_bytes, bound.bytes, pool.peak_position};
+        if (bound.bytes != 0)
+            pool.proof = {placement_proof::reason::live_bytes, bound.bytes, pool.peak_position};
         pool.status = best.height == bound.bytes ? placement_status::optimal : placement_status::feasible;
         m.placed.status = pool.status;
         m.is_refuted = is_refuted(problem, m.placed, placement_objective::minimize);

@@ -219,15 +219,17 @@ void run(subject const& s, arguments const& asked)
     measure(s, "tokens", false, bound, [&](prepared const& made) {
         return stacked(made, share_by_tokens(made.graph, made.lives, size_of(made)));
     });
-    auto chains = [&](prepared const& made, chain_order order) {
+    auto chains = [&](prepared const& made, chain_options::ranking order) {
         return share_in_chains(made.lives, made.conflicts, size_of(made), {.order = order});
     };
-    measure(s, "chains by begin", true, bound,
-            [&](prepared const& made) { return stacked(made, chains(made, chain_order::by_begin)); });
-    measure(s, "chains by size", true, bound,
-            [&](prepared const& made) { return stacked(made, chains(made, chain_order::largest_first)); });
+    measure(s, "chains by begin", true, bound, [&](prepared const& made) {
+        return stacked(made, chains(made, chain_options::ranking::by_begin));
+    });
+    measure(s, "chains by size", true, bound, [&](prepared const& made) {
+        return stacked(made, chains(made, chain_options::ranking::largest_first));
+    });
     measure(s, "offsets", true, bound, [&](prepared const& made) {
-        auto const slots = chains(made, chain_order::by_begin);
+        auto const slots = chains(made, chain_options::ranking::by_begin);
         return method_result{0, place_concurrently(made.problem, made.lives, made.conflicts.of,
                                                    {.bounds = {bound},
                                                     .antichain = antichain_members,

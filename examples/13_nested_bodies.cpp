@@ -12,10 +12,11 @@
 
 struct block;
 struct body {
-    sublet::body_kind kind;
+    sublet::program_body::run_kind kind;
     block const* program;
-    std::vector<sublet::body_capture> captures = {}; // tensors of the block around, as they are
-    std::vector<sublet::body_binding> bindings = {}; // tensors that are brought in, carried on, given back
+    std::vector<sublet::program_body::capture> captures = {}; // tensors of the block around, as they are
+    std::vector<sublet::program_body::binding> bindings =
+        {}; // tensors that are brought in, carried on, given back
 };
 struct operation {
     std::vector<int> inputs, results;
@@ -47,7 +48,7 @@ static_assert(sublet::nested_program<block>);
 
 int main()
 {
-    using enum sublet::body_kind;
+    using enum sublet::program_body::run_kind;
     // Sharpen an image: in each turn add what is left to explain of it, found in one of two ways.
     block const coarse{"coarse", {{"rest", 64}, {"spectrum", 128}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};
     block const fine{"fine", {{"rest", 64}, {"curve", 96}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};

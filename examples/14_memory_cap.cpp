@@ -70,12 +70,14 @@ int main()
         auto const touched = relieved.program.touches(static_cast<sublet::step_id>(i));
         std::string const& first = tensors[relieved.origin[touched[0].value]].name;
         switch (kind) {
-        case sublet::relieved_kind::original: std::cout << operations[step].name << '\n'; break;
-        case sublet::relieved_kind::run_again:
+        case sublet::relieved_program::kind::original: std::cout << operations[step].name << '\n'; break;
+        case sublet::relieved_program::kind::run_again:
             std::cout << "  again: " << operations[step].name << '\n';
             break;
-        case sublet::relieved_kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
-        case sublet::relieved_kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;
+        case sublet::relieved_program::kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
+        case sublet::relieved_program::kind::copied_back:
+            std::cout << "  copy back: " << first << '\n';
+            break;
         }
     }
     return advice.is_enough() ? 0 : 1;

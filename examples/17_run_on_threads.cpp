@@ -65,7 +65,7 @@ int main()
         std::cout << name << report.plan_bytes / 1024 << " KiB planned, " << report.waits << " waits, "
                   << report.handoffs << " of them for bytes\n";
         for (auto const& wait : executor.waits().list)
-            if (wait.why == sublet::wait_kind::handoff)
+            if (wait.why == sublet::step_waits::kind::handoff)
                 std::cout << "    " << wait.to << " waits for " << wait.from << ": bytes change hands\n";
         is_same = is_same && sound == expected;
     };

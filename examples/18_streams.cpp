@@ -36,12 +36,12 @@ int main()
         }
     };
 
-    sublet::simulated_device device({.order = sublet::stream_order::latest_first});
+    sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
     auto run_in = [&](char const* name, auto const& mode, bool prints_commands) {
         sublet::stream_executor run(device, program, options, mode, kernel, {.streams = 2});
-        for (sublet::stream_command const& c : run.schedule().commands) {
+        for (sublet::stream_schedule::command const& c : run.schedule().commands) {
             if (!prints_commands) break;
-            using enum sublet::stream_action;
+            using enum sublet::stream_schedule::action;
             std::cout << "    stream " << c.stream << (c.stream == 0 ? "  " : "                        ");
             if (c.what == record) std::cout << "record event " << c.which << '\n';
             if (c.what == wait) std::cout << "wait for event " << c.which << '\n';

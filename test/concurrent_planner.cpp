@@ -116,8 +116,8 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
                                                      .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
         auto const offsets = plan_concurrent(tasks.program(), tasks.options());
-        auto const slots =
-            plan_concurrent(tasks.program(), tasks.options(), {.strategy = concurrent_strategy::slots});
+        auto const slots = plan_concurrent(tasks.program(), tasks.options(),
+                                           {.strategy = concurrent_options::strategy_kind::slots});
         REQUIRE(offsets.is_sound());
         REQUIRE(slots.is_sound());
         REQUIRE(offsets.report.arena_bytes <= slots.report.arena_bytes);
@@ -141,8 +141,8 @@ TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25), .views = 20, .pools = 2});
         auto const planned = plan_concurrent(tasks.program(), tasks.options());
-        auto const slots =
-            plan_concurrent(tasks.program(), tasks.options(), {.strategy = concurrent_strategy::slots});
+        auto const slots = plan_concurrent(tasks.program(), tasks.options(),
+                                           {.strategy = concurrent_options::strategy_kind::slots});
         for (std::uint64_t visits : {1u, 30u, 300u}) {
             auto const hasty = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
             REQUIRE(hasty.is_sound());

@@ -22,19 +22,21 @@ inline sublet::stream_commands draw_commands(dice& pick, std::uint32_t count)
     for (std::uint32_t i = 0; i != count; ++i) {
         std::uint32_t const s = pick.below(streams);
         switch (pick.below(12)) {
-        case 0: list.acts.push_back({stream_act::allocate, s, pick.below(blocks)}); break;
-        case 1: list.acts.push_back({stream_act::release, s, pick.below(blocks)}); break;
+        case 0: list.acts.push_back({stream_commands::act_kind::allocate, s, pick.below(blocks)}); break;
+        case 1: list.acts.push_back({stream_commands::act_kind::release, s, pick.below(blocks)}); break;
         case 2:
         case 3:
-        case 4: list.acts.push_back({stream_act::record, s, pick.below(events)}); break;
+        case 4: list.acts.push_back({stream_commands::act_kind::record, s, pick.below(events)}); break;
         case 5:
         case 6:
-        case 7: list.acts.push_back({stream_act::wait, s, pick.below(events)}); break;
+        case 7: list.acts.push_back({stream_commands::act_kind::wait, s, pick.below(events)}); break;
         case 8:
-            list.acts.push_back({pick.below(2) == 0 ? stream_act::join : stream_act::join_all, s, no_step});
+            list.acts.push_back(
+                {pick.below(2) == 0 ? stream_commands::act_kind::join : stream_commands::act_kind::join_all,
+                 s, no_step});
             break;
         default:
-            list.acts.push_back({stream_act::work, s, i});
+            list.acts.push_back({stream_commands::act_kind::work, s, i});
             for (std::uint32_t k = 0, n = 1 + pick.below(2); k != n; ++k) {
                 byte_count const begin = pick.below(8),
                                  end = begin + pick.below(9 - static_cast<std::uint32_t>(begin));
@@ -54,17 +56,20 @@ inline std::vector<std::vector<bool>> order_by_pairs(sublet::stream_commands con
     std::vector<std::vector<bool>> before(acts.size(), std::vector<bool>(acts.size(), false));
     for (std::size_t b = 0; b != acts.size(); ++b) {
         for (std::size_t a = 0; a != b; ++a) {
-            bool const is_same = acts[a].stream == acts[b].stream && acts[a].what != stream_act::join_all &&
-                                 acts[b].what != stream_act::join_all;
+            bool const is_same = acts[a].stream == acts[b].stream &&
+                                 acts[a].what != stream_commands::act_kind::join_all &&
+                                 acts[b].what != stream_commands::act_kind::join_all;
             // The caller waits in a join, and issues what follows.
-            bool const is_join = acts[a].what == stream_act::join_all || acts[a].what == stream_act::join;
-            bool const joins_all = acts[b].what == stream_act::join_all;
+            bool const is_join = acts[a].what == stream_commands::act_kind::join_all ||
+                                 acts[a].what == stream_commands::act_kind::join;
+            bool const joins_all = acts[b].what == stream_commands::act_kind::join_all;
             before[a][b] = is_same || is_join || joins_all;
         }
-        if (acts[b].what == stream_act::wait) {
+        if (acts[b].what == stream_commands::act_kind::wait) {
             std::size_t last = acts.size();
             for (std::size_t a = 0; a != b; ++a)
-                if (acts[a].what == stream_act::record && acts[a].which == acts[b].which) last = a;
+                if (acts[a].what == stream_commands::act_kind::record && acts[a].which == acts[b].which)
+                    last = a;
             if (last != acts.size()) before[last][b] = true;
         }
     }

@@ -50,20 +50,20 @@ struct trace {
 /// Runs a program with kernels by which each byte counts, watched as closely as can be. Values that are shown
 /// get their bytes by what they stand for: the same for the program and for what advice makes of it.
 template <class Mode>
-trace run(snapshot const& p, plan_options const& options, std::vector<relieved_step> const& steps,
+trace run(snapshot const& p, plan_options const& options, std::vector<relieved_program::step> const& steps,
           std::vector<value_id> const& origin, std::vector<value_id> const& shown, Mode const& mode)
 {
     trace result;
     kernel const compute = [&](cpu_call const& call) {
         auto const [kind, step] = steps[call.step];
-        if (kind == relieved_kind::copied_out || kind == relieved_kind::copied_back) {
+        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
             std::copy(call.in(0).begin(), call.in(0).end(), call.out(0).begin());
             return;
         }
         cpu_call as_it_was = call;
         as_it_was.step = step;
         synthetic_kernel{}(as_it_was);
-        if (kind != relieved_kind::original) return;
+        if (kind != relieved_program::kind::original) return;
         std::uint64_t sum = 0;
         for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold_digest(sum, digest(call.out(j)));
         result.written.push_back(sum);
@@ -123,8 +123,9 @@ TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
     CHECK(advice.is_enough());
     REQUIRE(advice.suggestions.size() == 1);
     CHECK(advice.suggestions[0] ==
-          suggestion{.value = 0, .after = 1, .before = 3, .bytes = 64, .saved = 52, .cost = 128});
-    CHECK(advice.pools == std::vector<pool_advice>{{184, 132, 132, 3}});
+          memory_advice::suggestion{
+              .value = 0, .after = 1, .before = 3, .bytes = 64, .saved = 52, .cost = 128});
+    CHECK(advice.pools == std::vector<memory_advice::pool>{{184, 132, 132, 3}});
     CHECK(advice.cost == 128);
     CHECK(advice.planned.plan.arena_bytes[0] <= 140);
     CHECK(advice.planned.report.is_checked);
@@ -173,10 +174,10 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
     CHECK(whole == 4000 + 100);
     auto const copied = advise_memory(program, net.options(400), {.reruns = false});
     CHECK(copied.is_enough());
-    for (suggestion const& s : copied.suggestions) CHECK(s.saved > 0);
+    for (memory_advice::suggestion const& s : copied.suggestions) CHECK(s.saved > 0);
     auto const again = advise_memory(program, net.options(whole / 2 + 200), {.copies = false});
     CHECK(again.is_enough());
-    for (suggestion const& s : again.suggestions) {
+    for (memory_advice::suggestion const& s : again.suggestions) {
         CHECK(s.rerun == s.value);
         CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
     }
@@ -187,13 +188,15 @@ TEST_CASE("what the caller says of costs counts: never to be run again, never to
     training const net{10};
     auto const program = net.program();
     auto const options = net.options(800);
-    for (suggestion const& s : advise_memory(program, options, {.rerun_cost = no_size}).suggestions)
+    for (memory_advice::suggestion const& s :
+         advise_memory(program, options, {.rerun_cost = no_size}).suggestions)
         CHECK(s.rerun == no_step);
-    for (suggestion const& s : advise_memory(program, options, {.rerun_cost = byte_count{1}}).suggestions)
+    for (memory_advice::suggestion const& s :
+         advise_memory(program, options, {.rerun_cost = byte_count{1}}).suggestions)
         CHECK(s.rerun != no_step);
     auto const odd = advise_memory(program, options, {.movable = [](auto v) { return v % 2 == 1; }});
     CHECK_FALSE(odd.suggestions.empty());
-    for (suggestion const& s : odd.suggestions) CHECK(s.value % 2 == 1);
+    for (memory_advice::suggestion const& s : odd.suggestions) CHECK(s.value % 2 == 1);
     auto const none = advise_memory(program, options, {.movable = false});
     CHECK_FALSE(none.is_enough());
     CHECK(none.pools[0].least == 1100);
@@ -210,7 +213,7 @@ TEST_CASE("what is read early and made again has left before its reader writes")
     plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
     auto const again = advise_memory(p, options);
     CHECK(again.is_enough());
-    CHECK(again.pools == std::vector<pool_advice>{{30, 20, 20, 1}});
+    CHECK(again.pools == std::vector<memory_advice::pool>{{30, 20, 20, 1}});
     CHECK_FALSE(
         advise_memory(p, options, {.reruns = false}).is_enough()); // copied out, it is there throughout 1
 }
@@ -272,7 +275,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         // Each saving, by the program with all the others.
         detail::advice_question const question(program, options, how);
         std::vector<absence> all;
-        for (suggestion const& s : advice.suggestions)
+        for (memory_advice::suggestion const& s : advice.suggestions)
             for (absence const& a : question.absences)
                 if (a.root == s.value && question.steps[a.before] == s.before &&
                     (a.rerun == no_step ? no_step : question.steps[a.rerun]) == s.rerun)
@@ -292,8 +295,9 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         if (!advice.is_enough()) continue;
 
         std::vector<value_id> itself, shown;
-        std::vector<relieved_step> as_it_is;
-        for (step_id s = 0; s != program.steps(); ++s) as_it_is.push_back({relieved_kind::original, s});
+        std::vector<relieved_program::step> as_it_is;
+        for (step_id s = 0; s != program.steps(); ++s)
+            as_it_is.push_back({relieved_program::kind::original, s});
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output)) shown.push_back(v);

@@ -58,7 +58,7 @@ TEST_CASE("a loop whose values can stay where they are needs no copy")
 {
     // x = ...; y = loop (a = x) { b = f(a); a = b }; use y
     program_tree tree(list(2, {{{}, {0}}, {{}, {}}, {{1}, {}}}));
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{0}, {1}, {{0, 1}}}}), {}, {{0, 0, 1, 1}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0}, {1}, {{0, 1}}}}), {}, {{0, 0, 1, 1}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     CHECK(planned.report.is_checked);
@@ -71,12 +71,12 @@ TEST_CASE("a loop whose values can stay where they are needs no copy")
 TEST_CASE("a value that is needed after the loop is copied into it, once")
 {
     program_tree tree(list(2, {{{}, {0}}, {{}, {}}, {{0, 1}, {}}}));
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{0}, {1}, {{0, 1}}}}), {}, {{0, 0, 1, 1}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0}, {1}, {{0, 1}}}}), {}, {{0, 0, 1, 1}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     CHECK(planned.report.arena_bytes == 16);
     REQUIRE(planned.copies.size() == 1);
-    CHECK(planned.copies[0].when == move_time::enter);
+    CHECK(planned.copies[0].when == flat_tree::move_time::enter);
     CHECK(planned.flat.value_of[planned.copies[0].from] == tree_value{0, 0});
     CHECK(planned.flat.value_of[planned.copies[0].to] == tree_value{1, 0});
 }
@@ -84,7 +84,8 @@ TEST_CASE("a value that is needed after the loop is copied into it, once")
 TEST_CASE("values that change places in a loop are copied in an order in which none is lost")
 {
     program_tree tree(list(3, {{{}, {0, 1}}, {{}, {}}, {{2}, {}}}));
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{0, 1}, {}}}), {}, {{0, 0, 1, 2}, {1, 1, 0, no_value}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0, 1}, {}}}), {},
+                  {{0, 0, 1, 2}, {1, 1, 0, no_value}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     REQUIRE(planned.copies.size() == 3); // but for the spare nothing more than the two
@@ -93,8 +94,8 @@ TEST_CASE("values that change places in a loop are copied in an order in which n
     std::vector<int> arena(planned.report.arena_bytes);
     arena[x] = 1;
     arena[y] = 2;
-    for (flat_move m : planned.copies) {
-        CHECK(m.when == move_time::again);
+    for (flat_tree::move m : planned.copies) {
+        CHECK(m.when == flat_tree::move_time::again);
         arena[planned.plan.offset_of(m.to)] = arena[planned.plan.offset_of(m.from)];
     }
     CHECK(arena[x] == 2);
@@ -111,8 +112,8 @@ TEST_CASE("an empty tree, a program without bodies, and bodies without values")
     REQUIRE(nested.is_sound());
     CHECK(nested.report.arena_bytes == flat.report.arena_bytes);
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::branch, snapshot());
-    tree.add_body(0, 1, body_kind::branch, list(0, {{{}, {}}}));
+    tree.add_body(0, 1, program_body::run_kind::branch, snapshot());
+    tree.add_body(0, 1, program_body::run_kind::branch, list(0, {{{}, {}}}));
     CHECK(plan_eights(tree).report.arena_bytes == 16);
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("a blob that only a step net reads keeps its bytes until the step net 
     // step 1 makes a value after the last outer use of value 0; step 2's body reads 0
     snapshot const net = list(3, {{{}, {0}}, {{}, {1}}, {{}, {}}, {{1}, {}}});
     program_tree tree(net);
-    tree.add_body(0, 2, body_kind::once, list(2, {{{0}, {1}}, {{1}, {}}}), {{0, 0}});
+    tree.add_body(0, 2, program_body::run_kind::once, list(2, {{{0}, {1}}, {{1}, {}}}), {{0, 0}});
     auto const alone = plan_memory(net, {.bytes = 8}); // what was wrong: bytes are given away too early
     CHECK(alone.plan.offset_of(0) == alone.plan.offset_of(1));
     auto const planned = plan_eights(tree);
@@ -144,13 +145,15 @@ TEST_CASE("no cond's values lie over what another cond has given and is still re
     snapshot const branch = list(2, {{{}, {0}}, {{0}, {1}}});
     std::vector<program_id> first, second, third;
     for (int arm = 0; arm != 2; ++arm)
-        first.push_back(tree.add_body(0, 1, body_kind::branch, branch, {}, {{.inner = 1, .result = 1}}));
+        first.push_back(
+            tree.add_body(0, 1, program_body::run_kind::branch, branch, {}, {{.inner = 1, .result = 1}}));
     snapshot const holder = list(3, {{{}, {0}}, {{0}, {}}, {{0, 2}, {1}}});
     for (int arm = 0; arm != 2; ++arm) {
-        second.push_back(tree.add_body(0, 2, body_kind::branch, holder, {}, {{.inner = 1, .result = 2}}));
+        second.push_back(
+            tree.add_body(0, 2, program_body::run_kind::branch, holder, {}, {{.inner = 1, .result = 2}}));
         for (int inner = 0; inner != 2; ++inner)
-            third.push_back(
-                tree.add_body(second.back(), 1, body_kind::branch, branch, {}, {{.inner = 1, .result = 2}}));
+            third.push_back(tree.add_body(second.back(), 1, program_body::run_kind::branch, branch, {},
+                                          {{.inner = 1, .result = 2}}));
     }
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
@@ -173,14 +176,14 @@ TEST_CASE("both branches use the same bytes, and whichever runs finds what it ne
     program_tree tree(outer);
     snapshot const small = list(2, {{{}, {0}}, {{0}, {1}}, {{1}, {}}});
     snapshot const large = list(3, {{{}, {0}}, {{0}, {1, 2}}, {{1, 2}, {}}});
-    tree.add_body(0, 1, body_kind::branch, small);
-    tree.add_body(0, 1, body_kind::branch, large);
+    tree.add_body(0, 1, program_body::run_kind::branch, small);
+    tree.add_body(0, 1, program_body::run_kind::branch, large);
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     CHECK(planned.report.arena_bytes == (1 + 3) * 8); // 0 is alive, and 1 has been given up
     for (value_id v = 0; v != 3; ++v) CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(2, v)));
     program_tree each(outer); // either of them alone needs as much as it does there
-    each.add_body(0, 1, body_kind::once, large);
+    each.add_body(0, 1, program_body::run_kind::once, large);
     CHECK(plan_eights(each).report.arena_bytes == planned.report.arena_bytes);
 }
 
@@ -190,9 +193,9 @@ TEST_CASE(
 {
     program_tree tree(outer);
     snapshot const with_scratch = list(2, {{{}, {0, 1}}, {{0}, {}}}); // 1 is scratch: defined, never used
-    auto const a = tree.add_body(0, 1, body_kind::once, with_scratch);
-    auto const b = tree.add_body(0, 1, body_kind::once, with_scratch);
-    auto const c = tree.add_body(b, 0, body_kind::loop, with_scratch);
+    auto const a = tree.add_body(0, 1, program_body::run_kind::once, with_scratch);
+    auto const b = tree.add_body(0, 1, program_body::run_kind::once, with_scratch);
+    auto const c = tree.add_body(b, 0, program_body::run_kind::loop, with_scratch);
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     CHECK(planned.flat.flat_of[a][1] != planned.flat.flat_of[b][1]);
@@ -209,15 +212,17 @@ TEST_CASE("what every turn of a loop reads is given away by none, however deep i
 {
     // value 1 is read in the first step of the innermost body only, and nowhere behind the loop
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::loop, list(3, {{{}, {}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}), {{0, 1}});
-    tree.add_body(1, 0, body_kind::loop, list(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {}}}), {{0, 0}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(3, {{{}, {}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}),
+                  {{0, 1}});
+    tree.add_body(1, 0, program_body::run_kind::loop, list(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {}}}), {{0, 0}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     for (value_id v = 1; v != 3; ++v)
         for (program_id i : {1u, 2u}) CHECK(!overlap(planned.offset_of(0, 1), planned.offset_of(i, v)));
     // The same body run once gives it away.
     program_tree once(outer);
-    once.add_body(0, 1, body_kind::once, list(3, {{{0}, {1}}, {{}, {2}}, {{1, 2}, {}}}), {{0, 1}});
+    once.add_body(0, 1, program_body::run_kind::once, list(3, {{{0}, {1}}, {{}, {2}}, {{1, 2}, {}}}),
+                  {{0, 1}});
     CHECK(plan_eights(once).report.arena_bytes == 3 * 8);
 }
 
@@ -229,15 +234,16 @@ TEST_CASE("a while with a conditional inside, and their gradients, share the byt
     program_tree tree(
         list(6, {{{}, {0}}, {{}, {1}}, {{}, {}}, {{2}, {3}}, {{3}, {4}}, {{}, {}}, {{5, 0}, {}}}));
     snapshot const holder = list(3, {{{}, {}}});
-    auto const loop = tree.add_body(0, 2, body_kind::loop, holder, {{0, 0}}, {{1, 1, 2, 2}});
-    auto const then = tree.add_body(loop, 0, body_kind::branch, list(4, {{{0, 1}, {2}}, {{2}, {3}}}),
-                                    {{0, 0}, {1, 1}}, {{.inner = 3, .result = 2}});
-    auto const other = tree.add_body(loop, 0, body_kind::branch, list(2, {{{0}, {1}, {{0, 1}}}}), {{0, 1}},
-                                     {{.inner = 1, .result = 2}});
-    auto const back = tree.add_body(0, 5, body_kind::loop, holder, {{0, 0}}, {{1, 4, 2, 5}});
-    tree.add_body(back, 0, body_kind::branch, list(4, {{{0, 1}, {2}}, {{2}, {3}}}), {{0, 0}, {1, 1}},
-                  {{.inner = 3, .result = 2}});
-    tree.add_body(back, 0, body_kind::branch, list(2, {{{0}, {1}, {{0, 1}}}}), {{0, 1}},
+    auto const loop = tree.add_body(0, 2, program_body::run_kind::loop, holder, {{0, 0}}, {{1, 1, 2, 2}});
+    auto const then =
+        tree.add_body(loop, 0, program_body::run_kind::branch, list(4, {{{0, 1}, {2}}, {{2}, {3}}}),
+                      {{0, 0}, {1, 1}}, {{.inner = 3, .result = 2}});
+    auto const other = tree.add_body(loop, 0, program_body::run_kind::branch, list(2, {{{0}, {1}, {{0, 1}}}}),
+                                     {{0, 1}}, {{.inner = 1, .result = 2}});
+    auto const back = tree.add_body(0, 5, program_body::run_kind::loop, holder, {{0, 0}}, {{1, 4, 2, 5}});
+    tree.add_body(back, 0, program_body::run_kind::branch, list(4, {{{0, 1}, {2}}, {{2}, {3}}}),
+                  {{0, 0}, {1, 1}}, {{.inner = 3, .result = 2}});
+    tree.add_body(back, 0, program_body::run_kind::branch, list(2, {{{0}, {1}, {{0, 1}}}}), {{0, 1}},
                   {{.inner = 1, .result = 2}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
@@ -251,7 +257,7 @@ TEST_CASE("a while with a conditional inside, and their gradients, share the byt
 TEST_CASE("what a backward twin reads of the step net's values is the caller's, one time step at a time")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{}, {0}}, {{0}, {1}}}));
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{}, {0}}, {{0}, {1}}}));
     auto const planned = plan_nested(tree, [](program_id i) -> plan_options {
         if (i == 0) return {.bytes = 8};
         return {.bytes = 8, .role = std::vector{value_role::external, value_role::intermediate}};
@@ -265,7 +271,8 @@ TEST_CASE("pools, sizes, alignments and views of each program hold for its value
           "it keeps")
 {
     program_tree tree(list(2, {{{}, {0, 1}}, {{}, {}}, {{0, 1}, {}}}));
-    tree.add_body(0, 1, body_kind::loop, list(4, {{{0, 1}, {}}, {{1}, {2}}, {{2}, {3}}, {{3}, {}}}), {{3, 0}},
+    tree.add_body(0, 1, program_body::run_kind::loop,
+                  list(4, {{{0, 1}, {}}, {{1}, {2}}, {{2}, {3}}, {{3}, {}}}), {{3, 0}},
                   {{0, 0, 1, no_value}, {1, 1, 0, no_value}});
     std::vector<plan_options> options{
         {.bytes = 12, .alignment = 4, .pool = 1},
@@ -287,20 +294,20 @@ TEST_CASE("a value that a loop may leave undefined is refused in terms of the tr
 {
     // the body makes its value 1 and gives 0, which nothing brings in
     program_tree tree(list(1, {{{}, {}}, {{0}, {}}}));
-    tree.add_body(0, 0, body_kind::loop, list(2, {{{}, {1}}}), {}, {{0, no_value, 1, 0}});
+    tree.add_body(0, 0, program_body::run_kind::loop, list(2, {{{}, {1}}}), {}, {{0, no_value, 1, 0}});
     auto const planned = plan_eights(tree);
     CHECK(!planned.is_sound());
     REQUIRE(planned.objection.has_value());
     CHECK(planned.objection->flat == *planned.refuted);
     CHECK(planned.objection->value == tree_value{1, 0});
-    CHECK(planned.objection->at.part == flat_part::move);
+    CHECK(planned.objection->at.part == flat_tree::part::move);
     CHECK(sentence(planned).find("1 is value 0 of program 1") != std::string::npos);
 }
 
 TEST_CASE("what a tree cannot be planned with is refused by a sentence")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::once, list(1, {{{}, {0}}}));
+    tree.add_body(0, 1, program_body::run_kind::once, list(1, {{{}, {0}}}));
     auto refuses = [&](std::vector<plan_options> const& options, char const* why) {
         CHECK_THROWS_WITH_AS((void)plan_nested(tree, options), why, precondition_error);
     };

@@ -53,7 +53,7 @@ struct placement_oracle {
             label[b] = b;
             for (bool changed = true; changed;) {
                 changed = false;
-                for (sublet::colocation const& c : p.colocated) {
+                for (sublet::placement_problem::colocation const& c : p.colocated) {
                     auto const d = static_cast<bytes>(c.distance);
                     if ((label[c.buffer] == b) == (label[c.anchor] == b)) continue;
                     bool const up = label[c.anchor] == b;
@@ -352,7 +352,7 @@ private:
     {
         sublet::placement_buffer const& buffer = problem.buffers[b];
         if (!needs_bytes(buffer) || position < buffer.life.first || position >= buffer.life.last) return {};
-        for (sublet::buffer_gap const& g : problem.gaps)
+        for (sublet::placement_problem::gap const& g : problem.gaps)
             if (g.buffer == b && position >= g.when.first && position < g.when.last)
                 return {static_cast<bytes>(g.begin), static_cast<bytes>(g.end)};
         return {0, static_cast<bytes>(buffer.size)};
@@ -383,7 +383,7 @@ private:
             }
         }
         if (!is_solid) return;
-        for (sublet::colocation const& c : problem.colocated)
+        for (sublet::placement_problem::colocation const& c : problem.colocated)
             if (label[c.buffer] == name &&
                 height[c.buffer] != height[c.anchor] + static_cast<bytes>(c.distance))
                 added.clashes = true;

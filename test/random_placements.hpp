@@ -62,7 +62,7 @@ void draw_gaps(Dice& dice, random_placement_shape const& shape, sublet::placemen
     unsigned const wanted = 1 + dice.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
         next += dice.below(3);
-        sublet::buffer_gap gap{who, {next, next + dice.below(4)}, 0, 0};
+        sublet::placement_problem::gap gap{who, {next, next + dice.below(4)}, 0, 0};
         next = gap.when.last;
         if (dice.below(100) < shape.windows) {
             gap.begin = dice.below(static_cast<unsigned>(size) + 1);

@@ -249,7 +249,7 @@ private:
     void draw_bodies(program_id i, sublet::step_id step, random_tree::step& s, ids const& defined, ids& made,
                      std::uint32_t depth)
     {
-        using enum sublet::body_kind;
+        using enum sublet::program_body::run_kind;
         ids outer = defined; // what the bodies may take hold of
         if (pick_.below(4) == 0) {
             value_id const filled = value(i);
@@ -260,9 +260,11 @@ private:
         } else {
             filled_ = sublet::no_value;
         }
-        sublet::body_kind last = once;
+        sublet::program_body::run_kind last = once;
         for (std::uint32_t g = 1 + pick_.below(2); g != 0; --g) {
-            sublet::body_kind kind = pick_.below(3) == 0 ? once : pick_.below(2) == 0 ? branch : loop;
+            sublet::program_body::run_kind kind = pick_.below(3) == 0   ? once
+                                                  : pick_.below(2) == 0 ? branch
+                                                                        : loop;
             if (kind == branch && last == branch) kind = once; // they would be one choice
             last = kind;
             std::vector<std::pair<value_id, value_id>> carried; // result, initial (or none)
@@ -301,13 +303,14 @@ private:
             }
         }
     }
-    sublet::body_capture capture(program_id outer, program_id body, value_id v)
+    sublet::program_body::capture capture(program_id outer, program_id body, value_id v)
     {
         return {value_like(body, outer, v), v};
     }
 
-    program_id draw_body(program_id parent, sublet::step_id step, sublet::body_kind kind, ids const& outer,
-                         std::vector<std::pair<value_id, value_id>> const& carried, std::uint32_t depth)
+    program_id draw_body(program_id parent, sublet::step_id step, sublet::program_body::run_kind kind,
+                         ids const& outer, std::vector<std::pair<value_id, value_id>> const& carried,
+                         std::uint32_t depth)
     {
         auto const i = static_cast<program_id>(all_.programs.size());
         all_.programs.emplace_back();
@@ -315,14 +318,15 @@ private:
         ids defined, inners;
         if (!outer.empty())
             for (std::uint32_t c = pick_.below(4); c != 0; --c) {
-                sublet::body_capture const held = capture(parent, i, any(outer));
+                sublet::program_body::capture const held = capture(parent, i, any(outer));
                 all_.programs[i].how.captures.push_back(held);
                 defined.push_back(held.inner);
             }
         for (auto [target, initial] : carried) {
             value_id const inner = value_like(i, parent, target);
-            sublet::body_binding b{inner, sublet::no_value, sublet::no_value, target};
-            if (initial != sublet::no_value && (kind == sublet::body_kind::loop || pick_.below(2) == 0)) {
+            sublet::program_body::binding b{inner, sublet::no_value, sublet::no_value, target};
+            if (initial != sublet::no_value &&
+                (kind == sublet::program_body::run_kind::loop || pick_.below(2) == 0)) {
                 b.initial = initial;
                 defined.push_back(inner);
             }
@@ -346,7 +350,7 @@ private:
                     defined.push_back(b.inner);
                 }
         }
-        if (kind == sublet::body_kind::loop)
+        if (kind == sublet::program_body::run_kind::loop)
             for (auto& b : all_.programs[i].how.bindings) {
                 if (pick_.below(6) == 0) continue; // stays as it is
                 ids fitting;

@@ -51,7 +51,7 @@ public:
     /// Queues a run behind what is queued.
     void issue(std::uint64_t number)
     {
-        using sublet::stream_action;
+        using sublet::stream_schedule;
         if (plan_ == nullptr)
             for (std::size_t b = 0; b != blocks_.size(); ++b) {
                 auto const& its = tape_.table.buffers[b];
@@ -68,18 +68,20 @@ public:
         }
         auto& operands = operands_.emplace_back(places_.count());
         auto& written = traces_.emplace_back(tape_.positions(), 0);
-        for (sublet::stream_command const& c : schedule_.commands) {
+        for (sublet::stream_schedule::command const& c : schedule_.commands) {
             auto const s = streams_[c.stream];
             switch (c.what) {
-            case stream_action::record: device_.record(events_[c.which], s); break;
-            case stream_action::wait: device_.wait(s, events_[c.which]); break;
-            case stream_action::allocate: allocate(c.which, c.stream); break;
-            case stream_action::hand_over: blocks_[c.which] = blocks_[c.from]; break; // the step reads it yet
-            case stream_action::fill:
+            case stream_schedule::action::record: device_.record(events_[c.which], s); break;
+            case stream_schedule::action::wait: device_.wait(s, events_[c.which]); break;
+            case stream_schedule::action::allocate: allocate(c.which, c.stream); break;
+            case stream_schedule::action::hand_over:
+                blocks_[c.which] = blocks_[c.from];
+                break; // the step reads it yet
+            case stream_schedule::action::fill:
                 device_.fill(blocks_[c.which], std::byte{0xFF}, tape_.table.buffers[c.which].size, s);
                 break;
-            case stream_action::release: release(c.which, c.stream); break;
-            case stream_action::launch: {
+            case stream_schedule::action::release: release(c.which, c.stream); break;
+            case stream_schedule::action::launch: {
                 places_.write(operands, tape_, c.which, [this](sublet::value_id v) {
                     auto const b = tape_.table.buffer_of[v];
                     auto const shown = tape_.bytes[v] == sublet::no_size ? 40 : tape_.bytes[v];

@@ -88,7 +88,7 @@ inline sublet::placement_problem random_stacking(dice& random, stacking_traits t
             buffer.pinned = buffer.alignment * random.below(2 * traits.sizes * scale);
         problem.buffers.push_back(buffer);
         if (traits.gaps && random.below(2) == 0) {
-            buffer_gap gap{b, {}, 0, 0};
+            placement_problem::gap gap{b, {}, 0, 0};
             gap.when.first = buffer.life.first + random.below(length(buffer.life) + 1);
             gap.when.last = gap.when.first + random.below(3);
             if (random.below(3) != 0) {

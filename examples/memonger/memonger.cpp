@@ -340,7 +340,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     net.is_planned = true;
 
     sharing_log const log = log_sharing(made.program, plan, options);
-    for (sharing_entry const& e : log.entries) {
+    for (sharing_log::entry const& e : log.entries) {
         if (e.from == no_value) continue;
         std::ostringstream line;
         write_entry(
@@ -405,7 +405,8 @@ savings optimize_inference_fast(net_def& net, names const& static_blobs)
             return share_linearly(
                 table.buffers.size(), [&](buffer_id b) { return table.buffers[b].life; },
                 [&](buffer_id b) { return planned_bytes(table.buffers[b]); },
-                {.fit = slot_fit::grow, .pool = [&](buffer_id b) { return table.buffers[b].pool; }});
+                {.fit = linear_options::fit_kind::grow,
+                 .pool = [&](buffer_id b) { return table.buffers[b].pool; }});
         });
     });
 }
@@ -440,7 +441,7 @@ savings compute_assignments(net_def& net, names const& static_blobs)
             std::vector<std::vector<buffer_id>> by_pool;
             sized_slot_plan plan;
             auto const colored =
-                color_graph(graph, {.by = coloring_order::by_size,
+                color_graph(graph, {.by = coloring_options::heuristic::by_size,
                                     .bytes = [&](buffer_id b) { return planned_bytes(buffers[b]); }});
             std::map<std::pair<slot_id, pool_id>, slot_id> slots; // a colour is a slot in each pool
             for (buffer_id b = 0; b != buffers.size(); ++b) {

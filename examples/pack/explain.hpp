@@ -31,12 +31,15 @@ inline std::string explain(sublet::placement_proof const& proof, lifetimes const
     };
     std::string const bytes = std::to_string(proof.bytes) + " bytes";
     switch (proof.kind) {
-    case sublet::proof_kind::live_bytes:
+    case sublet::placement_proof::reason::live_bytes:
         return bytes + " are alive at position " + std::to_string(proof.position);
-    case sublet::proof_kind::top_of_pin: return name(0) + " ends at " + bytes + " wherever it may lie";
-    case sublet::proof_kind::pin_misaligned: return name(0) + " is pinned where its alignment forbids";
-    case sublet::proof_kind::pins_clash: return name(0) + " and " + name(1) + " are pinned onto each other";
-    case sublet::proof_kind::exhausted: {
+    case sublet::placement_proof::reason::top_of_pin:
+        return name(0) + " ends at " + bytes + " wherever it may lie";
+    case sublet::placement_proof::reason::pin_misaligned:
+        return name(0) + " is pinned where its alignment forbids";
+    case sublet::placement_proof::reason::pins_clash:
+        return name(0) + " and " + name(1) + " are pinned onto each other";
+    case sublet::placement_proof::reason::exhausted: {
         std::size_t const shown = proof.buffers.size() < 8 ? proof.buffers.size() : 8;
         std::string text = "stacked in any order these need " + bytes + ": ";
         for (std::size_t i = 0; i != shown; ++i) text += (i == 0 ? "" : ", ") + name(i);

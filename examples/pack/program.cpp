@@ -58,7 +58,7 @@ std::string mistake_in(sublet::placement const& placed, sublet::placement_proble
     std::ostringstream text;
     auto const proof = sublet::check_proof(problem, placed, 0);
     if (auto const fault = sublet::check_placement(problem, placed, {.objective = objective})) text << *fault;
-    else if (proof.verdict == sublet::proof_verdict::refuted) text << proof;
+    else if (proof.verdict == sublet::proof_finding::outcome::refuted) text << proof;
     return std::move(text).str();
 }
 

@@ -166,7 +166,7 @@ inline std::pair<std::string_view, std::string_view> halves(table_cell const& ce
 
 /// Gaps a-b or a-b@w0:w1 between spaces. Empty ones say nothing.
 inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::byte_count bytes,
-                      std::uint64_t beyond_last, std::vector<sublet::buffer_gap>& into)
+                      std::uint64_t beyond_last, std::vector<sublet::placement_problem::gap>& into)
 {
     std::size_t const first_gap = into.size();
     for (std::string_view rest = cell.text; !rest.empty();) {
@@ -177,7 +177,7 @@ inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::
         auto const [from, to] = halves(cell, text.substr(0, at), '-');
         std::uint64_t const first = cell.number(from, last_position);
         std::uint64_t const last = cell.number(to, last_position - beyond_last) + beyond_last;
-        sublet::buffer_gap gap{.buffer = buffer, .when = range_of(cell, first, last)};
+        sublet::placement_problem::gap gap{.buffer = buffer, .when = range_of(cell, first, last)};
         if (at != text.size()) {
             auto const [low, high] = halves(cell, text.substr(at + 1), ':');
             gap.begin = cell.number(low, bytes);

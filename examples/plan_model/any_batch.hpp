@@ -54,7 +54,7 @@ inline void print(std::ostream& out, std::string const& model, network const& ne
     line("max_batch", std::to_string(r.max_batch));
     line("naive_bytes", words(formula(r.naive)));
     line("arena_bytes", words(formula(r.arena)));
-    for (sublet::batch_report const& b : r.batches) {
+    for (sublet::symbolic_report::batch const& b : r.batches) {
         std::string const batch = std::to_string(b.batch);
         line("arena_bytes_at_" + batch, std::to_string(b.arena_bytes));
         line("own_bytes_at_" + batch, std::to_string(b.own_bytes));

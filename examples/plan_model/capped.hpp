@@ -23,7 +23,7 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     auto const& refuted = advice.planned.refuted;
     if (refuted && refuted->what != sublet::fault::over_capacity)
         throw input_error(model + ": there is no plan of it in this order");
-    for (sublet::suggestion const& s : advice.suggestions) {
+    for (sublet::memory_advice::suggestion const& s : advice.suggestions) {
         out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: away after "
             << net.operations[s.after].label << ", ";
         if (s.rerun == sublet::no_step) out << "copied";
@@ -32,7 +32,8 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     }
     out << model << ": " << advice.planned.report << ", with " << advice.suggestions.size()
         << " suggestions\n";
-    sublet::pool_advice const pool = advice.pools.empty() ? sublet::pool_advice{} : advice.pools[0];
+    sublet::memory_advice::pool const pool =
+        advice.pools.empty() ? sublet::memory_advice::pool{} : advice.pools[0];
     if (pool.least > capacity)
         out << "no suggestions help: " << net.operations[pool.least_step].label << " needs " << pool.least
             << " bytes at once\n";

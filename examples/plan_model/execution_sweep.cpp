@@ -120,7 +120,8 @@ struct network_runs {
             }
         for (std::size_t streams = 1; streams != 9; ++streams) {
             if (is_full && (streams + 8 - 3 * turn % 8) % 8 > 2) continue;
-            sublet::simulated_device device({.order = sublet::stream_order::random, .seed = streams});
+            sublet::simulated_device device(
+                {.order = sublet::simulated_options::order_kind::random, .seed = streams});
             sublet::stream_options wanted{.streams = streams};
             wanted.handoffs = its.handoffs;
             sublet::stream_executor queued(device, its.program, its.options, mode, kernel, wanted, how);

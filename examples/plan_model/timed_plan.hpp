@@ -68,11 +68,11 @@ inline timed_plan plan_concurrently(network const& net, wishes const& asked)
         facts.critical_path_with = planned.critical_path_with;
         result.planned = std::move(planned);
     } else {
-        auto planned =
-            sublet::plan_concurrent(made.program, options,
-                                    {.strategy = asked.slots ? sublet::concurrent_strategy::slots
-                                                             : sublet::concurrent_strategy::offsets,
-                                     .handoffs = made.handoffs});
+        auto planned = sublet::plan_concurrent(
+            made.program, options,
+            {.strategy = asked.slots ? sublet::concurrent_options::strategy_kind::slots
+                                     : sublet::concurrent_options::strategy_kind::offsets,
+             .handoffs = made.handoffs});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);
         result.planned = std::move(planned);

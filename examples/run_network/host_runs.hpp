@@ -53,7 +53,7 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
         });
     if (asked.streams != 0)
         for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
-            sublet::simulated_device device({.order = sublet::stream_order::latest_first});
+            sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
             device_weights<sublet::simulated_device> there(device, given);
             sublet::stream_options streams;
             streams.streams = asked.streams;

@@ -82,17 +82,18 @@ struct block_tree {
                 op_desc const& op = program.blocks[b].ops[s];
                 if (op.sub_block < 0) continue;
                 auto const within = static_cast<std::size_t>(op.sub_block);
-                std::vector<body_capture> captures;
+                std::vector<program_body::capture> captures;
                 for (auto const& [name, inner] : blocks[within].ids)
                     if (blocks[within].is_outer[inner]) captures.push_back({inner, blocks[b].ids.at(name)});
                 bool const is_choice = op.type.rfind("conditional", 0) == 0;
                 auto const step = static_cast<step_id>(s);
                 program_of[within] =
-                    tree.add_body(program_of[b], step, is_choice ? body_kind::branch : body_kind::loop,
+                    tree.add_body(program_of[b], step,
+                                  is_choice ? program_body::run_kind::branch : program_body::run_kind::loop,
                                   flat_block(within), captures);
                 block_of.push_back(op.sub_block);
                 if (!is_choice) continue;
-                tree.add_body(program_of[b], step, body_kind::branch, snapshot());
+                tree.add_body(program_of[b], step, program_body::run_kind::branch, snapshot());
                 block_of.push_back(-1);
             }
     }
@@ -232,7 +233,8 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     sized_slot_plan const plan = share_linearly(
         flat.value_of.size(), [&](value_id f) { return shares[f] ? lives.hull(f) : live_range{}; },
         [&](value_id f) { return bytes[f]; },
-        {.fit = level == 0 ? slot_fit::equal : slot_fit::best_fit, .pool = pool});
+        {.fit = level == 0 ? linear_options::fit_kind::equal : linear_options::fit_kind::best_fit,
+         .pool = pool});
     plan_options const options{.bytes = bytes, .pool = pool};
     versioned_program const made = values_as_versions(flat.program, options);
     slot_renaming const given = name_slots(made, plan, options);
@@ -250,7 +252,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         "shared_", given.made.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     std::vector<std::string> new_name;
     for (std::size_t k = 0; k != given.made.size(); ++k) {
-        slot_name const& slot = given.made[k];
+        slot_renaming::name const& slot = given.made[k];
         new_name.push_back("shared_" + std::to_string(numbers[k]));
         auto const [p, v] = flat.value_of[slot.largest];
         var_desc const& largest =
@@ -268,7 +270,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     program.is_optimized = true;
 
     if (print_log == nullptr) return result;
-    for (sharing_entry const& e : log_sharing(flat.program, plan, options).entries)
+    for (sharing_log::entry const& e : log_sharing(flat.program, plan, options).entries)
         if (e.from != no_value)
             write_entry(
                 *print_log, e, [&](value_id f) -> auto& { return name[f]; });

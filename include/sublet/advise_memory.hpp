@@ -37,7 +37,6 @@
 /// if all that the step writes is storage that is planned: nothing of the caller's, no state.
 
 namespace sublet {
-
 /// Between two positions nobody touches a buffer. Both hold its storage, what is between need not.
 struct absence {
     value_id root = no_value;     ///< the value that all are views of that live in the buffer then
@@ -49,7 +48,6 @@ struct absence {
 };
 
 namespace detail {
-
 /// Touches where nodes end, by position.
 std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps);
 
@@ -83,28 +81,28 @@ std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const
 /// steps run again come last, in the order of the program: so where only copies are made no more is alive
 /// than at the step before or at the step behind.
 
-enum class relieved_kind : std::uint8_t {
-    original,    ///< a step of the program
-    copied_out,  ///< its operand is to be copied to its result, which is the caller's
-    copied_back, ///< its operand, which is the caller's, is to be copied to its first result
-    run_again    ///< a step of the program, once more
-};
-
-struct relieved_step {
-    relieved_kind kind = relieved_kind::original;
-    step_id step = no_step; ///< of the program: what is run, or what the copy follows or precedes
-    friend bool operator==(relieved_step, relieved_step) = default;
-};
-
 /// A list of steps, one a node, in the order in which they run.
 struct relieved_program {
+    enum class kind : std::uint8_t {
+        original,    ///< a step of the program
+        copied_out,  ///< its operand is to be copied to its result, which is the caller's
+        copied_back, ///< its operand, which is the caller's, is to be copied to its first result
+        run_again    ///< a step of the program, once more
+    };
+
+    struct step {
+        relieved_program::kind kind = relieved_program::kind::original;
+        step_id step = no_step; ///< of the program: what is run, or what the copy follows or precedes
+        friend bool operator==(relieved_program::step, relieved_program::step) = default;
+    };
+
     snapshot program;
-    std::vector<relieved_step> steps; ///< by step
-    std::vector<value_id> origin;     ///< by value: of the program; of a home the one that is there
-    std::vector<value_id> at_the_end; ///< by value of the program: which one it is when all has run
-    std::vector<value_id> homes;      ///< ascending
-    std::vector<value_id> alias_of;   ///< by value
-    std::vector<value_role> role;     ///< by value
+    std::vector<relieved_program::step> steps; ///< by step
+    std::vector<value_id> origin;              ///< by value: of the program; of a home the one that is there
+    std::vector<value_id> at_the_end;          ///< by value of the program: which one it is when all has run
+    std::vector<value_id> homes;               ///< ascending
+    std::vector<value_id> alias_of;            ///< by value
+    std::vector<value_role> role;              ///< by value
 
     /// The options of the program, said of these values.
     [[nodiscard]] plan_options options(plan_options const& asked) const;
@@ -150,29 +148,30 @@ struct advice_options {
     per_value<bool> movable = true; ///< false: its buffer is never away
 };
 
-/// A buffer should be away.
-struct suggestion {
-    value_id value = no_value; ///< with its views
-    step_id after = no_step;   ///< the last step of the program to touch it before it leaves,
-    step_id before = no_step;  ///< and the first that needs it back
-    step_id rerun = no_step;   ///< the step that makes it again; none: its bytes are copied out and back
-    byte_count bytes = 0;
-    byte_count saved = 0; ///< bytes alive at the peak of its pool without this one, less those with all
-    byte_count cost = 0;
-    friend bool operator==(suggestion const&, suggestion const&) = default;
-};
-
-struct pool_advice {
-    byte_count peak_before = 0; ///< most bytes alive at once in the program as it is
-    byte_count peak_after = 0;
-    byte_count least = 0; ///< no absences go below: so many bytes are needed by one step, or cannot leave
-    step_id least_step = no_step; ///< that step
-    friend bool operator==(pool_advice const&, pool_advice const&) = default;
-};
-
 struct memory_advice {
-    std::vector<suggestion> suggestions; ///< by the step that needs it back; empty: the program fits as it is
-    std::vector<pool_advice> pools;      ///< by pool id
+    /// A buffer should be away.
+    struct suggestion {
+        value_id value = no_value; ///< with its views
+        step_id after = no_step;   ///< the last step of the program to touch it before it leaves,
+        step_id before = no_step;  ///< and the first that needs it back
+        step_id rerun = no_step;   ///< the step that makes it again; none: its bytes are copied out and back
+        byte_count bytes = 0;
+        byte_count saved = 0; ///< bytes alive at the peak of its pool without this one, less those with all
+        byte_count cost = 0;
+        friend bool operator==(memory_advice::suggestion const&, memory_advice::suggestion const&) = default;
+    };
+
+    struct pool {
+        byte_count peak_before = 0; ///< most bytes alive at once in the program as it is
+        byte_count peak_after = 0;
+        byte_count least = 0; ///< no absences go below: so many bytes are needed by one step, or cannot leave
+        step_id least_step = no_step; ///< that step
+        friend bool operator==(memory_advice::pool const&, memory_advice::pool const&) = default;
+    };
+
+    std::vector<memory_advice::suggestion>
+        suggestions; ///< by the step that needs it back; empty: the program fits as it is
+    std::vector<memory_advice::pool> pools; ///< by pool id
     byte_count cost = 0;
     relieved_program relieved; ///< the program with the suggestions
     plan_options options;      ///< of its values
@@ -182,7 +181,6 @@ struct memory_advice {
 };
 
 namespace detail {
-
 /// Positions of steps, with room between them for what comes back.
 ///
 ///     step 0 | copies back | step 0 again | step 1 | copies back | step 2 ...

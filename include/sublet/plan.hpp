@@ -31,7 +31,6 @@
 /// A buffer has the roles of all its values; one external member makes the whole buffer external.
 
 namespace sublet {
-
 enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, external = 4, state = 12 };
 
 [[nodiscard]] constexpr value_role operator|(value_role a, value_role b) noexcept
@@ -65,7 +64,6 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 /// user's lambdas; a planner reads a property into a plain table before it starts.
 
 namespace detail {
-
 /// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
 /// a truth value.
 template <class X, class T>
@@ -274,6 +272,15 @@ enum class program_reading : std::uint8_t {
 
 /// A slot for each buffer, without addresses. A buffer that needs no storage has `no_slot`.
 struct slot_plan {
+    /// Why there is no plan: two that must not share are fixed to the same slot.
+    struct clash {
+        value_id value = no_value;
+        value_id other = no_value;
+        slot_id slot = no_slot;
+        step_id step = no_step; ///< that both occupy, if there are steps
+        friend bool operator==(slot_plan::clash const&, slot_plan::clash const&) = default;
+    };
+
     std::vector<slot_id> slot_of;
     slot_id slots = 0;
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
@@ -284,15 +291,6 @@ struct sized_slot_plan : slot_plan {
     std::vector<byte_count> slot_bytes; ///< by slot
     std::vector<pool_id> slot_pool;     ///< by slot
     byte_count total_bytes = 0;
-};
-
-/// Why there is no plan: two that must not share are fixed to the same slot.
-struct fixed_clash {
-    value_id value = no_value;
-    value_id other = no_value;
-    slot_id slot = no_slot;
-    step_id step = no_step; ///< that both occupy, if there are steps
-    friend bool operator==(fixed_clash const&, fixed_clash const&) = default;
 };
 
 /// Step `to` begins only when step `from` has ended, because of memory and not because of data.
@@ -354,7 +352,6 @@ struct memory_plan {
 };
 
 namespace detail {
-
 /// A result that may be written over an operand, by the ids of their buffers.
 struct overwrite_pair {
     buffer_id in = no_buffer;

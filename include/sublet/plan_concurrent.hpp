@@ -28,14 +28,14 @@
 #include <vector>
 
 namespace sublet {
-
-enum class concurrent_strategy : std::uint8_t {
-    offsets, ///< anywhere in the arena
-    slots ///< each buffer in a slot of its own or of others, wholly: what executors without an arena can do
-};
-
 struct concurrent_options {
-    concurrent_strategy strategy = concurrent_strategy::offsets;
+    enum class strategy_kind : std::uint8_t {
+        offsets, ///< anywhere in the arena
+        slots ///< each buffer in a slot of its own or of others, wholly: what executors without an arena can
+              ///< do
+    };
+
+    concurrent_options::strategy_kind strategy = concurrent_options::strategy_kind::offsets;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
     std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
     std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/dependences.hpp
@@ -51,7 +51,6 @@ struct planned_concurrently : planned_memory {
 };
 
 namespace detail {
-
 /// Where each value is touched in the program as it is listed, whatever order it runs in.
 live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role);
 

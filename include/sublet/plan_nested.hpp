@@ -39,7 +39,7 @@ struct nested_witness {
     witness flat;
     detail::tree_value value; ///< `no_value` where the witness names none
     detail::tree_value other;
-    flat_step at; ///< where it names a position
+    flat_tree::step at; ///< where it names a position
     friend bool operator==(nested_witness const&, nested_witness const&) = default;
 };
 
@@ -47,7 +47,7 @@ struct planned_nested : planned_flow {
     flat_tree flat; ///< what was planned: ids in the plan, the report and `refuted` are its ids
     /// The copies of bindings that are still to be made, those of one place in the order in which to make
     /// them; from and to are flat values. The others find their bytes where they belong.
-    std::vector<flat_move> copies;
+    std::vector<flat_tree::move> copies;
     std::optional<nested_witness> objection; ///< if there is one: `refuted`, in terms of the tree
 
     /// The first byte of a program's value in the arena of its pool, or `no_offset`.

@@ -24,26 +24,25 @@
 #include <vector>
 
 namespace sublet {
-
-/// All arenas together, for one batch.
-struct batch_report {
-    byte_count batch = 1;
-    byte_count arena_bytes = 0;       ///< with the plan for every batch
-    byte_count own_bytes = 0;         ///< with a plan for this batch alone
-    byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
-};
-
 struct symbolic_report {
+    /// All arenas together, for one batch.
+    struct batch {
+        byte_count batch = 1;
+        byte_count arena_bytes = 0;       ///< with the plan for every batch
+        byte_count own_bytes = 0;         ///< with a plan for this batch alone
+        byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
+    };
+
     std::size_t steps = 0;
     std::size_t values = 0;
-    std::size_t buffers = 0;           ///< planned ones: of more than 0 bytes, after in-place decisions
-    byte_count max_batch = 1;          ///< asked for
-    byte_count fits_up_to = 0;         ///< the largest batch whose arenas fit their capacities; 0: none does
-    affine_bytes naive;                ///< if every buffer had storage of its own
-    affine_bytes arena;                ///< enough for every batch
-    std::vector<batch_report> batches; ///< a batch of 1, the largest, and one between
-    double seconds = 0;                ///< processor time from the program to the checked plan
-    bool is_checked = false;           ///< check_symbolic_plan has looked at it: proved, if it is sound
+    std::size_t buffers = 0;   ///< planned ones: of more than 0 bytes, after in-place decisions
+    byte_count max_batch = 1;  ///< asked for
+    byte_count fits_up_to = 0; ///< the largest batch whose arenas fit their capacities; 0: none does
+    affine_bytes naive;        ///< if every buffer had storage of its own
+    affine_bytes arena;        ///< enough for every batch
+    std::vector<symbolic_report::batch> batches; ///< a batch of 1, the largest, and one between
+    double seconds = 0;                          ///< processor time from the program to the checked plan
+    bool is_checked = false; ///< check_symbolic_plan has looked at it: proved, if it is sound
 
     /// How far the arenas lie above those of plans for one batch alone, where they lie farthest: 0.02 is two
     /// percent.
@@ -62,7 +61,6 @@ struct planned_symbolic {
 };
 
 namespace detail {
-
 void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed);
 
 } // namespace detail
@@ -81,7 +79,6 @@ void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packin
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
 
 namespace detail {
-
 template <text_stream Stream>
 void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 {

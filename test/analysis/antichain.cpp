@@ -192,7 +192,7 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
         if (s == 2) sink.use(1);
         sink.def(s);
     });
-    dependence_graph const g = dependences(p, {.order = position_order::as_listed});
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2, 2}, std::vector<value_role>(4));
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).bytes == 24);
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).is_exact);
@@ -226,7 +226,7 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
         if (s == 3) sink.use(1), sink.use(2);
         sink.def(s);
     });
-    dependence_graph const g = dependences(p, {.order = position_order::as_listed});
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3, 3}, std::vector<value_role>(5));
     std::vector<buffer_id> members{0, 3};
     detail::keep_proved(g, lives, later_conflicts(g, lives), {3}, std::vector<unsigned char>(5, 1), members);

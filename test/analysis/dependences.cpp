@@ -77,15 +77,17 @@ TEST_CASE("what has no concurrent reading is returned as a fact")
         return *g.violation;
     };
     CHECK(fault_of(listed({{}, {}}, {{0}, {0}}, 1)) ==
-          dependence_violation{dependence_fault::several_defs, 0, {0, 1}});
+          dependence_violation{dependence_violation::kind::several_defs, 0, {0, 1}});
     CHECK(fault_of(listed({{}, {}}, {{}, {0}}, 1), value_role::input) ==
-          dependence_violation{dependence_fault::several_defs, 0, {no_step, 1}});
-    CHECK(fault_of(listed({{0}}, {{}}, 1)) == dependence_violation{dependence_fault::never_defined, 0, {0}});
-    CHECK(fault_of(listed({{0}}, {{0}}, 1)) == dependence_violation{dependence_fault::never_defined, 0, {0}});
+          dependence_violation{dependence_violation::kind::several_defs, 0, {no_step, 1}});
+    CHECK(fault_of(listed({{0}}, {{}}, 1)) ==
+          dependence_violation{dependence_violation::kind::never_defined, 0, {0}});
+    CHECK(fault_of(listed({{0}}, {{0}}, 1)) ==
+          dependence_violation{dependence_violation::kind::never_defined, 0, {0}});
     CHECK(fault_of(listed({{}}, {{}}, 1), value_role::output) ==
-          dependence_violation{dependence_fault::never_defined, 0, {}});
+          dependence_violation{dependence_violation::kind::never_defined, 0, {}});
     CHECK(fault_of(listed({{2}, {0}, {1}, {2}}, {{0}, {1}, {2}, {}}, 3)) ==
-          dependence_violation{dependence_fault::cycle, no_value, {0, 1, 2}});
+          dependence_violation{dependence_violation::kind::cycle, no_value, {0, 1, 2}});
     snapshot const early = sequence(2, 2, [](step_id s, effect_sink& sink) {
         sink.use_early(1 - s);
         sink.def(s);
@@ -98,7 +100,7 @@ TEST_CASE("a hand-off is an edge like others, and may close a cycle")
     snapshot const p = listed({{}, {0}}, {{0}, {1}}, 2);
     CHECK(dependences(listed({{}, {}}, {{0}, {1}}, 2), {.handoffs = {{1, 0}}}).step_at ==
           std::vector<step_id>{1, 0});
-    CHECK(dependences(p, {.handoffs = {{1, 0}}}).violation->what == dependence_fault::cycle);
+    CHECK(dependences(p, {.handoffs = {{1, 0}}}).violation->what == dependence_violation::kind::cycle);
     CHECK_THROWS_AS((void)dependences(p, {.handoffs = {{1, 2}}}), precondition_error);
 }
 
@@ -115,8 +117,9 @@ TEST_CASE("every numbering is topological, and reaches exactly what the definiti
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(14), .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
-        for (auto order :
-             {position_order::depth_first, position_order::breadth_first, position_order::as_listed}) {
+        for (auto order : {dependence_options::position_order::depth_first,
+                           dependence_options::position_order::breadth_first,
+                           dependence_options::position_order::as_listed}) {
             dependence_graph const g = dependences(tasks.program(), {.role = tasks.role, .order = order});
             REQUIRE(!g.violation);
             std::vector<std::vector<bool>> reaches(g.positions(), std::vector<bool>(g.positions()));

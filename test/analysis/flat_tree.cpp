@@ -10,8 +10,8 @@ namespace this_test {
 using namespace sublet;
 
 static_assert(std::regular<flat_tree>);
-static_assert(std::regular<flat_step>);
-static_assert(std::regular<flat_move>);
+static_assert(std::regular<flat_tree::step>);
+static_assert(std::regular<flat_tree::move>);
 
 TEST_CASE("a flat tree that nobody has made is the empty program, and a flat step that nobody has made does "
           "nothing")
@@ -20,12 +20,12 @@ TEST_CASE("a flat tree that nobody has made is the empty program, and a flat ste
     CHECK(flat.program == snapshot());
     CHECK(flat.value_of.empty());
     CHECK(flat.first_spare == 0);
-    CHECK(flat_step{}.part == flat_part::nothing);
-    CHECK(flat_step{}.step == no_step);
-    CHECK(flat_move{}.from == no_value);
+    CHECK(flat_tree::step{}.part == flat_tree::part::nothing);
+    CHECK(flat_tree::step{}.step == no_step);
+    CHECK(flat_tree::move{}.from == no_value);
     flat_tree other = flat;
     CHECK(other == flat);
-    other.moves.push_back({1, move_time::again, 0, 1, 2});
+    other.moves.push_back({1, flat_tree::move_time::again, 0, 1, 2});
     CHECK(other != flat);
 }
 

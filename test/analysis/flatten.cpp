@@ -45,7 +45,7 @@ std::string text(flat_tree const& flat)
             for (touch t : flat.program.touches(s))
                 if (t.kind != touch_kind::def)
                     out << ' ' << t.value << (t.kind == touch_kind::use ? "" : "'");
-            out << (flat.step_of[s].part == flat_part::move ? " =" : " ->");
+            out << (flat.step_of[s].part == flat_tree::part::move ? " =" : " ->");
             for (touch t : flat.program.touches(s))
                 if (t.kind == touch_kind::def) out << ' ' << t.value;
         }
@@ -66,7 +66,7 @@ snapshot const inner = list(3, {{{0, 1}, {2}}});
 TEST_CASE("a program that runs once stands in the place of its step, between the copies in and out")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::once, inner, {{1, 1}},
+    tree.add_body(0, 1, program_body::run_kind::once, inner, {{1, 1}},
                   {{.inner = 0, .initial = 0}, {.inner = 2, .result = 2}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1, 2}, {3, 1, 4}}); // 1 is captured
@@ -78,11 +78,11 @@ TEST_CASE("a program that runs once stands in the place of its step, between the
                         "3: 4 = 2; 0 -> | 4\n" // the result is the body's def, the operand is held to the end
                         "4: 2 -> |\n");
     REQUIRE(flat.moves.size() == 2);
-    CHECK(flat.moves[0] == flat_move{1, move_time::enter, 0, 3, 2});
-    CHECK(flat.moves[1] == flat_move{1, move_time::leave, 4, 2, 4});
-    CHECK(flat.step_of[2] == flat_step{flat_part::move, 1, 0});
-    CHECK(flat.step_of[3] == flat_step{flat_part::whole, 1, 0});
-    CHECK(flat.step_of[5] == flat_step{flat_part::end, 0, 1});
+    CHECK(flat.moves[0] == flat_tree::move{1, flat_tree::move_time::enter, 0, 3, 2});
+    CHECK(flat.moves[1] == flat_tree::move{1, flat_tree::move_time::leave, 4, 2, 4});
+    CHECK(flat.step_of[2] == flat_tree::step{flat_tree::part::move, 1, 0});
+    CHECK(flat.step_of[3] == flat_tree::step{flat_tree::part::whole, 1, 0});
+    CHECK(flat.step_of[5] == flat_tree::step{flat_tree::part::end, 0, 1});
     REQUIRE(flat.program.overwrites(2).size() == 1);
     CHECK(flat.program.overwrites(2)[0] == overwrite{2, 0, 3});
 }
@@ -90,8 +90,8 @@ TEST_CASE("a program that runs once stands in the place of its step, between the
 TEST_CASE("one of two branches runs, and an empty one passes by")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::branch, inner, {{0, 0}, {1, 1}}, {{.inner = 2, .result = 2}});
-    tree.add_body(0, 1, body_kind::branch, list(1, {}), {}, {{0, 1, no_value, 2}});
+    tree.add_body(0, 1, program_body::run_kind::branch, inner, {{0, 0}, {1, 1}}, {{.inner = 2, .result = 2}});
+    tree.add_body(0, 1, program_body::run_kind::branch, list(1, {}), {}, {{0, 1, no_value, 2}});
     CHECK(text(flatten(tree)) == "0: -> 0 1 | 1\n"
                                  "1: 0 -> | 2 5\n"
                                  "2: -> | 3\n"
@@ -106,7 +106,7 @@ TEST_CASE("one of two branches runs, and an empty one passes by")
 TEST_CASE("a loop is entered by one copy, goes on by another, and is left from where it begins")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::loop, inner, {{1, 1}}, {{0, 0, 2, 2}});
+    tree.add_body(0, 1, program_body::run_kind::loop, inner, {{1, 1}}, {{0, 0, 2, 2}});
     CHECK(text(flatten(tree)) == "0: -> 0 1 | 1\n"
                                  "1: 0 ->; 0 = 3 | 2\n"
                                  "2: -> | 3 5\n"
@@ -119,7 +119,8 @@ TEST_CASE("a loop is entered by one copy, goes on by another, and is left from w
 TEST_CASE("values that change places in a loop take a spare, which is named after what it keeps")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{0, 1}, {}}}), {}, {{0, 0, 1, no_value}, {1, 1, 0, 2}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0, 1}, {}}}), {},
+                  {{0, 0, 1, no_value}, {1, 1, 0, 2}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.first_spare == 5);
     REQUIRE(flat.value_of.size() == 6);
@@ -138,7 +139,8 @@ TEST_CASE(
 {
     auto const nothing = list(0, {{{}, {}}});
     program_tree tree(nothing);
-    for (auto kind : {body_kind::branch, body_kind::branch, body_kind::once, body_kind::branch})
+    for (auto kind : {program_body::run_kind::branch, program_body::run_kind::branch,
+                      program_body::run_kind::once, program_body::run_kind::branch})
         tree.add_body(0, 0, kind, nothing);
     CHECK(text(flatten(tree)) == "0: -> | 1 4\n"
                                  "1: -> | 2\n"
@@ -159,12 +161,12 @@ TEST_CASE(
 TEST_CASE("a capture of a capture is the outermost value, and a write to it is a write to that")
 {
     program_tree tree(list(2, {{{}, {1}}, {{}, {}}, {{1}, {}}}));
-    tree.add_body(0, 1, body_kind::once, list(1, {{{}, {}}}), {{0, 1}});
-    tree.add_body(1, 0, body_kind::once, list(2, {{{1}, {1}}}), {{1, 0}});
+    tree.add_body(0, 1, program_body::run_kind::once, list(1, {{{}, {}}}), {{0, 1}});
+    tree.add_body(1, 0, program_body::run_kind::once, list(2, {{{1}, {1}}}), {{1, 0}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1}, {1}, {2, 1}});
     auto const touches = flat.program.touches(3); // 1: -> 1; begin; begin; 1 -> 1; end; end; 1 ->
-    CHECK(flat.step_of[3] == flat_step{flat_part::whole, 2, 0});
+    CHECK(flat.step_of[3] == flat_tree::step{flat_tree::part::whole, 2, 0});
     CHECK(touches.size() == 2);
     CHECK(touches[0].value == 1);
     CHECK(touches[1].value == 1);
@@ -175,7 +177,8 @@ TEST_CASE(
 {
     // values: 0 read early, 1 filled by the body, 2 given by the body, 3 made by the step, over 4
     program_tree tree(list(5, {{{}, {0, 4}}, {{4}, {1, 2, 3}, {{4, 3}}, {0}}}));
-    tree.add_body(0, 1, body_kind::once, list(2, {{{0}, {0, 1}}}), {{0, 1}}, {{.inner = 1, .result = 2}});
+    tree.add_body(0, 1, program_body::run_kind::once, list(2, {{{0}, {0, 1}}}), {{0, 1}},
+                  {{.inner = 1, .result = 2}});
     flat_tree const flat = flatten(tree);
     CHECK(text(flat) == "0: -> 0 4 | 1\n"
                         "1: 4 0' -> 1 | 2\n"
@@ -197,7 +200,7 @@ TEST_CASE("edges of a body's own lead from the end of a node with bodies, and so
             if (n == 1) s.use_at_end_of(0, 0);
         });
     program_tree tree(cycle);
-    tree.add_body(0, 0, body_kind::branch, list(0, {}));
+    tree.add_body(0, 0, program_body::run_kind::branch, list(0, {}));
     flat_tree const flat = flatten(tree);
     CHECK(text(flat) == "0: -> | 1\n" // begin
                         "1: -> | 2\n" // in
@@ -217,7 +220,7 @@ TEST_CASE("the empty tree is the empty program, and a body that never ends has n
     auto const forever = flow(
         1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
     program_tree tree(list(0, {{{}, {}}}));
-    tree.add_body(0, 0, body_kind::once, forever);
+    tree.add_body(0, 0, program_body::run_kind::once, forever);
     CHECK(text(flatten(tree)) == "0: -> | 1\n"
                                  "1: -> | 1\n"
                                  "2: -> |\n");
@@ -227,7 +230,7 @@ TEST_CASE("programs nested a hundred thousand deep are flattened without recursi
 {
     program_tree tree(list(1, {{{}, {0}}}));
     for (program_id i = 0; i != 100'000; ++i)
-        tree.add_body(i, 0, body_kind::loop, list(1, {{{0}, {}}}), {{0, 0}});
+        tree.add_body(i, 0, program_body::run_kind::loop, list(1, {{{0}, {}}}), {{0, 0}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.value_of.size() == 1);
     CHECK(flat.program.touches(static_cast<step_id>(flat.program.steps() - 1)).size() ==

@@ -50,7 +50,7 @@ TEST_CASE("what comes after two branches begins where they meet")
         if (s == 3) sink.use(1);
         sink.def(s);
     });
-    dependence_graph const g = dependences(p, {.order = position_order::as_listed});
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 5, {0, 1, 2, 3, 4}, std::vector<value_role>(5));
     frontier_rows const found = frontiers_of(g, lives, closure(g), 100);
     CHECK(found.last_end[0] == no_step);

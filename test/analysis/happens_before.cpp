@@ -69,7 +69,7 @@ TEST_CASE("where there is no order nobody comes before anybody, and the result s
     for (precedence_means means : all_means) {
         precedence order = happens_before(p, {}, {.means = means});
         REQUIRE(order.violation());
-        CHECK(order.violation()->what == dependence_fault::several_defs);
+        CHECK(order.violation()->what == dependence_violation::kind::several_defs);
         CHECK(!order.ends_before(0, 1));
         CHECK(order.ordered_pairs() == 0);
     }
@@ -89,7 +89,7 @@ TEST_CASE("all means say of steps what the definition says")
         random_tasks const tasks = draw_tasks(
             roll, {.tasks = 1 + roll.below(16), .back = seed % 7, .early = 30, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
-        auto const order = static_cast<position_order>(seed / 3 % 3);
+        auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role, .order = order});
         for (precedence_means means : all_means) {
             CAPTURE(means);

@@ -38,7 +38,7 @@ TEST_CASE("who begins in another branch must not take the bytes, who begins behi
         if (s == 6) sink.use(3);
         sink.def(s);
     });
-    dependence_graph const g = dependences(p, {.order = position_order::as_listed});
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 7, numbers(7), std::vector<value_role>(7));
     auto const conflicts = later_conflicts(g, lives);
     REQUIRE(g.position_of[3] == 4); // and it reads at 3, where nothing begins
@@ -80,7 +80,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
             roll, {.tasks = 1 + roll.below(14), .early = 30, .views = seed % 40, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
-        auto const order = static_cast<position_order>(seed / 3 % 3);
+        auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
         dependence_graph const g = dependences(p, {.role = tasks.role, .order = order});
         REQUIRE(!g.violation);
         std::vector<buffer_id> buffer_of;

@@ -63,7 +63,7 @@ live_sets stored(std::size_t values, sets const& in, sets const& out, std::set<v
         }
         return result;
     };
-    return {liveness_policy::automatic, in.size(), column, value, half(in), half(out)};
+    return {liveness_options::method::automatic, in.size(), column, value, half(in), half(out)};
 }
 
 } // namespace

@@ -23,7 +23,7 @@ using namespace sublet;
 using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
-using how = liveness_policy;
+using how = liveness_options::method;
 
 namespace {
 
@@ -103,7 +103,7 @@ TEST_CASE("no node, no value, no edge: no sets, or empty ones")
 TEST_CASE("the policy is the one that was asked for; otherwise rows of bits up to so many words")
 {
     snapshot const p = flow_text({"a= >1", ">2 >1", "a"}); // one column, three rows
-    for (liveness_policy policy : {how::worklist, how::loop_forest, how::per_value}) {
+    for (liveness_options::method policy : {how::worklist, how::loop_forest, how::per_value}) {
         CHECK(liveness(p, {.policy = policy}).policy() == policy);
         CHECK(liveness(p, {.policy = policy}).values_as_bits() == (policy != how::per_value));
         CHECK(liveness(p, {.policy = policy}) == liveness(p));

@@ -17,7 +17,7 @@
 namespace this_test {
 
 using namespace sublet;
-using enum ssa_fault;
+using enum ssa_violation::kind;
 using found = std::optional<ssa_violation>;
 
 namespace {

@@ -28,8 +28,8 @@ using ids = std::vector<value_id>;
 TEST_CASE("a captured value is the outer one, however deep, and the others are new")
 {
     program_tree tree(of(2));
-    tree.add_body(0, 0, body_kind::once, of(2), {{1, 1}});
-    tree.add_body(1, 0, body_kind::once, of(2), {{0, 1}});
+    tree.add_body(0, 0, program_body::run_kind::once, of(2), {{1, 1}});
+    tree.add_body(1, 0, program_body::run_kind::once, of(2), {{0, 1}});
     auto const values = number_values(tree);
     CHECK(values.flat_of == std::vector<ids>{{0, 1}, {2, 1}, {1, 3}});
     CHECK(values.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {1, 0}, {2, 1}});

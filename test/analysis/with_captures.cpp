@@ -43,7 +43,7 @@ TEST_CASE("what a body reads of the values around it is alive until its step has
 {
     snapshot const outer = list(3, {{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}); // step 2 holds the body
     program_tree tree(outer);
-    tree.add_body(0, 2, body_kind::loop, list(1, {{{0}, {}}}), {{0, 0}});
+    tree.add_body(0, 2, program_body::run_kind::loop, list(1, {{{0}, {}}}), {{0, 0}});
     CHECK(lifetimes(outer).of[0] == live_range{0, 1}); // the net alone
     snapshot const whole = with_captures(tree);
     CHECK(lifetimes(whole).of[0] == live_range{0, 3});
@@ -55,8 +55,8 @@ TEST_CASE("what a body reads of the values around it is alive until its step has
 TEST_CASE("a capture that is written two programs further in is a use and a def")
 {
     program_tree tree(list(2, {{{}, {0, 1}}, {{}, {}}}));
-    tree.add_body(0, 1, body_kind::branch, list(2, {{{}, {}}}), {{0, 0}, {1, 1}});
-    tree.add_body(1, 0, body_kind::loop, list(1, {{{}, {0}}}), {{0, 1}});
+    tree.add_body(0, 1, program_body::run_kind::branch, list(2, {{{}, {}}}), {{0, 0}, {1, 1}});
+    tree.add_body(1, 0, program_body::run_kind::loop, list(1, {{{}, {0}}}), {{0, 1}});
     CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {1, def}});
     CHECK(touches(with_captures(tree, 1), 0) == all{{1, use}, {1, def}});
 }
@@ -64,7 +64,8 @@ TEST_CASE("a capture that is written two programs further in is a use and a def"
 TEST_CASE("what is brought in is used, what is given is defined, and nothing twice")
 {
     program_tree tree(list(4, {{{}, {0, 1}}, {{0}, {2}}}));
-    tree.add_body(0, 1, body_kind::loop, list(2, {{{0}, {1}}}), {}, {{0, 0, 1, 2}, {1, 1, no_value, 3}});
+    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0}, {1}}}), {},
+                  {{0, 0, 1, 2}, {1, 1, no_value, 3}});
     CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {2, def}, {3, def}});
 }
 
@@ -72,16 +73,16 @@ TEST_CASE("a result that only one of two branches gives may still be what it was
 {
     program_tree tree(list(2, {{{}, {0}}, {{}, {}}}));
     snapshot const body = list(1, {{{}, {0}}});
-    tree.add_body(0, 1, body_kind::branch, body, {}, {{.inner = 0, .result = 0}});
+    tree.add_body(0, 1, program_body::run_kind::branch, body, {}, {{.inner = 0, .result = 0}});
     CHECK(touches(with_captures(tree), 1) == all{{0, def}});
-    tree.add_body(0, 1, body_kind::branch, body, {}, {{.inner = 0, .result = 1}});
+    tree.add_body(0, 1, program_body::run_kind::branch, body, {}, {{.inner = 0, .result = 1}});
     CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {0, def}, {1, def}});
 }
 
 TEST_CASE("what the step makes ready for its bodies to fill is no use of it")
 {
     program_tree tree(list(1, {{{}, {0}}}));
-    tree.add_body(0, 0, body_kind::loop, list(1, {{{0}, {0}}}), {{0, 0}});
+    tree.add_body(0, 0, program_body::run_kind::loop, list(1, {{{0}, {0}}}), {{0, 0}});
     CHECK(touches(with_captures(tree), 0) == all{{0, def}});
 }
 

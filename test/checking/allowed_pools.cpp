@@ -94,10 +94,11 @@ TEST_CASE("random choices are what a search through all lists says")
                 for (buffer_id b = 0; b != n; ++b) {
                     if (root[b] != r) continue;
                     bool is_anchored = false, has_choice = false;
-                    for (colocation const& c : problem.colocated) is_anchored = is_anchored || c.buffer == b;
+                    for (placement_problem::colocation const& c : problem.colocated)
+                        is_anchored = is_anchored || c.buffer == b;
                     if (is_anchored) continue;
                     byte_count cost = no_limit;
-                    for (pool_choice const& c : problem.choices) {
+                    for (placement_problem::choice const& c : problem.choices) {
                         if (c.buffer != b) continue;
                         has_choice = true;
                         if (c.pool == pool) cost = std::min(cost, c.cost);

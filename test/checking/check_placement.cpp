@@ -56,7 +56,7 @@ struct three_buffers {
     {
         return check_placement(problem, placed, question);
     }
-    misplacement what(placement_question const& question = {}) const
+    placement_fault::kind what(placement_question const& question = {}) const
     {
         auto const found = check(question);
         REQUIRE(found);
@@ -90,7 +90,7 @@ TEST_CASE("the same bytes of two pools are two things")
     t.placed = described(t.problem, {0, 0, 0});
     CHECK(!t.check());
     t.placed.pools.resize(1);
-    CHECK(t.what() == misplacement::foreign);
+    CHECK(t.what() == placement_fault::kind::foreign);
 }
 
 TEST_CASE("a place is where alignment, pool and pin ask for")
@@ -98,14 +98,15 @@ TEST_CASE("a place is where alignment, pool and pin ask for")
     three_buffers t;
     t.placed = described(t.problem, {0, 10, 0});
     CHECK(t.check() ==
-          placement_fault{.what = misplacement::misaligned, .buffer = 1, .begin = 10, .needed = 4});
+          placement_fault{.what = placement_fault::kind::misaligned, .buffer = 1, .begin = 10, .needed = 4});
     t.placed = described(t.problem, {0, 12, 0});
     t.problem.pools[0].alignment = 8;
     CHECK(t.check() ==
-          placement_fault{.what = misplacement::misaligned, .buffer = 1, .begin = 12, .needed = 8});
+          placement_fault{.what = placement_fault::kind::misaligned, .buffer = 1, .begin = 12, .needed = 8});
     t.problem.pools[0].alignment = 1;
     t.problem.buffers[1].pinned = 8;
-    CHECK(t.check() == placement_fault{.what = misplacement::off_pin, .buffer = 1, .begin = 12, .needed = 8});
+    CHECK(t.check() ==
+          placement_fault{.what = placement_fault::kind::off_pin, .buffer = 1, .begin = 12, .needed = 8});
     t.problem.buffers[1].pinned = 12;
     CHECK(!t.check());
 }
@@ -114,36 +115,37 @@ TEST_CASE("who needs bytes has a place, and nobody else has one")
 {
     three_buffers t;
     t.placed.offset[1] = no_offset;
-    CHECK(t.check() == placement_fault{.what = misplacement::unplaced, .buffer = 1, .begin = no_offset});
+    CHECK(t.check() ==
+          placement_fault{.what = placement_fault::kind::unplaced, .buffer = 1, .begin = no_offset});
     t.problem.buffers[1].size = 0;
     CHECK(!t.check());
     t.placed.offset[1] = 0;
-    CHECK(t.what() == misplacement::needless);
+    CHECK(t.what() == placement_fault::kind::needless);
     t.problem.buffers[1] = {{3, 3}, 16};
-    CHECK(t.what() == misplacement::needless);
+    CHECK(t.what() == placement_fault::kind::needless);
     t.problem.buffers[1] = {{2, 6}, 16};
     t.problem.gaps = {{1, {0, 9}}};
-    CHECK(t.what() == misplacement::needless);
+    CHECK(t.what() == placement_fault::kind::needless);
     t.placed.offset[1] = no_offset;
     CHECK(!t.check());
     t.placed.offset.pop_back();
-    CHECK(t.what() == misplacement::foreign);
+    CHECK(t.what() == placement_fault::kind::foreign);
 }
 
 TEST_CASE("a pool that cannot be filled may be left empty, but not half of it")
 {
     three_buffers t;
     t.placed.offset.assign(3, no_offset);
-    CHECK(t.what() == misplacement::unplaced);
+    CHECK(t.what() == placement_fault::kind::unplaced);
     t.placed.pools[0].status = t.placed.status = placement_status::infeasible;
     t.placed.pools[0].proof.bytes = no_limit;
     CHECK(!t.check());
     t.placed.pools[0].proof.bytes = 0;
-    CHECK(t.what() == misplacement::wrong_status);
+    CHECK(t.what() == placement_fault::kind::wrong_status);
     t.placed.pools[0].status = t.placed.status = placement_status::limit;
     CHECK(!t.check());
     t.placed.offset[0] = 0;
-    CHECK(t.what() == misplacement::unplaced);
+    CHECK(t.what() == placement_fault::kind::unplaced);
 }
 
 TEST_CASE("colocated buffers keep their distance and are in one pool")
@@ -153,16 +155,17 @@ TEST_CASE("colocated buffers keep their distance and are in one pool")
     CHECK(!t.check());
     t.placed = described(t.problem, {0, 12, 0});
     CHECK(t.check() ==
-          placement_fault{.what = misplacement::torn, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
+          placement_fault{
+              .what = placement_fault::kind::torn, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
     t.problem.colocated.push_back({1, 0, 12});
     for (byte_count at : {byte_count{8}, byte_count{12}}) { // neither is right
         t.placed = described(t.problem, {0, at, 0});
-        CHECK(t.what() == misplacement::torn);
+        CHECK(t.what() == placement_fault::kind::torn);
     }
     t.problem.colocated = {{1, 0, 8}};
     t.problem.pools.resize(2);
     t.placed = described(t.problem, {0, 8, 0}, {0, 1, 0});
-    CHECK(t.what() == misplacement::wrong_pool);
+    CHECK(t.what() == placement_fault::kind::wrong_pool);
 }
 
 TEST_CASE("who may choose is in a pool of its choice, and pays for it")
@@ -170,11 +173,11 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     three_buffers t;
     t.problem.pools.resize(3);
     t.placed = described(t.problem, {0, 0, 0}, {0, 1, 0});
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_pool, .buffer = 1, .pool = 1});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_pool, .buffer = 1, .pool = 1});
     t.problem.choices = {{1, 2, 1}, {1, 1, 7}, {2, 0, 5}};
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_cost, .end = 12, .needed = 0});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_cost, .end = 12, .needed = 0});
     t.placed.cost = 12;
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_cost, .end = 6, .needed = 0});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_cost, .end = 6, .needed = 0});
     t.placed.cost_bound = 6;
     CHECK(!t.check());
     for (placed_pool& pool : t.placed.pools) {
@@ -183,9 +186,9 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     }
     CHECK(!t.check());
     t.placed.status = placement_status::optimal;
-    CHECK(t.what() == misplacement::wrong_status);
+    CHECK(t.what() == placement_fault::kind::wrong_status);
     t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own is not among them
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_pool, .buffer = 1, .pool = 0});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_pool, .buffer = 1, .pool = 0});
     t.problem.colocated = {{1, 0, 8}}; // who is anchored has no choice
     t.placed.cost = t.placed.cost_bound = 5;
     CHECK(!t.check());
@@ -196,15 +199,16 @@ TEST_CASE("a height is where the highest ends, and a bound is not above it")
     three_buffers t;
     for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
         t.placed.pools[0].height = wrong;
-        CHECK(t.check() == placement_fault{.what = misplacement::wrong_height, .end = 24, .needed = wrong});
+        CHECK(t.check() ==
+              placement_fault{.what = placement_fault::kind::wrong_height, .end = 24, .needed = wrong});
     }
     t.placed.pools[0].height = 24;
     t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = 25;
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_bound, .end = 24, .needed = 25});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_bound, .end = 24, .needed = 25});
     t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = 23;
     CHECK(!t.check());
     t.placed.pools[0].proof.bytes = 22;
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_bound, .end = 22, .needed = 23});
+    CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_bound, .end = 22, .needed = 23});
     t.placed.offset[2] = no_offset - 8;
     CHECK(t.check()->end == no_offset);
 }
@@ -235,10 +239,10 @@ TEST_CASE("a status is what height, bound and capacity say, of each pool and of 
     }
     set(infeasible);
     t.placed.status = limit;
-    CHECK(t.what() == misplacement::wrong_status);
+    CHECK(t.what() == placement_fault::kind::wrong_status);
     set(infeasible);
     t.placed.pool = 1;
-    CHECK(t.what() == misplacement::wrong_status);
+    CHECK(t.what() == placement_fault::kind::wrong_status);
 }
 
 TEST_CASE("bytes have moved if they had a place and have another")
@@ -247,10 +251,11 @@ TEST_CASE("bytes have moved if they had a place and have another")
     std::vector<byte_count> const previous{4, 0, no_offset};
     t.placed.moved_bytes = 24;
     CHECK(!t.check({.previous = previous}));
-    CHECK(t.check() == placement_fault{.what = misplacement::wrong_movement, .end = 0, .needed = 24});
+    CHECK(t.check() ==
+          placement_fault{.what = placement_fault::kind::wrong_movement, .end = 0, .needed = 24});
     std::vector<byte_count> const first_only{4};
     CHECK(t.check({.previous = first_only}) ==
-          placement_fault{.what = misplacement::wrong_movement, .end = 8, .needed = 24});
+          placement_fault{.what = placement_fault::kind::wrong_movement, .end = 8, .needed = 24});
     t.placed.moved_bytes = 0;
     CHECK(!t.check({.previous = t.placed.offset}));
 }
@@ -282,7 +287,7 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
             bool const is_right = oracle.is_valid(offset, no_limit);
             CHECK(!verdict == is_right);
             ++(is_right ? right : wrong);
-            if (!verdict || verdict->what != misplacement::clash) return;
+            if (!verdict || verdict->what != placement_fault::kind::clash) return;
             // The witness is one that anyone can look up.
             std::size_t const a = oracle.group_of[verdict->buffer], b = oracle.group_of[verdict->other];
             REQUIRE((a != oracle.none && b != oracle.none && a != b));

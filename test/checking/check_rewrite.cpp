@@ -327,27 +327,29 @@ TEST_CASE("a use that reads what another step has written is found, with both st
 {
     operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0, 1}, {}, {}}};
     operations const after{{{}, {0}, {}}, {{}, {0}, {}}, {{0, 0}, {}, {}}};
-    CHECK(fault_of(before, after) ==
-          rewrite_fault{rewrite_change::read, 2, 0, 0, 0, data_source{0, 0}, data_source{1, 0}});
+    CHECK(fault_of(before, after) == rewrite_fault{rewrite_fault::kind::read, 2, 0, 0, 0,
+                                                   rewrite_fault::source{0, 0}, rewrite_fault::source{1, 0}});
     CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {1}, {}}, {{0, 0}, {}, {}}}) ==
-          rewrite_fault{rewrite_change::read, 2, 1, 1, 0, data_source{1, 0}, data_source{0, 0}});
+          rewrite_fault{rewrite_fault::kind::read, 2, 1, 1, 0, rewrite_fault::source{1, 0},
+                        rewrite_fault::source{0, 0}});
 }
 
 TEST_CASE("results of one step are told apart")
 {
     operations const before{{{}, {0, 1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
     CHECK(!fault_of(before, {{{}, {1, 0}, {}}, {{1}, {}, {}}, {{0}, {}, {}}}));
-    CHECK(fault_of(before, {{{}, {1, 0}, {}}, {{0}, {}, {}}, {{1}, {}, {}}})->what == rewrite_change::read);
+    CHECK(fault_of(before, {{{}, {1, 0}, {}}, {{0}, {}, {}}, {{1}, {}, {}}})->what ==
+          rewrite_fault::kind::read);
     CHECK(fault_of(before, {{{}, {0, 0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}})->what ==
-          rewrite_change::one_place);
+          rewrite_fault::kind::one_place);
     operations const unread{{{}, {0, 1}, {}}, {{0}, {}, {}}}; // also where nobody reads the one
-    CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_change::one_place);
+    CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::one_place);
 }
 
 TEST_CASE("a dead write destroys what lies where it goes")
 {
     operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0}, {}, {}}};
-    CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {0}, {}}, {{0}, {}, {}}})->what == rewrite_change::read);
+    CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::read);
 }
 
 TEST_CASE("a given value is found where it is said to be")
@@ -355,8 +357,9 @@ TEST_CASE("a given value is found where it is said to be")
     operations const before{{{0}, {1}, {}}, {{0, 1}, {}, {}}}, after{{{1}, {0}, {}}, {{1, 0}, {}, {}}};
     auto const role = std::vector<value_role>{value_role::input, {}};
     CHECK(!fault_of(before, after, {.role = role, .given_as = {1, 1}}));
-    CHECK(fault_of(before, after, {.role = role}) ==
-          rewrite_fault{rewrite_change::read, 0, 0, 0, 1, data_source{no_step, 0}, data_source{}});
+    CHECK(fault_of(before, after, {.role = role}) == rewrite_fault{rewrite_fault::kind::read, 0, 0, 0, 1,
+                                                                   rewrite_fault::source{no_step, 0},
+                                                                   rewrite_fault::source{}});
     CHECK_THROWS_AS((void)fault_of(before, after, {.role = role, .given_as = 2}), precondition_error);
 }
 
@@ -365,10 +368,10 @@ TEST_CASE("given values are not put into one place, and views of one not into tw
     operations const ops{{{0}, {}, {}}, {{}, {1}, {}}}; // that nobody reads 1 is no help: who comes last?
     auto const in = value_role::input;
     CHECK(fault_of(ops, ops, {.role = in, .given_as = {0, 0}}) ==
-          rewrite_fault{rewrite_change::one_place, no_step, 0, 1, 0, {}, {}});
+          rewrite_fault{rewrite_fault::kind::one_place, no_step, 0, 1, 0, {}, {}});
     CHECK(!fault_of(ops, {{{0}, {}, {}}, {{}, {0}, {}}},
                     {.role = in, .alias_of = {-1, 0}, .given_as = 0, .kept_as = 0}));
-    CHECK(fault_of(ops, ops, {.role = in, .alias_of = {-1, 0}})->what == rewrite_change::one_place);
+    CHECK(fault_of(ops, ops, {.role = in, .alias_of = {-1, 0}})->what == rewrite_fault::kind::one_place);
 }
 
 TEST_CASE("an output is in the end where it is said to be, and what belongs to the caller too")
@@ -376,14 +379,15 @@ TEST_CASE("an output is in the end where it is said to be, and what belongs to t
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}}, after{{{}, {1}, {}}, {{1}, {0}, {}}};
     auto const out = std::vector<value_role>{{}, value_role::output};
     CHECK(!fault_of(before, after, {.role = out, .kept_as = {0, 0}}));
-    CHECK(fault_of(before, after, {.role = out}) ==
-          rewrite_fault{rewrite_change::kept, no_step, 0, 1, 1, data_source{1, 1}, data_source{0, 0}});
+    CHECK(fault_of(before, after, {.role = out}) == rewrite_fault{rewrite_fault::kind::kept, no_step, 0, 1, 1,
+                                                                  rewrite_fault::source{1, 1},
+                                                                  rewrite_fault::source{0, 0}});
     CHECK_THROWS_AS((void)fault_of(before, after, {.role = out, .kept_as = 2}), precondition_error);
     // The step writes where the caller keeps something that nobody here reads.
     std::vector<value_role> const kept{{}, {}, value_role::external};
     operations const leaves{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}, {{}, {2}, {}}},
         takes{{{}, {2}, {}}, {{2}, {1}, {}}, {{1}, {}, {}}, {{}, {0}, {}}};
-    CHECK(fault_of(leaves, takes, {.role = kept})->what == rewrite_change::kept);
+    CHECK(fault_of(leaves, takes, {.role = kept})->what == rewrite_fault::kind::kept);
     CHECK(!fault_of(leaves, takes, {.role = kept, .kept_as = {0, 0, 0}}));
 }
 
@@ -391,7 +395,7 @@ TEST_CASE("a result takes the name of an operand only where that is declared")
 {
     operations before{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}};
     operations after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}};
-    CHECK(fault_of(before, after)->what == rewrite_change::in_place);
+    CHECK(fault_of(before, after)->what == rewrite_fault::kind::in_place);
     before[1].pairs = {{0, 1}};
     after[1].pairs = {{0, 0}};
     CHECK(!fault_of(before, after));
@@ -400,8 +404,8 @@ TEST_CASE("a result takes the name of an operand only where that is declared")
     operations apart = before;
     CHECK(!fault_of(before, apart));
     apart[1].pairs.clear(); // the permission is lost
-    CHECK(fault_of(before, apart) == rewrite_fault{rewrite_change::in_place, 1, 0, 0, 1, {}, {}});
-    CHECK(fault_of(apart, before)->what == rewrite_change::in_place); // or appears from nowhere
+    CHECK(fault_of(before, apart) == rewrite_fault{rewrite_fault::kind::in_place, 1, 0, 0, 1, {}, {}});
+    CHECK(fault_of(apart, before)->what == rewrite_fault::kind::in_place); // or appears from nowhere
 }
 
 TEST_CASE("a name that is read and written by a step stays one, or is declared")
@@ -419,7 +423,7 @@ TEST_CASE("a result is not written over an operand of which the step reads a vie
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0, 1}, {2}, {{0, 2}}}, {{2}, {}, {}}};
     operations const after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0, 0}, {0}, {{0, 0}}}, {{0}, {}, {}}};
     CHECK(fault_of(before, after, {.alias_of = {-1, 0, -1}}) ==
-          rewrite_fault{rewrite_change::in_place, 2, 0, 0, 0, {}, {}});
+          rewrite_fault{rewrite_fault::kind::in_place, 2, 0, 0, 0, {}, {}});
 }
 
 TEST_CASE("an operand that is read early needs no permission")
@@ -433,7 +437,7 @@ TEST_CASE("an operand that is read early needs no permission")
         });
     };
     CHECK(!check_rewrite(early({0, 1}, false), early({0, 0}, false)));
-    CHECK(check_rewrite(early({0, 1}, true), early({0, 0}, true))->what == rewrite_change::in_place);
+    CHECK(check_rewrite(early({0, 1}, true), early({0, 0}, true))->what == rewrite_fault::kind::in_place);
 }
 
 TEST_CASE("views are one name with what they are views of")
@@ -441,7 +445,7 @@ TEST_CASE("views are one name with what they are views of")
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
     operations const one{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}};
     CHECK(!fault_of(before, one, {.alias_of = {-1, 0}}));
-    CHECK(fault_of(before, one)->what == rewrite_change::in_place);
+    CHECK(fault_of(before, one)->what == rewrite_fault::kind::in_place);
     CHECK(fault_of(before, before, {.alias_of = {-1, 0}}).has_value()); // torn
 }
 
@@ -462,8 +466,9 @@ TEST_CASE("what is read at the end of a node is what its last step leaves")
             if (n == 0) s.def(0), s.def(1);
             else s.def(0), s.use_at_end_of(0, 1);
         });
-    CHECK(check_rewrite(program(0, 1), other) ==
-          rewrite_fault{rewrite_change::read_at_end, 0, 0, 0, 1, data_source{0, 0}, data_source{0, 1}});
+    CHECK(check_rewrite(program(0, 1), other) == rewrite_fault{rewrite_fault::kind::read_at_end, 0, 0, 0, 1,
+                                                               rewrite_fault::source{0, 0},
+                                                               rewrite_fault::source{0, 1}});
 }
 
 TEST_CASE("what is no renaming at all is found")
@@ -471,7 +476,7 @@ TEST_CASE("what is no renaming at all is found")
     auto what = [](operations const& before, operations const& after) {
         auto const fact = fault_of(before, after);
         REQUIRE(fact);
-        CHECK(fact->what == rewrite_change::shape);
+        CHECK(fact->what == rewrite_fault::kind::shape);
         return fact->step;
     };
     CHECK(what(chain, {}) == no_step);
@@ -514,7 +519,7 @@ TEST_CASE("both programs are read in the order that is given")
     operations const before{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {1}, {}}};
     operations const after{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {0}, {}}};
     CHECK(!fault_of(before, after, {.order = {1, 0, 2}}));
-    CHECK(fault_of(before, after, {.order = {1, 2, 0}})->what == rewrite_change::read);
+    CHECK(fault_of(before, after, {.order = {1, 2, 0}})->what == rewrite_fault::kind::read);
     CHECK_THROWS_AS((void)fault_of(before, after, {.order = {1, 1, 0}}), precondition_error);
 }
 
@@ -563,7 +568,7 @@ TEST_CASE("renamings by which memonger has destroyed data are found")
         role.back() = value_role::input;
         auto const fact = fault_of(one.before, after, {.role = role});
         REQUIRE(fact);
-        CHECK(fact->what == rewrite_change::read);
+        CHECK(fact->what == rewrite_fault::kind::read);
         CHECK(fact->step == one.step);
     }
     // What must not be shared is given the place of another, and then overwritten there.
@@ -572,7 +577,7 @@ TEST_CASE("renamings by which memonger has destroyed data are found")
     std::vector<value_role> const role{{}, {}, value_role::output, {}, value_role::input, {}};
     snapshot const before = program_of(kept), after = program_of(lost);
     CHECK(check_rewrite(before, after, {.role = role, .kept_as = {0, 1, 0, 3, 4, 0}})->what ==
-          rewrite_change::kept);
+          rewrite_fault::kind::kept);
 }
 
 TEST_CASE("versions are a renaming")
@@ -607,33 +612,33 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
         ++faults[static_cast<std::size_t>(fact->what)];
 
         // The witness: what is expected and found is what the runs say.
-        auto said = [&](data_source from) -> std::string {
+        auto said = [&](rewrite_fault::source from) -> std::string {
             if (from.step != no_step)
                 return "step " + std::to_string(from.step) + " touch " + std::to_string(from.operand);
             return from.operand == no_value ? "" : "given " + std::to_string(from.operand);
         };
         auto const expected = slow.run_before(), found = slow.run_after();
-        if (fact->what == rewrite_change::read) {
+        if (fact->what == rewrite_fault::kind::read) {
             REQUIRE(said(fact->expected) == expected.reads[fact->step][fact->operand]);
             REQUIRE(said(fact->found) == found.reads[fact->step][fact->operand]);
             REQUIRE(fact->expected != fact->found);
-        } else if (fact->what == rewrite_change::read_at_end) {
+        } else if (fact->what == rewrite_fault::kind::read_at_end) {
             REQUIRE(said(fact->expected) == expected.at_end[fact->operand]);
             REQUIRE(said(fact->found) == found.at_end[fact->operand]);
             REQUIRE(fact->expected != fact->found);
-        } else if (fact->what == rewrite_change::one_place) {
+        } else if (fact->what == rewrite_fault::kind::one_place) {
             REQUIRE((fact->step == no_step ? slow.gifts_differ() : slow.results_differ(fact->step)));
-        } else if (fact->what == rewrite_change::in_place) {
+        } else if (fact->what == rewrite_fault::kind::in_place) {
             REQUIRE(slow.pairs_differ(fact->step));
         }
     }
     CHECK(same > rounds(6000));
     CHECK(changed > rounds(6000));
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::read)] > rounds(1000));
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::read_at_end)] > 50);
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::kept)] > rounds(200));
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::one_place)] > 200);
-    CHECK(faults[static_cast<std::size_t>(rewrite_change::in_place)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::read)] > rounds(1000));
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::read_at_end)] > 50);
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::kept)] > rounds(200));
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::one_place)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::in_place)] > 200);
 }
 
 TEST_CASE("a fault is a sentence")
@@ -643,19 +648,19 @@ TEST_CASE("a fault is a sentence")
         out << f;
         return out.str();
     };
-    CHECK(said({rewrite_change::read, 2, 0, 1, 5, {0, 1}, {no_step, 3}}) ==
+    CHECK(said({rewrite_fault::kind::read, 2, 0, 1, 5, {0, 1}, {no_step, 3}}) ==
           "at step 2, value 1, now called 5, is the given value 3 and should be what step 0 writes as its "
           "touch 1");
-    CHECK(said({rewrite_change::kept, no_step, 0, 1, 5, {}, {3, 0}}) ==
+    CHECK(said({rewrite_fault::kind::kept, no_step, 0, 1, 5, {}, {3, 0}}) ==
           "in the end, value 1, now called 5, is what step 3 writes as its touch 0 and should be nothing");
-    CHECK(said({rewrite_change::read_at_end, 4, 0, 1, 5, {}, {3, 0}})
+    CHECK(said({rewrite_fault::kind::read_at_end, 4, 0, 1, 5, {}, {3, 0}})
               .find("at the end of the node of step 4") == 0);
-    CHECK(said({rewrite_change::in_place, 2, 0, 4, 5, {}, {}}) ==
+    CHECK(said({rewrite_fault::kind::in_place, 2, 0, 4, 5, {}, {}}) ==
           "step 2 may write 5 over 4 in one of the programs only");
-    CHECK(said({rewrite_change::one_place, 2, 0, 4, 5, {}, {}}) ==
+    CHECK(said({rewrite_fault::kind::one_place, 2, 0, 4, 5, {}, {}}) ==
           "step 2 writes value 4 as 5, and other bytes by that name or the same ones by another");
-    CHECK(said({rewrite_change::one_place, no_step, 0, 4, 5, {}, {}}).find("it is given value 4 as 5, and") ==
-          0);
+    CHECK(said({rewrite_fault::kind::one_place, no_step, 0, 4, 5, {}, {}})
+              .find("it is given value 4 as 5, and") == 0);
     CHECK(said({}) == "the programs have different nodes, edges or steps");
     CHECK(said({.step = 3}) == "step 3 touches values in another way than before");
 }

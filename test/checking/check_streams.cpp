@@ -15,8 +15,8 @@ using namespace sublet;
 
 namespace {
 
-using act = stream_act;
-using kind = stream_fault_kind;
+using act = stream_commands::act_kind;
+using kind = stream_fault::kind;
 
 std::string sentence(std::optional<stream_fault> const& fault)
 {
@@ -36,13 +36,13 @@ stream_commands sound()
     list.touches = {{1, 0, 0, 64, 5, true}, {4, 0, 16, 32, 5, false}};
     return list;
 }
-stream_commands changed(std::size_t at, stream_act_of to)
+stream_commands changed(std::size_t at, stream_commands::act to)
 {
     stream_commands list = sound();
     list.acts[at] = to;
     return list;
 }
-constexpr stream_act_of nothing{act::work, 0, no_step};
+constexpr stream_commands::act nothing{act::work, 0, no_step};
 
 /// By all pairs: is there any fault?
 bool is_faulty(stream_commands const& list, bool is_whole)

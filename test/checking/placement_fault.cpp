@@ -35,23 +35,24 @@ TEST_CASE("each fault has a sentence of its own that names what is wrong and wha
     placement_fault f{
         .buffer = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
     struct expected {
-        misplacement what;
+        placement_fault::kind what;
         char const* words;
     };
     std::set<std::string> sentences;
-    for (expected e : {expected{misplacement::foreign, "not one of this problem"},
-                       {misplacement::wrong_pool, "buffer 3 lies in pool 5"},
-                       {misplacement::unplaced, "buffer 3 needs bytes"},
-                       {misplacement::needless, "an offset, 40"},
-                       {misplacement::misaligned, "not a multiple of its alignment 64"},
-                       {misplacement::off_pin, "pinned to 64"},
-                       {misplacement::torn, "(offset 40, not 64)"},
-                       {misplacement::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
-                       {misplacement::clash, "bytes [40, 80) of pool 5"},
-                       {misplacement::wrong_bound, "pool 5 is given as 64"},
-                       {misplacement::wrong_status, "(pool 5)"},
-                       {misplacement::wrong_cost, "cost 80, and that is given as 64"},
-                       {misplacement::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
+    for (expected e :
+         {expected{placement_fault::kind::foreign, "not one of this problem"},
+          {placement_fault::kind::wrong_pool, "buffer 3 lies in pool 5"},
+          {placement_fault::kind::unplaced, "buffer 3 needs bytes"},
+          {placement_fault::kind::needless, "an offset, 40"},
+          {placement_fault::kind::misaligned, "not a multiple of its alignment 64"},
+          {placement_fault::kind::off_pin, "pinned to 64"},
+          {placement_fault::kind::torn, "(offset 40, not 64)"},
+          {placement_fault::kind::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
+          {placement_fault::kind::clash, "bytes [40, 80) of pool 5"},
+          {placement_fault::kind::wrong_bound, "pool 5 is given as 64"},
+          {placement_fault::kind::wrong_status, "(pool 5)"},
+          {placement_fault::kind::wrong_cost, "cost 80, and that is given as 64"},
+          {placement_fault::kind::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
         f.what = e.what;
         std::string const text = sentence(f);
         CAPTURE(text);

@@ -13,7 +13,7 @@ using namespace sublet::detail;
 
 TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
 {
-    using act = stream_act;
+    using act = stream_commands::act_kind;
     stream_commands list{.streams = 3};
     list.acts = {{act::work, 0, 0}, {act::record, 0, 7}, {act::work, 0, 1},   {act::work, 1, 2},
                  {act::wait, 1, 7}, {act::work, 1, 3},   {act::record, 1, 7}, {act::wait, 2, 7},
@@ -42,7 +42,8 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
         auto const expected = order_by_pairs(list);
         stream_clocks const clocks(list);
         auto is_command = [&](std::uint32_t i) {
-            return list.acts[i].what != stream_act::join && list.acts[i].what != stream_act::join_all;
+            return list.acts[i].what != stream_commands::act_kind::join &&
+                   list.acts[i].what != stream_commands::act_kind::join_all;
         };
         for (std::uint32_t b = 0; b != list.acts.size(); ++b)
             for (std::uint32_t a = 0; a != b; ++a) {

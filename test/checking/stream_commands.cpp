@@ -9,10 +9,10 @@ using namespace sublet;
 
 TEST_CASE("commands are data: equal if they ask for the same")
 {
-    stream_act_of const a{stream_act::wait, 1, 2};
-    CHECK(a == stream_act_of{stream_act::wait, 1, 2});
-    CHECK(!(a == stream_act_of{stream_act::wait, 2, 2}));
-    CHECK(!(stream_block{8} == stream_block{8, true}));
+    stream_commands::act const a{stream_commands::act_kind::wait, 1, 2};
+    CHECK(a == stream_commands::act{stream_commands::act_kind::wait, 1, 2});
+    CHECK(!(a == stream_commands::act{stream_commands::act_kind::wait, 2, 2}));
+    CHECK(!(stream_commands::block{8} == stream_commands::block{8, true}));
     CHECK(stream_commands{}.acts.empty());
 }
 

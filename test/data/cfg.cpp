@@ -62,8 +62,8 @@ TEST_CASE("real functions in SSA form have the known live sets, whatever the pol
         CAPTURE(f.name);
         snapshot const program(early{f});
         live_sets const live = liveness(program);
-        for (auto policy :
-             {liveness_policy::worklist, liveness_policy::loop_forest, liveness_policy::per_value}) {
+        for (auto policy : {liveness_options::method::worklist, liveness_options::method::loop_forest,
+                            liveness_options::method::per_value}) {
             CAPTURE(static_cast<int>(policy));
             CHECK(liveness(program, {.policy = policy}) == live);
         }
@@ -122,11 +122,11 @@ TEST_CASE("real functions with variables that are written many times have the sa
         CAPTURE(f.name);
         snapshot const program(early{f});
         live_sets const live = liveness(program);
-        CHECK(liveness(program, {.policy = liveness_policy::worklist}) == live);
-        CHECK(liveness(program, {.policy = liveness_policy::per_value}) == live);
+        CHECK(liveness(program, {.policy = liveness_options::method::worklist}) == live);
+        CHECK(liveness(program, {.policy = liveness_options::method::per_value}) == live);
         CHECK(is_as_walked(program, live));
         try {
-            live_sets const other = liveness(program, {.policy = liveness_policy::loop_forest});
+            live_sets const other = liveness(program, {.policy = liveness_options::method::loop_forest});
             CHECK(other == live);
         } catch (precondition_error const&) {
             ++not_ssa;

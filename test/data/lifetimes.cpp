@@ -80,10 +80,10 @@ TEST_CASE("each file is placed at its lower bound, and the proof holds")
         CHECK(placed.status == placement_status::optimal);
         CHECK(placed.pools.at(0).height == lower_bound);
         CHECK(placed.pools.at(0).lower_bound == lower_bound);
-        CHECK(placed.pools.at(0).proof.kind == proof_kind::live_bytes);
+        CHECK(placed.pools.at(0).proof.kind == placement_proof::reason::live_bytes);
         CHECK_FALSE(placed.is_timed_out);
         CHECK_FALSE(check_placement(problem, placed).has_value());
-        CHECK(check_proof(problem, placed, 0).verdict == proof_verdict::proved);
+        CHECK(check_proof(problem, placed, 0).verdict == proof_finding::outcome::proved);
         MESSAGE(name << ": " << placed.pools[0].height << " bytes, " << placed.pools[0].packings
                      << " packings, " << placed.pools[0].nodes << " nodes");
     }
@@ -124,7 +124,7 @@ TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte belo
         CHECK(refused.status == placement_status::infeasible);
         CHECK(refused.pools[0].proof.bytes == lower_bound);
         CHECK_FALSE(check_placement(problem, refused).has_value());
-        CHECK(check_proof(problem, refused, 0).verdict == proof_verdict::proved);
+        CHECK(check_proof(problem, refused, 0).verdict == proof_finding::outcome::proved);
     }
 }
 

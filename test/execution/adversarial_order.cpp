@@ -34,9 +34,9 @@ using positions = std::vector<step_id>;
 step_waits waits_of(std::size_t steps, std::vector<std::pair<step_id, step_id>> const& list)
 {
     step_waits waits;
-    for (auto const& [from, to] : list) waits.list.push_back({from, to, wait_kind::data});
+    for (auto const& [from, to] : list) waits.list.push_back({from, to, step_waits::kind::data});
     waits.before = csr_rows::gathered(steps, [&](auto add) {
-        for (step_wait const& wait : waits.list) add(wait.to, wait.from);
+        for (step_waits::wait const& wait : waits.list) add(wait.to, wait.from);
     });
     waits.after = waits.before.transposed(steps);
     return waits;
@@ -46,7 +46,7 @@ bool keeps(step_waits const& waits, positions const& order)
 {
     std::vector<std::size_t> when(order.size(), order.size());
     for (std::size_t i = 0; i != order.size(); ++i) when.at(order[i]) = i;
-    for (step_wait const& wait : waits.list)
+    for (step_waits::wait const& wait : waits.list)
         if (when[wait.from] >= when[wait.to]) return false;
     return order.size() == waits.before.rows() &&
            std::find(when.begin(), when.end(), order.size()) == when.end();
@@ -316,7 +316,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
                 .has_value();
         };
         auto const buffers = planned_buffers_of(order.tape);
-        auto is_missed = [&](step_wait wait) { // bytes change hands, and somebody needs what is lost
+        auto is_missed = [&](step_waits::wait wait) { // bytes change hands, and somebody needs what is lost
             for (looked_at const& a : buffers)
                 for (looked_at const& b : buffers) {
                     bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
@@ -328,7 +328,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         };
         std::vector<std::size_t> candidates;
         for (std::size_t i = 0; i != order.waits.list.size(); ++i)
-            if (order.waits.list[i].why == wait_kind::handoff && is_missed(order.waits.list[i]))
+            if (order.waits.list[i].why == step_waits::kind::handoff && is_missed(order.waits.list[i]))
                 candidates.push_back(i);
         if (candidates.empty()) continue;
         ++plans;
@@ -341,7 +341,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
             alarms += run.run(one) != expected;
         });
         // All that the waits imply is kept, but for this one pair.
-        step_wait const dropped =
+        step_waits::wait const dropped =
             order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
         std::vector<std::pair<step_id, step_id>> fewer;
         for (step_id to = 0; to != program.steps(); ++to) {

@@ -33,9 +33,9 @@ step_waits drawn_waits(dice& pick, step_id positions)
     step_waits waits;
     for (step_id to = 0; to != positions; ++to)
         for (step_id from = 0; from != to; ++from)
-            if (pick.below(positions) < 2) waits.list.push_back({from, to, wait_kind::data});
+            if (pick.below(positions) < 2) waits.list.push_back({from, to, step_waits::kind::data});
     waits.before = csr_rows::gathered(positions, [&](auto add) {
-        for (step_wait w : waits.list) add(w.to, w.from);
+        for (step_waits::wait w : waits.list) add(w.to, w.from);
     });
     waits.after = waits.before.transposed(positions);
     return waits;
@@ -148,7 +148,7 @@ TEST_CASE("one worker takes each step once and after all that it waits for, in p
                 CHECK(when[at] < positions);
                 if (policy == queue_policy::plan_order) CHECK(when[at] == at);
             }
-            for (step_wait w : waits.list) CHECK(when[w.from] < when[w.to]);
+            for (step_waits::wait w : waits.list) CHECK(when[w.from] < when[w.to]);
         }
     }
 }

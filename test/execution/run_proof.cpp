@@ -44,9 +44,10 @@ TEST_CASE("a plan is proved for its own reading, and the waits that make it hold
     memory_plan const in_any = plan_concurrent(diamond, options).plan;
     CHECK(!fault_of(in_order));
     CHECK(!fault_of(in_any));
-    CHECK(detail::proved_order(diamond, options, arena{in_order}, {}, {}).waits.count(wait_kind::handoff) >
-          0);
-    CHECK(detail::proved_order(diamond, options, arena{in_any}, {}, {}).waits.count(wait_kind::handoff) == 0);
+    CHECK(detail::proved_order(diamond, options, arena{in_order}, {}, {})
+              .waits.count(step_waits::kind::handoff) > 0);
+    CHECK(detail::proved_order(diamond, options, arena{in_any}, {}, {})
+              .waits.count(step_waits::kind::handoff) == 0);
     CHECK(detail::proved_order(diamond, options, recycle{}, {}, {}).waits.list.size() == 4);
 
     memory_plan claimed = in_order; // for any schedule, which it is not
@@ -65,7 +66,7 @@ TEST_CASE("hand-offs that are asked for besides are kept, and refused if they le
 {
     auto const waits = detail::proved_order(diamond, options, recycle{}, {{1, 2}}, {}).waits;
     CHECK(waits.list.size() == 5);
-    CHECK(waits.count(wait_kind::handoff) == 1);
+    CHECK(waits.count(step_waits::kind::handoff) == 1);
     CHECK_THROWS_AS((void)detail::proved_order(diamond, options, recycle{}, {{3, 1}}, {}), unsound_plan);
 }
 

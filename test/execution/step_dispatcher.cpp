@@ -24,9 +24,9 @@ step_waits drawn_waits(dice& pick, step_id positions)
     std::uint32_t const many = pick.below(4);
     for (step_id to = 0; to != positions; ++to)
         for (step_id from = 0; from != to; ++from)
-            if (pick.below(positions) < many) waits.list.push_back({from, to, wait_kind::data});
+            if (pick.below(positions) < many) waits.list.push_back({from, to, step_waits::kind::data});
     waits.before = csr_rows::gathered(positions, [&](auto add) {
-        for (step_wait w : waits.list) add(w.to, w.from);
+        for (step_waits::wait w : waits.list) add(w.to, w.from);
     });
     waits.after = waits.before.transposed(positions);
     return waits;

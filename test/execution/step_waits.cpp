@@ -31,8 +31,9 @@ using enum value_role;
 
 namespace {
 
-using list = std::vector<step_wait>;
-constexpr wait_kind data = wait_kind::data, anti = wait_kind::anti, control = wait_kind::control;
+using list = std::vector<step_waits::wait>;
+constexpr step_waits::kind data = step_waits::kind::data, anti = step_waits::kind::anti,
+                           control = step_waits::kind::control;
 
 /// Steps, each with what it reads and what it writes.
 struct small_program {
@@ -80,12 +81,13 @@ TEST_CASE(
     memory_plan const plan = plan_memory(program, options).plan;
     REQUIRE(plan.offset_of(c) == plan.offset_of(a));
     run_order const order = run_order_of(program, options, arena{plan});
-    CHECK(order.waits.list == list{{0, 1, data}, {0, 2, data}, {1, 3, data}, {2, 3, wait_kind::handoff}});
+    CHECK(order.waits.list ==
+          list{{0, 1, data}, {0, 2, data}, {1, 3, data}, {2, 3, step_waits::kind::handoff}});
     CHECK(order.waits.count(data) == 3);
     CHECK(order.waits.count(anti) == 0); // 2 writes what 0 reads: the wait for a says so already
     CHECK(order.waits.before[3].size() == 2);
     CHECK(order.waits.after[0].size() == 2);
-    CHECK(run_order_of(program, options, no_plan{}).waits.count(wait_kind::handoff) == 0);
+    CHECK(run_order_of(program, options, no_plan{}).waits.count(step_waits::kind::handoff) == 0);
 }
 
 TEST_CASE("data: who reads waits for who wrote last, be it a name that is written again, or of no bytes")
@@ -108,7 +110,7 @@ TEST_CASE("output: of two writes that nobody reads between, the second waits for
 {
     snapshot const program = small_program{{{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1};
     CHECK(run_order_of(program, {.bytes = 8}, no_plan{}).waits.list ==
-          list{{0, 1, wait_kind::output}, {1, 2, data}});
+          list{{0, 1, step_waits::kind::output}, {1, 2, data}});
 }
 
 TEST_CASE("control: edges of the program are kept, and the row of steps of a node")
@@ -132,7 +134,7 @@ TEST_CASE("hand-off: those that a concurrent plan asks for are kept, in an order
     REQUIRE(!check_concurrent_plan(program, plan, {.bytes = 8}));
     run_order const order = run_order_of(program, {.bytes = 8}, arena{plan});
     CHECK(order.tape.step_at == std::vector<step_id>{1, 0});
-    CHECK(order.waits.list == list{{0, 1, wait_kind::handoff}}); // positions
+    CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}}); // positions
 }
 
 TEST_CASE("a part that is written through a view stays among the readers, or the plan is refused")
@@ -170,9 +172,9 @@ TEST_CASE("a buffer over two others waits for the users of both, and over part o
     REQUIRE(!check_plan(program, plan, options));
     CHECK(run_order_of(program, options, arena{plan}).waits.list == list{{0, 2, data},
                                                                          {1, 3, data},
-                                                                         {2, 4, wait_kind::handoff},
-                                                                         {3, 4, wait_kind::handoff},
-                                                                         {3, 5, wait_kind::handoff},
+                                                                         {2, 4, step_waits::kind::handoff},
+                                                                         {3, 4, step_waits::kind::handoff},
+                                                                         {3, 5, step_waits::kind::handoff},
                                                                          {4, 6, data},
                                                                          {5, 6, data}});
 }
@@ -191,7 +193,7 @@ TEST_CASE("a result in place over a larger operand leaves the rest of its bytes 
     REQUIRE(!check_plan(program, plan, options));
     // 2 writes over what 1 reads; 3 follows both, by way of 2, which reads what was there.
     CHECK(run_order_of(program, options, arena{plan}).waits.list ==
-          list{{0, 1, data}, {1, 2, wait_kind::handoff}, {2, 3, wait_kind::handoff}});
+          list{{0, 1, data}, {1, 2, step_waits::kind::handoff}, {2, 3, step_waits::kind::handoff}});
 }
 
 TEST_CASE("who reads what was made as a view waits for its maker, whether that wrote anything or not")
@@ -240,7 +242,7 @@ TEST_CASE("versions of a name in one place keep their order by the hand-offs tha
     REQUIRE(made.handoffs == std::vector<handoff>{{0, 1}});
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
     run_order const order = run_order_of(made.program, options, no_plan{}, false, made.handoffs);
-    CHECK(order.waits.list == list{{0, 1, wait_kind::handoff}});
+    CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}});
     CHECK(!check_waits(made.program, options, nullptr, order.tape.step_at, order.waits.after, made.handoffs));
 }
 
@@ -400,7 +402,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
         REQUIRE(found.has_value());
         std::pair<step_id, step_id> const dropped{waits[i].from, waits[i].to};
         bool const by_bytes = touched[dropped.first].clashes_with(touched[dropped.second]);
-        CHECK((by_bytes || demanded.count(dropped) != 0 || waits[i].why == wait_kind::handoff));
+        CHECK((by_bytes || demanded.count(dropped) != 0 || waits[i].why == step_waits::kind::handoff));
         if (!by_bytes) continue;
         CHECK(found->first_value != no_value);
         if (!is_small) continue;
@@ -456,7 +458,7 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
         prove(p, &plan, order, count);
     }
     CHECK(count.orders > 1000);
-    CHECK(count.of_kind[static_cast<std::size_t>(wait_kind::handoff)] > rounds(20));
+    CHECK(count.of_kind[static_cast<std::size_t>(step_waits::kind::handoff)] > rounds(20));
     MESSAGE(count.waits << " waits left out, " << moved << " steps moved");
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("a diamond comes to the same on the streams of a device as on this mac
 TEST_CASE("runs may be queued behind each other, and their results are those of the last")
 {
     auto check = [&](auto const& mode) {
-        simulated_device device({.order = stream_order::latest_first});
+        simulated_device device({.order = simulated_options::order_kind::latest_first});
         stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.streams = 3});
         for (std::uint64_t seed = 0; seed != 5; ++seed) {
             give(run, seed);
@@ -121,7 +121,8 @@ TEST_CASE("in an arena nothing is allocated while a program runs, on the device 
 TEST_CASE("a kernel that uses its own executor is refused, whenever the device runs it")
 {
     using kernel = std::function<void(stream_call<simulated_device::stream_type> const&)>;
-    for (auto const order : {stream_order::in_turn, stream_order::eager, stream_order::latest_first})
+    for (auto const order : {simulated_options::order_kind::in_turn, simulated_options::order_kind::eager,
+                             simulated_options::order_kind::latest_first})
         for (int way = 0; way != 5; ++way) {
             CAPTURE(static_cast<int>(order));
             CAPTURE(way);
@@ -198,7 +199,7 @@ TEST_CASE("a kernel that throws ends the run with its step, and the executor run
         CHECK(digest(run.output(4)) == expected(2));
     };
     simple_device simple;
-    simulated_device simulated({.order = stream_order::starve});
+    simulated_device simulated({.order = simulated_options::order_kind::starve});
     check(simple, no_plan{});
     check(simple, recycle{});
     check(simple, arena{diamond_plan});

@@ -19,7 +19,7 @@ namespace this_test {
 using namespace sublet;
 using ids = std::vector<node_id>;
 using lists = std::vector<ids>;
-using enum loop_kind;
+using enum loop_forest::loop_kind;
 
 namespace {
 

@@ -43,10 +43,10 @@ struct toy_ir {
     std::vector<region> const& bodies(node_id n) const { return operations[n].regions; }
 };
 struct toy_ir::region {
-    body_kind kind;
+    program_body::run_kind kind;
     toy_ir program;
-    std::vector<body_capture> captures = {};
-    std::vector<body_binding> bindings = {};
+    std::vector<program_body::capture> captures = {};
+    std::vector<program_body::binding> bindings = {};
 };
 toy_ir::operation::operation(ids used, ids defined) : operation(std::move(used), std::move(defined), {}) {}
 toy_ir::operation::operation(ids used, ids defined, std::vector<region> nested)
@@ -74,16 +74,17 @@ std::string sentence(F f)
 TEST_CASE("a loop in an IR with regions becomes a body that knows its step, its captures and its bindings")
 {
     toy_ir const body{{{{0, 1}, {2}}}, 3};
-    toy_ir const outer{{{{}, {0, 1}}, {{0}, {2}, {{body_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}}}}}, 3};
+    toy_ir const outer{
+        {{{}, {0, 1}}, {{0}, {2}, {{program_body::run_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}}}}}, 3};
     program_tree const tree = as_tree(outer);
     REQUIRE(tree.size() == 2);
     CHECK(tree.program_of(0) == snapshot(outer));
     CHECK(tree.program_of(1) == snapshot(body));
-    program_body const expected{0, 1, body_kind::loop, {{1, 1}}, {{0, 0, 2, 2}}};
+    program_body const expected{0, 1, program_body::run_kind::loop, {{1, 1}}, {{0, 0, 2, 2}}};
     CHECK(tree.body(1) == expected);
 
     program_tree built(outer);
-    CHECK(built.add_body(0, 1, body_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}) == 1);
+    CHECK(built.add_body(0, 1, program_body::run_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}) == 1);
     CHECK(built == tree);
     bodies_by_step const bodies(tree);
     CHECK(bodies.of(0, 0).empty());
@@ -98,7 +99,7 @@ TEST_CASE("an empty tree is the empty program, and an empty body is a branch tha
     CHECK(program_tree().program_of(0) == snapshot());
     CHECK(bodies_by_step(program_tree()).of(0, 0).empty());
     program_tree tree(sequence(1, 1, [](auto, effect_sink& s) { s.def(0); }));
-    CHECK(tree.add_body(0, 0, body_kind::branch, snapshot()) == 1);
+    CHECK(tree.add_body(0, 0, program_body::run_kind::branch, snapshot()) == 1);
     CHECK(tree.program_of(1).nodes() == 0);
 }
 
@@ -106,11 +107,11 @@ TEST_CASE("the bodies of a step stand in the order in which they were added, wha
 {
     auto const two = sequence(2, 0, [](auto, effect_sink&) {});
     program_tree tree(two);
-    tree.add_body(0, 1, body_kind::once, two);
-    tree.add_body(1, 0, body_kind::once, two);
-    tree.add_body(0, 1, body_kind::loop, two);
-    tree.add_body(0, 0, body_kind::once, two);
-    tree.add_body(0, 1, body_kind::branch, tree.program_of(0)); // also of itself
+    tree.add_body(0, 1, program_body::run_kind::once, two);
+    tree.add_body(1, 0, program_body::run_kind::once, two);
+    tree.add_body(0, 1, program_body::run_kind::loop, two);
+    tree.add_body(0, 0, program_body::run_kind::once, two);
+    tree.add_body(0, 1, program_body::run_kind::branch, tree.program_of(0)); // also of itself
     bodies_by_step const bodies(tree);
     auto at = [&](program_id p, step_id s) {
         return std::vector<program_id>(bodies.of(p, s).begin(), bodies.of(p, s).end());
@@ -127,10 +128,10 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
         std::vector<deep> const* all;
         std::size_t number;
         struct held {
-            body_kind kind;
+            program_body::run_kind kind;
             deep const* program;
-            std::vector<body_capture> captures = {};
-            std::vector<body_binding> bindings = {};
+            std::vector<program_body::capture> captures = {};
+            std::vector<program_body::binding> bindings = {};
         };
         std::size_t nodes() const { return 1; }
         std::size_t values() const { return 1; }
@@ -139,7 +140,7 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
         std::vector<held> bodies(node_id) const // by value: it points to what lives on
         {
             if (number + 1 == all->size()) return {};
-            return {{body_kind::once, &(*all)[number + 1], {{0, 0}}}};
+            return {{program_body::run_kind::once, &(*all)[number + 1], {{0, 0}}}};
         }
     };
     static_assert(nested_program<deep>);
@@ -153,11 +154,11 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
 TEST_CASE("a node of several steps says in which of them a body is nested, and may hold other types")
 {
     struct inner {
-        body_kind kind;
+        program_body::run_kind kind;
         snapshot program;
         int step;
-        std::vector<body_capture> captures = {};
-        std::vector<body_binding> bindings = {};
+        std::vector<program_body::capture> captures = {};
+        std::vector<program_body::binding> bindings = {};
     };
     struct block {
         std::vector<inner> nested;
@@ -171,13 +172,13 @@ TEST_CASE("a node of several steps says in which of them a body is nested, and m
         }
     };
     auto const one = sequence(1, 0, [](auto, effect_sink&) {});
-    CHECK(as_tree(block{{{body_kind::once, one, 1}}}).body(1).step == 3);
-    CHECK(as_tree(block{{{body_kind::once, one, 0}}}).body(1).step == 2);
+    CHECK(as_tree(block{{{program_body::run_kind::once, one, 1}}}).body(1).step == 3);
+    CHECK(as_tree(block{{{program_body::run_kind::once, one, 0}}}).body(1).step == 2);
     CHECK(sentence([&] {
-              (void)as_tree(block{{{body_kind::once, one, 2}}});
+              (void)as_tree(block{{{program_body::run_kind::once, one, 2}}});
           }) == "sublet: a body is nested in a step that its node does not have");
     CHECK(sentence([&] {
-              (void)as_tree(block{{{body_kind::once, one, -1}}});
+              (void)as_tree(block{{{program_body::run_kind::once, one, -1}}});
           }) == "sublet: a body is nested in a step that its node does not have");
 }
 
@@ -185,14 +186,14 @@ TEST_CASE("every joint that cannot be meant is refused by a sentence of its own"
 {
     auto const outer = sequence(1, 2, [](auto, effect_sink&) {});
     auto const body = sequence(1, 3, [](auto, effect_sink&) {});
-    auto add = [&](program_id parent, step_id step, body_kind kind, std::vector<body_capture> captures,
-                   std::vector<body_binding> bindings) {
+    auto add = [&](program_id parent, step_id step, program_body::run_kind kind,
+                   std::vector<program_body::capture> captures, std::vector<program_body::binding> bindings) {
         return sentence([&] {
             program_tree tree(outer);
             tree.add_body(parent, step, kind, body, captures, bindings);
         });
     };
-    using enum body_kind;
+    using enum program_body::run_kind;
     CHECK(add(1, 0, once, {}, {}) == "sublet: a body has a parent that is not in the tree");
     CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in a step that is not there");
     CHECK(add(0, 0, once, {{3, 0}}, {}) == "sublet: a body captures or binds a value that it does not have");

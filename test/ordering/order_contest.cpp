@@ -37,7 +37,7 @@ TEST_CASE("a floor that is not reached is no proof, and a graph without orders h
     order_graph const nothing;
     CHECK(order_contest(nothing).is_over());
     order_graph g;
-    g.violation = dependence_violation{dependence_fault::cycle, no_value, {0}};
+    g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {0}};
     order_contest none(g);
     CHECK(none.is_over());
     CHECK(none.best().violation == g.violation);

@@ -44,7 +44,7 @@ TEST_CASE("a value that nothing defines, and nodes that wait in a circle, leave 
     snapshot const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
     order_graph const a = order_graph_of(undefined, {.bytes = 8});
     REQUIRE(a.violation.has_value());
-    CHECK(a.violation->what == dependence_fault::never_defined);
+    CHECK(a.violation->what == dependence_violation::kind::never_defined);
     CHECK(a.violation->value == 0);
 
     std::vector<std::vector<node_id>> const next{{1}, {0}};
@@ -52,7 +52,7 @@ TEST_CASE("a value that nothing defines, and nodes that wait in a circle, leave 
         2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const b = order_graph_of(circle, {.bytes = 8});
     REQUIRE(b.violation.has_value());
-    CHECK(b.violation->what == dependence_fault::cycle);
+    CHECK(b.violation->what == dependence_violation::kind::cycle);
     CHECK(b.violation->steps.size() == 2);
 }
 

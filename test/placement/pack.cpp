@@ -53,7 +53,7 @@ TEST_CASE("a capacity that greedy placement exceeds is said, and the placement i
     CHECK(p.status == placement_status::infeasible);
     CHECK(p.pool == 0);
     CHECK(p.pools[0].height == 20);
-    CHECK(p.pools[0].proof.kind == proof_kind::live_bytes);
+    CHECK(p.pools[0].proof.kind == placement_proof::reason::live_bytes);
     CHECK(pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
           placement_status::optimal);
 }
@@ -70,11 +70,11 @@ TEST_CASE("pins that clash are named, pins that are misaligned too")
 {
     auto clash = pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
     CHECK(clash.status == placement_status::infeasible);
-    CHECK(clash.pools[0].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
     CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
     auto misaligned = pack(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
     CHECK(misaligned.status == placement_status::infeasible);
-    CHECK(misaligned.pools[0].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[0].proof.kind == placement_proof::reason::pin_misaligned);
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     auto misaligned = pack(problem);
     CHECK(misaligned.status == placement_status::infeasible);
     CHECK(misaligned.pool == 1);
-    CHECK(misaligned.pools[1].proof.kind == proof_kind::pin_misaligned);
+    CHECK(misaligned.pools[1].proof.kind == placement_proof::reason::pin_misaligned);
     CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
     CHECK(misaligned.pools[2].status == placement_status::infeasible);
     CHECK(misaligned.offset[5] == 0);
@@ -101,7 +101,7 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     auto clash = pack(problem);
     CHECK(clash.status == placement_status::infeasible);
     CHECK(clash.pool == 2);
-    CHECK(clash.pools[2].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[2].proof.kind == placement_proof::reason::pins_clash);
     CHECK(clash.pools[2].proof.buffers == std::vector<buffer_id>{1, 2});
     problem.buffers[1].pinned = 8;
     auto over = pack(problem);
@@ -205,7 +205,7 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
         clashes += pins_clash;
         if (pins_clash) {
             placement_proof const& proof = p.pools[p.pool].proof;
-            REQUIRE(proof.kind == proof_kind::pins_clash);
+            REQUIRE(proof.kind == placement_proof::reason::pins_clash);
             auto const &a = problem.buffers[proof.buffers[0]], &b = problem.buffers[proof.buffers[1]];
             CHECK(meet(a, a.pinned, b, b.pinned));
             continue;
@@ -285,7 +285,7 @@ TEST_CASE("buffers that can be threaded through each other are, where a gap is f
     auto const lowest = pack(threaded({}));
     CHECK(lowest.status == placement_status::optimal);
     CHECK(lowest.pools[0].height == 2);
-    CHECK(lowest.pools[0].proof.kind == proof_kind::live_bytes);
+    CHECK(lowest.pools[0].proof.kind == placement_proof::reason::live_bytes);
     for (byte_count capacity : {byte_count{2}, byte_count{3}}) {
         auto const fitted = pack(threaded({{capacity}}), {.objective = placement_objective::fit});
         CHECK(fitted.status == placement_status::optimal);
@@ -293,7 +293,7 @@ TEST_CASE("buffers that can be threaded through each other are, where a gap is f
     }
     auto const none = pack(threaded({{1}}));
     CHECK(none.status == placement_status::infeasible);
-    CHECK(none.pools[0].proof.kind == proof_kind::live_bytes);
+    CHECK(none.pools[0].proof.kind == placement_proof::reason::live_bytes);
 }
 
 TEST_CASE("where they can be, that all stackings were tried proves nothing")
@@ -303,7 +303,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     CHECK(searched.status == placement_status::limit);
     CHECK(searched.pools[0].height == 4);
     CHECK(searched.pools[0].lower_bound == 2);
-    CHECK(searched.pools[0].proof.kind == proof_kind::live_bytes);
+    CHECK(searched.pools[0].proof.kind == placement_proof::reason::live_bytes);
     auto const lowest = pack(threaded({}), {.visits = 0, .improve_visits = 0});
     CHECK(lowest.status == placement_status::feasible);
     CHECK(lowest.pools[0].lower_bound == 2);
@@ -314,7 +314,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     more.buffers.push_back({{6, 8}, 5, 4});
     auto const proved = pack(more, {.visits = 0, .improve_visits = 0});
     CHECK(proved.status == placement_status::infeasible);
-    CHECK(proved.pools[0].proof.kind == proof_kind::exhausted);
+    CHECK(proved.pools[0].proof.kind == placement_proof::reason::exhausted);
     CHECK(proved.pools[0].proof.buffers == std::vector<buffer_id>{2, 3});
 }
 

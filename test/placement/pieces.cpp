@@ -31,7 +31,7 @@ std::vector<plain_piece> plain(std::vector<shape_piece> const& pieces)
 }
 
 /// Those of buffer 1, of 8 bytes from position 2 to 9, 100 above an origin.
-std::vector<plain_piece> with_gaps(std::vector<buffer_gap> gaps)
+std::vector<plain_piece> with_gaps(std::vector<placement_problem::gap> gaps)
 {
     placement_problem const problem{{{{0, 20}, 64}, {{2, 9}, 8}, {{0, 20}, 64}}, {}, std::move(gaps)};
     std::vector<shape_piece> pieces;

@@ -29,7 +29,8 @@ std::vector<offer> of(placement_problem const& problem, buffer_id b)
 }
 using offers = std::vector<offer>;
 
-placement_problem three(std::vector<pool_choice> choices, std::vector<colocation> colocated = {})
+placement_problem three(std::vector<placement_problem::choice> choices,
+                        std::vector<placement_problem::colocation> colocated = {})
 {
     return {{{{0, 2}, 8, 1, 1}, {{0, 2}, 8, 1, 1}, {{0, 2}, 8, 1, 2}}, {}, {}, colocated, choices};
 }
@@ -64,7 +65,7 @@ TEST_CASE("of colocated buffers the one that is anchored to nobody chooses")
 
 TEST_CASE("two that are anchored to nobody have to agree, and both pay")
 {
-    std::vector<colocation> const both = {{1, 0, 8}, {1, 2, 0}};
+    std::vector<placement_problem::colocation> const both = {{1, 0, 8}, {1, 2, 0}};
     CHECK(of(three({{0, 3, 4}, {0, 5, 1}, {2, 5, 6}, {2, 3, 2}, {2, 9, 0}}, both), 1) ==
           offers{{3, 6}, {5, 7}});
     CHECK(of(three({{0, 3, 4}, {0, 2, 1}}, both), 1) == offers{{2, 1}}); // the other has no choice
@@ -73,7 +74,7 @@ TEST_CASE("two that are anchored to nobody have to agree, and both pay")
 
 TEST_CASE("in a circle of anchors all have to agree")
 {
-    std::vector<colocation> const circle = {{0, 1, 0}, {1, 0, 0}};
+    std::vector<placement_problem::colocation> const circle = {{0, 1, 0}, {1, 0, 0}};
     CHECK(of(three({{0, 3, 4}, {1, 3, 5}, {1, 7, 0}}, circle), 1) == offers{{3, 9}});
 }
 

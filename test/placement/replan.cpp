@@ -114,7 +114,7 @@ TEST_CASE("who is kept stays, even where that costs height or bytes")
     // Two that are kept and cannot be: as two pins.
     auto const clash = replanned(problem, {0, 0}, {1, 1});
     CHECK(clash.status == placement_status::infeasible);
-    CHECK(clash.pools[0].proof.kind == proof_kind::pins_clash);
+    CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
 }
 
 TEST_CASE("height comes first, unless fitting the capacity is enough")

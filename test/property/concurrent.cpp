@@ -226,14 +226,14 @@ memory_plan by_begin(seen_tasks const& seen)
 {
     auto const [bytes, pool] = sizes_and_pools(seen);
     return stacked(seen, share_in_chains(seen.lives, seen.conflicts, bytes,
-                                         {.order = chain_order::by_begin, .pool = pool}));
+                                         {.order = chain_options::ranking::by_begin, .pool = pool}));
 }
 
 memory_plan largest_first(seen_tasks const& seen)
 {
     auto const [bytes, pool] = sizes_and_pools(seen);
     return stacked(seen, share_in_chains(seen.lives, seen.conflicts, bytes,
-                                         {.order = chain_order::largest_first, .pool = pool}));
+                                         {.order = chain_options::ranking::largest_first, .pool = pool}));
 }
 
 /// The front door, which also writes over operands; it would check by itself.
@@ -248,7 +248,8 @@ memory_plan front_door_to_slots(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
-    return plan_concurrent(seen.program, options, {.strategy = concurrent_strategy::slots}).plan;
+    return plan_concurrent(seen.program, options, {.strategy = concurrent_options::strategy_kind::slots})
+        .plan;
 }
 
 /// Those wait who save anything by it.

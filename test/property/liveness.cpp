@@ -67,7 +67,7 @@ liveness_tables tables_of(live_sets const& live)
 /// Every policy, and `automatic` where rows of bits are dear as well.
 void check_policies(snapshot const& p, liveness_tables const& truth)
 {
-    using enum liveness_policy;
+    using enum liveness_options::method;
     CHECK(tables_of(liveness(p)) == truth);
     CHECK(tables_of(liveness(p, {.dense_words = 0})) == truth);
     CHECK(tables_of(liveness(p, {.policy = worklist})) == truth);
@@ -197,7 +197,7 @@ TEST_CASE("loops are the sets of nodes that go round, each within the one around
                     if (!loop.body[n] && loop.body[to] && to != loop.header)
                         is_entered = is_entered || root_of(search, n) == root_of(search, to);
             }
-            CHECK((forest.kind[loop.header] == loop_kind::irreducible) == is_entered);
+            CHECK((forest.kind[loop.header] == loop_forest::loop_kind::irreducible) == is_entered);
             entered_in_the_middle += is_entered;
         }
         CHECK(forest.irreducible_loops == entered_in_the_middle);
@@ -248,7 +248,7 @@ TEST_CASE("every policy finds what is live in any program")
 TEST_CASE("in strict SSA form loops tell what is live; otherwise that policy refuses, or is right all the "
           "same")
 {
-    constexpr liveness_options by_loops = {.policy = liveness_policy::loop_forest};
+    constexpr liveness_options by_loops = {.policy = liveness_options::method::loop_forest};
     for_random_programs(5000, draw_ssa, small, [&](snapshot const& p) {
         liveness_tables const truth = searched_liveness(p);
         check_policies(p, truth);

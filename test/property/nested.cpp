@@ -85,15 +85,15 @@ struct apart {
         bytes_of& all = cells[a.cell(t, v)];
         fill(all.data(), all.size(), seed);
     }
-    void copy(activation const& a, move_time when)
+    void copy(activation const& a, flat_tree::move_time when)
     {
         std::vector<std::pair<std::size_t, bytes_of>> written;
-        for (body_binding const& b : t.programs[a.program].how.bindings) {
-            if (when == move_time::enter && b.initial != no_value)
+        for (program_body::binding const& b : t.programs[a.program].how.bindings) {
+            if (when == flat_tree::move_time::enter && b.initial != no_value)
                 written.emplace_back(a.cell(t, b.inner), cells[a.outer->cell(t, b.initial)]);
-            if (when == move_time::again && b.next != no_value)
+            if (when == flat_tree::move_time::again && b.next != no_value)
                 written.emplace_back(a.cell(t, b.inner), cells[a.cell(t, b.next)]);
-            if (when == move_time::leave && b.result != no_value)
+            if (when == flat_tree::move_time::leave && b.result != no_value)
                 written.emplace_back(a.outer->cell(t, b.result), cells[a.cell(t, b.inner)]);
         }
         for (auto& [to, what] : written) cells[to] = what;
@@ -165,19 +165,19 @@ struct planned {
         spares[v].resize(t.size(r));
         return {spares[v].data(), t.size(r)};
     }
-    void copy(activation const& a, move_time when)
+    void copy(activation const& a, flat_tree::move_time when)
     {
-        for (flat_move const& m : plan.copies) {
+        for (flat_tree::move const& m : plan.copies) {
             if (m.body != a.program || m.when != when) continue;
             auto const [from, size] = flat(m.from);
             auto const [to, room] = flat(m.to);
             REQUIRE(size == room);
             for (std::size_t i = 0; i != size; ++i) to[i] = from[i];
         }
-        for (body_binding const& b : t.programs[a.program].how.bindings) {
-            if (when == move_time::enter && b.initial != no_value) own(a, b.inner);
-            if (when == move_time::again && b.next != no_value) own(a, b.inner);
-            if (when == move_time::leave && b.result != no_value) own(*a.outer, b.result);
+        for (program_body::binding const& b : t.programs[a.program].how.bindings) {
+            if (when == flat_tree::move_time::enter && b.initial != no_value) own(a, b.inner);
+            if (when == flat_tree::move_time::again && b.next != no_value) own(a, b.inner);
+            if (when == flat_tree::move_time::leave && b.result != no_value) own(*a.outer, b.result);
         }
     }
     /// Paint what only this activation had; if it begins again, but for what was brought in.
@@ -186,7 +186,8 @@ struct planned {
         std::set<std::size_t> gone;
         for (auto const& [v, c] : a.own) gone.insert(c);
         if (begins_again)
-            for (body_binding const& b : t.programs[a.program].how.bindings) gone.erase(a.cell(t, b.inner));
+            for (program_body::binding const& b : t.programs[a.program].how.bindings)
+                gone.erase(a.cell(t, b.inner));
         for (std::size_t pool = 0; pool != arenas.size(); ++pool)
             for (std::size_t i = 0; i != arenas[pool].size(); ++i)
                 if (gone.count(owner[pool][i]) != 0) {
@@ -262,16 +263,16 @@ struct runner {
         std::set<value_id> begun, given;
         for (program_id b : s.bodies)
             for (value_id v : s.defs) {
-                if (is_in(t.programs[b].how.captures, &body_capture::outer, v)) begun.insert(v);
-                if (is_in(t.programs[b].how.bindings, &body_binding::result, v)) given.insert(v);
+                if (is_in(t.programs[b].how.captures, &program_body::capture::outer, v)) begun.insert(v);
+                if (is_in(t.programs[b].how.bindings, &program_body::binding::result, v)) given.insert(v);
             }
         for (value_id v : begun)
             if (given.count(v) == 0) memory.write(a, v, mixed(sum + v));
         for (std::size_t b = 0; b != s.bodies.size();) {
             std::size_t end = b + 1;
             auto kind_of = [&](std::size_t i) { return t.programs[s.bodies[i]].how.kind; };
-            while (kind_of(b) == body_kind::branch && end != s.bodies.size() &&
-                   kind_of(end) == body_kind::branch)
+            while (kind_of(b) == program_body::run_kind::branch && end != s.bodies.size() &&
+                   kind_of(end) == program_body::run_kind::branch)
                 ++end;
             body(a, s.bodies[b + pick.below(static_cast<std::uint32_t>(end - b))]);
             b = end;
@@ -297,16 +298,17 @@ struct runner {
     {
         activation a{i, &outer, {}};
         memory.open(a);
-        memory.copy(a, move_time::enter);
+        memory.copy(a, flat_tree::move_time::enter);
         std::uint32_t times = 1;
-        if (t.programs[i].how.kind == body_kind::loop) times = seen.size() > 3000 ? 0 : pick.below(4);
+        if (t.programs[i].how.kind == program_body::run_kind::loop)
+            times = seen.size() > 3000 ? 0 : pick.below(4);
         for (; times != 0; --times) {
             nodes(a);
-            if (t.programs[i].how.kind != body_kind::loop) break;
-            memory.copy(a, move_time::again);
+            if (t.programs[i].how.kind != program_body::run_kind::loop) break;
+            memory.copy(a, flat_tree::move_time::again);
             memory.forget(a, true);
         }
-        memory.copy(a, move_time::leave);
+        memory.copy(a, flat_tree::move_time::leave);
         memory.forget(a, false);
     }
 };

@@ -30,7 +30,7 @@ buffer_table buffers_of(network::op_list const& net)
     return gather_buffers(lifetimes(net.program()), net.options());
 }
 
-sized_slot_plan recycled(buffer_table const& table, slot_fit fit)
+sized_slot_plan recycled(buffer_table const& table, linear_options::fit_kind fit)
 {
     return share_linearly(
         table.buffers.size(), [&](auto b) { return table.buffers[b].life; },
@@ -76,7 +76,7 @@ TEST_CASE("recycling over the op list ends with 3 slots on ResNet-50, as Caffe2'
 {
     auto const table = buffers_of(network::resnet50());
     CHECK(color_intervals(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).slots == 3);
-    auto const grown = recycled(table, slot_fit::grow);
+    auto const grown = recycled(table, linear_options::fit_kind::grow);
     CHECK(grown.slots == 3);
     CHECK(grown.total_bytes <= 9640000); // theirs: 9.64 MB
 }
@@ -85,7 +85,8 @@ TEST_CASE(
     "a larger free slot serves a smaller need, which PaddlePaddle's level 0 forbids and its level 1 allows")
 {
     auto const table = buffers_of(network::resnet50());
-    auto const equal = recycled(table, slot_fit::equal), at_least = recycled(table, slot_fit::at_least);
+    auto const equal = recycled(table, linear_options::fit_kind::equal),
+               at_least = recycled(table, linear_options::fit_kind::at_least);
     CHECK(at_least.total_bytes < equal.total_bytes);
     for (std::size_t b = 0; b != table.buffers.size(); ++b)
         CHECK(equal.slot_bytes[equal.slot_of[b]] == table.buffers[b].size);
@@ -114,8 +115,9 @@ TEST_CASE(
         snapshot const p = as_flow(net);
         live_ranges const lives = lifetimes(net.program());
         live_sets const live = liveness(p);
-        for (liveness_policy policy :
-             {liveness_policy::worklist, liveness_policy::loop_forest, liveness_policy::per_value})
+        for (liveness_options::method policy :
+             {liveness_options::method::worklist, liveness_options::method::loop_forest,
+              liveness_options::method::per_value})
             CHECK(liveness(p, {.policy = policy}) == live);
         std::size_t wrong = 0;
         for (value_id v = 0; v != p.values(); ++v)
@@ -132,8 +134,8 @@ TEST_CASE(
     auto const table = buffers_of(network::resnet50());
     auto const found = interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; });
     csr_graph const& graph = found.graph();
-    auto const colored = color_graph(
-        found, {.by = coloring_order::by_size, .bytes = [&](auto b) { return table.buffers[b].size; }});
+    auto const colored = color_graph(found, {.by = coloring_options::heuristic::by_size,
+                                             .bytes = [&](auto b) { return table.buffers[b].size; }});
     for (value_id v = 0; v != graph.rows(); ++v)
         for (value_id w : graph[v]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
     CHECK(colored.clique.size() == 3);

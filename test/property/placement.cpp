@@ -90,11 +90,11 @@ placement_problem mirrored(dice& roll, placement_problem const& problem)
         other.buffers[number[b]] = problem.buffers[b];
         other.buffers[number[b]].life = turned(problem.buffers[b].life);
     }
-    for (buffer_gap& g : other.gaps) {
+    for (placement_problem::gap& g : other.gaps) {
         g.buffer = number[g.buffer];
         g.when = turned(g.when);
     }
-    for (colocation& c : other.colocated) {
+    for (placement_problem::colocation& c : other.colocated) {
         c.buffer = number[c.buffer];
         c.anchor = number[c.anchor];
     }
@@ -226,7 +226,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
             ++counts[static_cast<int>(placed.status)];
             if (auto fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
             proof_finding const proof = check_proof(problem, placed, 0);
-            if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
+            if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
 
             bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
             bool const is_placed =
@@ -301,8 +301,9 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
         CHECK(one.pools[0].proof.buffers == two.pools[0].proof.buffers);
         if (auto fault = check_placement(problem, one)) FAIL_CHECK(*fault);
         proof_finding const proof = check_proof(problem, one, 0);
-        if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
-        if (one.pools[0].proof.kind != proof_kind::exhausted || one.status != placement_status::infeasible)
+        if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
+        if (one.pools[0].proof.kind != placement_proof::reason::exhausted ||
+            one.status != placement_status::infeasible)
             return;
         std::vector<bool> named(oracle.groups.size());
         for (buffer_id b : one.pools[0].proof.buffers) named[oracle.group_of[b]] = true;
@@ -327,7 +328,9 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
         for (buffer_id b = 0; b != choosing; ++b)
             for (pool_id pool = 0; pool != shape.pools && roll.below(2) == 0; ++pool) {
                 if (std::any_of(problem.colocated.begin(), problem.colocated.end(),
-                                [&](colocation const& c) { return c.buffer == b || c.anchor == b; }))
+                                [&](placement_problem::colocation const& c) {
+                                    return c.buffer == b || c.anchor == b;
+                                }))
                     continue;
                 problem.choices.push_back({b, pool, roll.below(9)});
             }
@@ -340,7 +343,7 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
         if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
         for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
             proof_finding const proof = check_proof(problem, placed, pool);
-            if (proof.verdict != proof_verdict::proved) FAIL_CHECK(proof);
+            if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
         }
         if (!problem.choices.empty()) return;
 

@@ -126,7 +126,8 @@ TEST_CASE("slots by any policy keep apart what lives together, and offsets are a
         };
         auto size = [&](auto b) { return table.buffers[b].is_planned() ? table.buffers[b].size : 0; };
         auto colored = color_intervals(table.buffers.size(), life);
-        for (auto fit : {slot_fit::equal, slot_fit::at_least, slot_fit::best_fit, slot_fit::grow}) {
+        for (auto fit : {linear_options::fit_kind::equal, linear_options::fit_kind::at_least,
+                         linear_options::fit_kind::best_fit, linear_options::fit_kind::grow}) {
             auto recycled = share_linearly(table.buffers.size(), life, size, {.fit = fit});
             CHECK(recycled.slots >= colored.slots);
             auto const peak =

@@ -94,8 +94,9 @@ TEST_CASE("a random recording computes on the streams of an adversary what its c
         auto const expected = at_once(drawn, 2);
         each_plan(drawn.net, [&](auto const& program, auto const& options, auto const& mode,
                                  std::vector<handoff> const& kept, auto named) {
-            for (stream_order order :
-                 {stream_order::random, stream_order::latest_first, stream_order::starve}) {
+            for (simulated_options::order_kind order :
+                 {simulated_options::order_kind::random, simulated_options::order_kind::latest_first,
+                  simulated_options::order_kind::starve}) {
                 CAPTURE(static_cast<int>(order));
                 std::size_t const streams = 1 + pick.below(8);
                 CAPTURE(streams);

@@ -110,7 +110,7 @@ planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_nam
     REQUIRE(all.offsets.is_sound());
     all.waiting = plan_with_handoffs(all.program, all.options, {.handoffs = all.handoffs});
     REQUIRE(all.waiting.is_sound());
-    how.strategy = concurrent_strategy::slots;
+    how.strategy = concurrent_options::strategy_kind::slots;
     all.slots = plan_concurrent(all.program, all.options, how);
     REQUIRE(all.slots.is_sound());
     REQUIRE(all.offsets.report.is_checked);

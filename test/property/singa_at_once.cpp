@@ -67,9 +67,9 @@ std::size_t survivors(snapshot const& p, plan_options const& options, Mode const
     run_order const order = run_order_of(p, options, mode);
     REQUIRE(!check_waits(p, options, plan_of(mode), order.tape.step_at, order.waits.after));
     std::size_t found = 0;
-    for (step_wait const& dropped : order.waits.list) {
+    for (step_waits::wait const& dropped : order.waits.list) {
         csr_rows const after = csr_rows::gathered(order.tape.step_at.size(), [&](auto add) {
-            for (step_wait const& wait : order.waits.list)
+            for (step_waits::wait const& wait : order.waits.list)
                 if (!(wait == dropped)) add(wait.from, wait.to);
         });
         found += !check_waits(p, options, plan_of(mode), order.tape.step_at, after);
@@ -100,7 +100,7 @@ TEST_CASE("singa-d693b6b2, S2: who reads a block comes before who writes it, and
     std::uint64_t const expected = three_runs(in_order);
     each_mode(program, options, [&](auto const& mode) {
         step_waits const waits = run_order_of(program, options, mode).waits;
-        CHECK(waits.list[0] == step_wait{0, 1, wait_kind::anti}); // the one that was missing
+        CHECK(waits.list[0] == step_waits::wait{0, 1, step_waits::kind::anti}); // the one that was missing
         CHECK(survivors(program, options, mode) == 0);
         each_policy([&](thread_options const& how) {
             executor run(program, options, mode, synthetic_kernel{}, how, {.check = check_level::digest});

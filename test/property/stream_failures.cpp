@@ -100,7 +100,9 @@ struct subject {
 
 simulated_options adversary(unsigned seed, lender& source)
 {
-    stream_order const orders[] = {stream_order::latest_first, stream_order::random, stream_order::starve};
+    simulated_options::order_kind const orders[] = {simulated_options::order_kind::latest_first,
+                                                    simulated_options::order_kind::random,
+                                                    simulated_options::order_kind::starve};
     return {.order = orders[seed % 3], .seed = seed, .upstream = &source};
 }
 

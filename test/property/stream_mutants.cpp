@@ -129,8 +129,8 @@ std::pair<subject, random_tasks> draw_concurrent(dice& pick)
 bool is_wrong(subject const& s)
 {
     // Behind the run of the caller, on stream 0, and before it.
-    std::vector<stream_command> list = s.schedule.commands;
-    stream_command const caller{stream_action::launch, 0, no_step};
+    std::vector<stream_schedule::command> list = s.schedule.commands;
+    stream_schedule::command const caller{stream_schedule::action::launch, 0, no_step};
     list.insert(list.begin(), caller);
     list.push_back(caller);
     std::size_t const count = list.size();
@@ -139,10 +139,11 @@ bool is_wrong(subject const& s)
         std::size_t recorded = count;
         for (std::size_t a = 0; a != b; ++a) {
             if (list[a].stream == list[b].stream) before[a][b] = true;
-            if (list[a].what == stream_action::record && list[a].which == list[b].which) recorded = a;
+            if (list[a].what == stream_schedule::action::record && list[a].which == list[b].which)
+                recorded = a;
         }
-        if (list[b].what == stream_action::wait && recorded == count) return true;
-        if (list[b].what == stream_action::wait) before[recorded][b] = true;
+        if (list[b].what == stream_schedule::action::wait && recorded == count) return true;
+        if (list[b].what == stream_schedule::action::wait) before[recorded][b] = true;
     }
     for (std::size_t k = 0; k != count; ++k)
         for (std::size_t a = 0; a != k; ++a)
@@ -152,9 +153,10 @@ bool is_wrong(subject const& s)
 
     std::vector<std::size_t> launched; // by position
     for (std::size_t i = 1; i + 1 != count; ++i) {
-        bool const works = list[i].what != stream_action::record && list[i].what != stream_action::wait;
+        bool const works =
+            list[i].what != stream_schedule::action::record && list[i].what != stream_schedule::action::wait;
         if (works && (!before[0][i] || !before[i][count - 1])) return true;
-        if (list[i].what == stream_action::launch) launched.push_back(i);
+        if (list[i].what == stream_schedule::action::launch) launched.push_back(i);
     }
     for (step_id b = 0; b != launched.size(); ++b)
         for (step_id a = 0; a != b; ++a)
@@ -173,13 +175,13 @@ bool is_wrong(subject const& s)
         return cells;
     };
     for (std::size_t i = 1; i + 1 != count; ++i) {
-        if (list[i].what != stream_action::fill) continue;
+        if (list[i].what != stream_schedule::action::fill) continue;
         for (std::size_t k = 1; k + 1 != count; ++k) {
             bool const is_ordered = k == i || before[k][i] || before[i][k];
-            if (list[k].what == stream_action::fill && !is_ordered &&
+            if (list[k].what == stream_schedule::action::fill && !is_ordered &&
                 whole(list[k].which).clashes_with(whole(list[i].which)))
                 return true;
-            if (list[k].what == stream_action::launch && !is_ordered &&
+            if (list[k].what == stream_schedule::action::launch && !is_ordered &&
                 s.cells[list[k].which].clashes_with(whole(list[i].which)))
                 return true;
         }
@@ -187,18 +189,20 @@ bool is_wrong(subject const& s)
 
     // Of each buffer: its block, from allocation to release, by whichever name.
     for (std::size_t i = 1; i + 1 != count; ++i) {
-        if (list[i].what != stream_action::release) continue;
+        if (list[i].what != stream_schedule::action::release) continue;
         std::set<buffer_id> names{list[i].which};
         for (std::size_t k = i; k-- != 0;)
-            if (list[k].what == stream_action::hand_over && names.count(list[k].which) != 0)
+            if (list[k].what == stream_schedule::action::hand_over && names.count(list[k].which) != 0)
                 names.insert(list[k].from);
         for (std::size_t k = 1; k + 1 != count; ++k) {
-            bool const fills = list[k].what == stream_action::fill && names.count(list[k].which) != 0;
+            bool const fills =
+                list[k].what == stream_schedule::action::fill && names.count(list[k].which) != 0;
             bool touches = fills;
             for (buffer_id b : names)
-                touches = touches || (list[k].what == stream_action::launch &&
+                touches = touches || (list[k].what == stream_schedule::action::launch &&
                                       s.cells[list[k].which].clashes_with(whole(b)));
-            bool const makes = list[k].what == stream_action::allocate && names.count(list[k].which) != 0;
+            bool const makes =
+                list[k].what == stream_schedule::action::allocate && names.count(list[k].which) != 0;
             if ((touches || makes) && !(k < i && before[k][i])) return true;
         }
     }
@@ -209,11 +213,11 @@ bool is_wrong(subject const& s)
 
 std::vector<simulated_options> adversaries(unsigned seed)
 {
-    return {{.order = stream_order::latest_first},
-            {.order = stream_order::starve, .which = 0},
-            {.order = stream_order::starve, .which = 1},
-            {.order = stream_order::favour, .which = 1},
-            {.order = stream_order::random, .seed = seed}};
+    return {{.order = simulated_options::order_kind::latest_first},
+            {.order = simulated_options::order_kind::starve, .which = 0},
+            {.order = simulated_options::order_kind::starve, .which = 1},
+            {.order = simulated_options::order_kind::favour, .which = 1},
+            {.order = simulated_options::order_kind::random, .seed = seed}};
 }
 
 /// Each step once as late as can be, while the others run from behind.
@@ -221,7 +225,7 @@ std::vector<simulated_options> each_step_late(subject const& s)
 {
     std::vector<simulated_options> orders;
     for (step_id step : s.order.tape.step_at)
-        orders.push_back({.order = stream_order::latest_first, .postponed = step});
+        orders.push_back({.order = simulated_options::order_kind::latest_first, .postponed = step});
     return orders;
 }
 
@@ -237,7 +241,7 @@ schedule_trace run_twice(subject const& s, simulated_options const& options)
 /// Each step alone, each value in storage of its own.
 schedule_trace run_serially(subject const& s)
 {
-    simulated_device device({.order = stream_order::eager});
+    simulated_device device({.order = simulated_options::order_kind::eager});
     stream_schedule const serial = schedule_streams(s.order, no_plan{}, {.streams = 1});
     schedule_runner runner(device, s.order, serial, nullptr);
     runner.issue(1);
@@ -273,7 +277,9 @@ std::ptrdiff_t distance(std::size_t at) { return static_cast<std::ptrdiff_t>(at)
 
 bool drop_wait(subject& s, dice& pick)
 {
-    auto const is_wait = [](stream_command const& c) { return c.what == stream_action::wait; };
+    auto const is_wait = [](stream_schedule::command const& c) {
+        return c.what == stream_schedule::action::wait;
+    };
     auto const at = any_command(pick, s.schedule, is_wait);
     if (at) s.schedule.commands.erase(s.schedule.commands.begin() + distance(*at));
     return at.has_value();
@@ -281,8 +287,8 @@ bool drop_wait(subject& s, dice& pick)
 /// It waits for an event that was recorded earlier than its own.
 bool misdirect_wait(subject& s, dice& pick)
 {
-    auto const is_late = [](stream_command const& c) {
-        return c.what == stream_action::wait && c.which != 0;
+    auto const is_late = [](stream_schedule::command const& c) {
+        return c.what == stream_schedule::action::wait && c.which != 0;
     };
     auto const at = any_command(pick, s.schedule, is_late);
     if (at) s.schedule.commands[*at].which = pick.below(s.schedule.commands[*at].which);
@@ -294,13 +300,13 @@ bool drop_derived_handoff(subject& s, dice& pick)
     auto& waits = s.order.waits;
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i != waits.list.size(); ++i)
-        if (waits.list[i].why == wait_kind::handoff) found.push_back(i);
+        if (waits.list[i].why == step_waits::kind::handoff) found.push_back(i);
     if (found.empty()) return false;
     std::size_t const at = found[pick.below(static_cast<std::uint32_t>(found.size()))];
     waits.list.erase(waits.list.begin() + distance(at));
     std::size_t const steps = s.order.tape.step_at.size();
     waits.before = csr_rows::gathered(steps, [&](auto add) {
-        for (step_wait const& wait : waits.list) add(wait.to, wait.from);
+        for (step_waits::wait const& wait : waits.list) add(wait.to, wait.from);
     });
     waits.after = waits.before.transposed(steps);
     s.make_schedule(false);
@@ -320,7 +326,9 @@ bool drop_planned_handoff(subject& s, random_tasks const& p, dice& pick)
 /// A release comes before the last use, or on a stream that knows less.
 bool drop_reference(subject& s, dice& pick)
 {
-    auto const is_release = [](stream_command const& c) { return c.what == stream_action::release; };
+    auto const is_release = [](stream_schedule::command const& c) {
+        return c.what == stream_schedule::action::release;
+    };
     auto const at = any_command(pick, s.schedule, is_release);
     if (!at) return false;
     auto& list = s.schedule.commands;
@@ -328,9 +336,9 @@ bool drop_reference(subject& s, dice& pick)
         list[*at].stream = pick.below(static_cast<std::uint32_t>(s.schedule.streams));
         return true;
     }
-    stream_command const moved = list[*at];
+    stream_schedule::command const moved = list[*at];
     for (std::size_t k = *at; k-- != 0;) {
-        if (list[k].what != stream_action::launch) continue;
+        if (list[k].what != stream_schedule::action::launch) continue;
         auto const touched = s.order.tape.touched[list[k].which];
         if (std::find(touched.begin(), touched.end(), moved.which) == touched.end()) continue;
         list.erase(list.begin() + distance(*at));
@@ -408,7 +416,7 @@ TEST_CASE(
         several += s.schedule.streams > 1;
         schedule_trace const expected = run_serially(s);
         for (simulated_options const& order : adversaries(seed)) CHECK(run_twice(s, order) == expected);
-        simulated_device inner({.order = stream_order::random, .seed = seed});
+        simulated_device inner({.order = simulated_options::order_kind::random, .seed = seed});
         recording_device device(inner);
         schedule_runner runner(device, s.order, s.schedule, s.plan_or_none());
         runner.issue(1);

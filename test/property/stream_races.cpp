@@ -65,8 +65,10 @@ void check_all_orders(subject const& s, Mode const& mode)
     for (std::size_t count : {1u, 2u, 3u, 4u}) ways.push_back({.streams = count});
     for (stream_options const& streams : ways) {
         CAPTURE(streams.streams);
-        for (stream_order order : {stream_order::eager, stream_order::in_turn, stream_order::random,
-                                   stream_order::latest_first, stream_order::favour, stream_order::starve})
+        for (simulated_options::order_kind order :
+             {simulated_options::order_kind::eager, simulated_options::order_kind::in_turn,
+              simulated_options::order_kind::random, simulated_options::order_kind::latest_first,
+              simulated_options::order_kind::favour, simulated_options::order_kind::starve})
             for (std::uint32_t which = 0; which != 3; ++which) {
                 CAPTURE(static_cast<int>(order));
                 CAPTURE(which);
@@ -88,7 +90,7 @@ std::vector<stream_fault> faults(subject const& s, Mode const& mode)
     REQUIRE(!check_schedule(s.program, s.options, plan, order.tape, schedule, s.streams));
     std::vector<stream_fault> found;
     for (std::size_t i = 0; i != schedule.commands.size(); ++i) {
-        if (schedule.commands[i].what != stream_action::wait) continue;
+        if (schedule.commands[i].what != stream_schedule::action::wait) continue;
         stream_schedule without = schedule;
         without.commands.erase(without.commands.begin() + static_cast<std::ptrdiff_t>(i));
         auto const fault = check_schedule(s.program, s.options, plan, order.tape, without, s.streams);
@@ -99,7 +101,7 @@ std::vector<stream_fault> faults(subject const& s, Mode const& mode)
     CHECK(found.size() == schedule.waits);
     return found;
 }
-bool has(std::vector<stream_fault> const& list, stream_fault_kind what, value_id first, value_id second)
+bool has(std::vector<stream_fault> const& list, stream_fault::kind what, value_id first, value_id second)
 {
     return std::any_of(list.begin(), list.end(), [&](stream_fault const& f) {
         return f.what == what && f.first_value == first && (second == no_value || f.second_value == second);
@@ -120,7 +122,7 @@ TEST_CASE(
     REQUIRE(plan.offset_of(b) == plan.offset_of(a));
     check_all_orders(s, arena{plan});
     check_all_orders(s, recycle{});
-    CHECK(has(faults(s, arena{plan}), stream_fault_kind::race, a, b));
+    CHECK(has(faults(s, arena{plan}), stream_fault::kind::race, a, b));
 }
 
 TEST_CASE("thread-8: readers are counted through all streams: the last of one does not give back what "
@@ -132,20 +134,20 @@ TEST_CASE("thread-8: readers are counted through all streams: the last of one do
                     {.streams = 2, .stream_of = {0, 0, 1, 0, 0}}};
     check_all_orders(s, recycle{});
     check_all_orders(s, no_plan{});
-    CHECK(has(faults(s, recycle{}), stream_fault_kind::freed_in_use, a, no_value));
+    CHECK(has(faults(s, recycle{}), stream_fault::kind::freed_in_use, a, no_value));
     CHECK(!faults(s, no_plan{}).empty());
     // As soon as it is launched, which was SINGA's way: right on one stream, and nowhere else.
     run_order const order = run_order_of(s.program, s.options, recycle{});
     auto freed_at_launch = [&](stream_options const& how) {
         stream_schedule schedule = schedule_streams(order, recycle{}, how);
-        for (stream_command& c : schedule.commands)
-            if (c.what == stream_action::release) c.stream = 0;
+        for (stream_schedule::command& c : schedule.commands)
+            if (c.what == stream_schedule::action::release) c.stream = 0;
         return check_schedule(s.program, s.options, nullptr, order.tape, schedule, how);
     };
     CHECK(!freed_at_launch({.streams = 1}));
     auto const fault = freed_at_launch(s.streams);
     REQUIRE(fault.has_value());
-    CHECK(fault->what == stream_fault_kind::freed_in_use);
+    CHECK(fault->what == stream_fault::kind::freed_in_use);
 }
 
 TEST_CASE(
@@ -161,7 +163,7 @@ TEST_CASE(
     REQUIRE(plan.offset_of(d) == plan.offset_of(a));
     check_all_orders(s, arena{plan});
     check_all_orders(s, recycle{});
-    CHECK(has(faults(s, arena{plan}), stream_fault_kind::race, a, d));
+    CHECK(has(faults(s, arena{plan}), stream_fault::kind::race, a, d));
 }
 
 TEST_CASE("thread-20: bytes that go through the hands of three streams are waited for at every hop")
@@ -178,8 +180,8 @@ TEST_CASE("thread-20: bytes that go through the hands of three streams are waite
     check_all_orders(s, arena{plan});
     check_all_orders(s, recycle{});
     auto const found = faults(s, arena{plan});
-    CHECK(has(found, stream_fault_kind::race, a, b));
-    CHECK(has(found, stream_fault_kind::race, b, c));
+    CHECK(has(found, stream_fault::kind::race, a, b));
+    CHECK(has(found, stream_fault::kind::race, b, c));
 }
 
 TEST_CASE("singa-parallel, S6: on two streams neither of two branches waits for the other")
@@ -187,7 +189,7 @@ TEST_CASE("singa-parallel, S6: on two streams neither of two branches waits for 
     subject const s{op_list(4, {{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}),
                     {.bytes = 64, .role = {intermediate, intermediate, intermediate, output}},
                     {.streams = 2}};
-    auto steps_by = [&](stream_order order) {
+    auto steps_by = [&](simulated_options::order_kind order) {
         std::vector<step_id> steps;
         simulated_device device({.order = order});
         executor run(
@@ -200,8 +202,8 @@ TEST_CASE("singa-parallel, S6: on two streams neither of two branches waits for 
         run.run();
         return steps;
     };
-    CHECK(steps_by(stream_order::eager) == std::vector<step_id>{0, 1, 2, 3});
-    CHECK(steps_by(stream_order::latest_first) == std::vector<step_id>{0, 2, 1, 3});
+    CHECK(steps_by(simulated_options::order_kind::eager) == std::vector<step_id>{0, 1, 2, 3});
+    CHECK(steps_by(simulated_options::order_kind::latest_first) == std::vector<step_id>{0, 2, 1, 3});
 }
 
 TEST_CASE(

@@ -87,7 +87,8 @@ struct subject {
     template <class Mode>
     void check(Mode const& mode, outcome const& expected, dice& pick) const
     {
-        simulated_options how{.order = static_cast<stream_order>(pick.below(6)), .seed = pick.below(1000)};
+        simulated_options how{.order = static_cast<simulated_options::order_kind>(pick.below(6)),
+                              .seed = pick.below(1000)};
         how.which = pick.below(4);
         simulated_device device(how);
         stream_options streams{.streams = 1 + pick.below(8)};

@@ -157,7 +157,7 @@ TEST_CASE("the peak is told by the buffers that are alive there, the largest fir
     CHECK(reason.bytes == 192);
     CHECK(reason.arena_bytes == 192);
     REQUIRE(reason.alive.size() == 3);
-    peak_buffer const& b = reason.alive[0];
+    peak_reason::buffer const& b = reason.alive[0];
     CHECK(b.buffer == plan.buffer_of[1]);
     CHECK(b.root == 1);
     CHECK(b.producer == 1);
@@ -375,7 +375,7 @@ TEST_CASE("ResNet-50 has its peak where the first block is summed")
     CHECK(reason.bytes == planned.report.lower_bound_bytes);
     CHECK(reason.position == planned.report.peak_position);
     CHECK(reason.arena_bytes == planned.report.arena_bytes);
-    for (peak_buffer const& b : reason.alive)
+    for (peak_reason::buffer const& b : reason.alive)
         CHECK(b.peak_without == peak_of(planned.plan, 0, reason.positions, b.buffer));
 }
 
@@ -403,9 +403,9 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
             CHECK(reason.alive.size() == alive);
             CHECK(reason.bytes == sum);
             for (std::size_t i = 0; i != reason.alive.size(); ++i) {
-                peak_buffer const& b = reason.alive[i];
+                peak_reason::buffer const& b = reason.alive[i];
                 if (i != 0) {
-                    peak_buffer const& larger = reason.alive[i - 1];
+                    peak_reason::buffer const& larger = reason.alive[i - 1];
                     CHECK((larger.bytes > b.bytes || (larger.bytes == b.bytes && larger.root < b.root)));
                     ties += larger.bytes == b.bytes;
                 }

@@ -52,9 +52,9 @@ struct outcome {
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-outcome run(snapshot const& p, std::vector<relieved_step> const& steps, std::vector<value_id> const& alias_of,
-            std::vector<value_role> const& role, std::vector<value_id> const& origin,
-            std::span<value_id const> shown)
+outcome run(snapshot const& p, std::vector<relieved_program::step> const& steps,
+            std::vector<value_id> const& alias_of, std::vector<value_role> const& role,
+            std::vector<value_id> const& origin, std::span<value_id const> shown)
 {
     auto root = [&](value_id v) {
         while (alias_of[v] != no_value) v = alias_of[v];
@@ -71,7 +71,7 @@ outcome run(snapshot const& p, std::vector<relieved_step> const& steps, std::vec
     for (step_id s = 0; s != steps.size(); ++s) {
         auto const [kind, of] = steps[s];
         auto const touches = p.touches(s);
-        if (kind == relieved_kind::copied_out || kind == relieved_kind::copied_back) {
+        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
             REQUIRE(touches.size() >= 2);
             REQUIRE(touches[0].kind == touch_kind::use);
             REQUIRE(touches[1].kind == touch_kind::def);
@@ -82,7 +82,7 @@ outcome run(snapshot const& p, std::vector<relieved_step> const& steps, std::vec
         std::uint64_t sum = fold(7, of);
         for (touch t : touches)
             if (t.kind != touch_kind::def) sum = fold(sum, content.at(root(t.value)));
-        if (kind == relieved_kind::original) result.read.push_back(sum);
+        if (kind == relieved_program::kind::original) result.read.push_back(sum);
         std::set<value_id> there;
         for (auto const& c : content) there.insert(c.first);
         for (touch t : touches) {
@@ -137,9 +137,9 @@ TEST_CASE("a value is copied to a home of the caller's and back into another val
 {
     found const f = small();
     auto const relieved = f.apply({{0, 0, 1, 3}});
-    using enum relieved_kind;
+    using enum relieved_program::kind;
     CHECK(relieved.steps ==
-          std::vector<relieved_step>{
+          std::vector<relieved_program::step>{
               {original, 0}, {original, 1}, {copied_out, 1}, {original, 2}, {copied_back, 3}, {original, 3}});
     REQUIRE(relieved.homes == ids{3});
     CHECK(relieved.origin == ids{0, 1, 2, 0, 0});
@@ -164,8 +164,8 @@ TEST_CASE("a step is run again right before its result is needed")
 {
     found const f = small();
     auto const relieved = f.apply({{1, 1, 1, 3, 1}});
-    using enum relieved_kind;
-    CHECK(relieved.steps == std::vector<relieved_step>{
+    using enum relieved_program::kind;
+    CHECK(relieved.steps == std::vector<relieved_program::step>{
                                 {original, 0}, {original, 1}, {original, 2}, {run_again, 1}, {original, 3}});
     CHECK(relieved.homes.empty());
     CHECK(relieved.at_the_end == ids{0, 3, 2});
@@ -192,7 +192,7 @@ TEST_CASE("a view comes back for a step that is run again, though nobody else re
         {.bytes = 8, .alias_of = {-1, 0, -1, -1, -1}});
     auto const relieved = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
     auto const read = relieved.program.touches(static_cast<step_id>(relieved.steps.size() - 2))[0].value;
-    CHECK(relieved.steps[relieved.steps.size() - 2].kind == relieved_kind::run_again);
+    CHECK(relieved.steps[relieved.steps.size() - 2].kind == relieved_program::kind::run_again);
     CHECK(read != 1);
     CHECK(relieved.origin[read] == 1);
     auto const planned = plan_memory(relieved.program, relieved.options(f.options));
@@ -226,7 +226,7 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
         auto const relieved = f.apply(chosen);
 
         std::vector<value_id> itself, shown;
-        std::vector<relieved_step> as_it_is;
+        std::vector<relieved_program::step> as_it_is;
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output) || has_role(p.role[v], value_role::state))

@@ -58,7 +58,7 @@ TEST_CASE("where only some of the edges release, it is on these")
     auto const points = own_buffers(nodes(1, {{1, 2}, {2}, {}}, {{}, {0}, {}}, {{0}, {}, {}}));
     CHECK(rows_of(points.after) == rows{{}, {0}, {}});
     CHECK(rows_of(points.at_entry) == rows{{}, {}, {}});
-    CHECK(points.on_edge == std::vector<edge_release>{{0, 2, 0}});
+    CHECK(points.on_edge == std::vector<flow_release_points::edge>{{0, 2, 0}});
 }
 
 TEST_CASE("a loop keeps what it reads until it is left")
@@ -82,7 +82,8 @@ TEST_CASE("an operand of a phi is released on the edge that carries it, after it
             if (n == 2) s.use_at_end_of(0, 0), s.def(1);
         });
     auto const points = own_buffers(p);
-    CHECK(points.on_edge == std::vector<edge_release>{{0, 2, 0}}); // the other edge does not have it
+    CHECK(points.on_edge ==
+          std::vector<flow_release_points::edge>{{0, 2, 0}}); // the other edge does not have it
     CHECK(rows_of(points.after) == rows{{}, {}, {1}});
 }
 
@@ -207,7 +208,7 @@ TEST_CASE("on every path a buffer is there from its first touch to the last that
                 for (auto const& o : f.nodes[to].operands)
                     if (o.pred == n) touch_value(o.value);
                 std::vector<buffer_id> dying;
-                for (edge_release const& e : points.on_edge)
+                for (flow_release_points::edge const& e : points.on_edge)
                     if (e.from == n && e.to == to) dying.push_back(e.what);
                 release(dying);
                 release(points.at_entry[to]);

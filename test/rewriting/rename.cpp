@@ -55,7 +55,7 @@ sized_slot_plan plan_linearly(snapshot const& p, plan_options const& options)
     auto const plan = share_linearly(
         table.buffers.size(), [&](buffer_id b) { return table.buffers[b].life; },
         [&](buffer_id b) { return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0}; },
-        {.fit = slot_fit::grow, .pool = [&](buffer_id b) { return table.buffers[b].pool; }});
+        {.fit = linear_options::fit_kind::grow, .pool = [&](buffer_id b) { return table.buffers[b].pool; }});
     return by_version(plan, table);
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a new name says how large it is, and for whom")
         .bytes = {8, 64, 32, 16, 4}, .role = {{}, {}, {}, {}, kept}, .pool = pool_id{3}};
     auto const all = rename_list(list, 5, options);
     REQUIRE(all.names.made.size() == 2);
-    slot_name const first = all.names.made[0], second = all.names.made[1];
+    slot_renaming::name const first = all.names.made[0], second = all.names.made[1];
     CHECK(first.largest == c); // a, c
     CHECK(first.bytes == 32);
     CHECK(first.tenants == 2);
@@ -353,7 +353,7 @@ TEST_CASE("under new names a program reads what it read before, view by view and
             split += made.value_of.size() - drawn.values();
             REQUIRE(!fault_of(made, names));
             run_again(drawn, expected, made, names);
-            for (slot_name const& one : names.made) {
+            for (slot_renaming::name const& one : names.made) {
                 std::size_t tenants = 0;
                 byte_count largest = 0;
                 for (value_id v = 0; v != made.value_of.size(); ++v) {

@@ -42,9 +42,9 @@ struct renamed_programs {
                 for (touch t : p.touches(s))
                     (t.kind == touch_kind::def ? own.out : own.in)[s].push_back(kept + t.value);
             for (edge_use u : p.edge_uses()) own.at_end[u.node].push_back(kept + u.value);
-            for (body_capture c : tree.body(i).captures)
+            for (program_body::capture c : tree.body(i).captures)
                 own.captures.push_back({kept + c.inner, kept + c.outer});
-            for (body_binding b : tree.body(i).bindings)
+            for (program_body::binding b : tree.body(i).bindings)
                 own.bindings.push_back({kept + b.inner, kept + b.initial, kept + b.next, kept + b.result});
             programs.push_back(own);
         }
@@ -85,8 +85,8 @@ TEST_CASE("what a body captures is renamed in it, and in the bodies in it, and t
     program_tree tree(chain);
     snapshot const one = sequence(
         1, 2, [](step_id) { return std::vector{0}; }, [](step_id) { return std::vector{1}; });
-    tree.add_body(0, 2, body_kind::loop, one, {{0, 1}});
-    tree.add_body(1, 0, body_kind::branch, one, {{0, 0}}, {{.inner = 1, .result = 1}});
+    tree.add_body(0, 2, program_body::run_kind::loop, one, {{0, 1}});
+    tree.add_body(1, 0, program_body::run_kind::branch, one, {{0, 0}}, {{.inner = 1, .result = 1}});
     flat_tree const flat = flatten(tree); // 0 1 2, then 3 of the loop and 4 of the branch
     renamed_programs after(tree);
     rename_tree(tree, flat, names_of(flat, {0, 1, 0, 2, 1}, 3), after);
@@ -240,7 +240,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
             }
             for (std::size_t b = 0; b != body.bindings.size(); ++b) {
                 auto const& is = after.programs[i].bindings[b];
-                body_binding const was = body.bindings[b];
+                program_body::binding const was = body.bindings[b];
                 REQUIRE(is[0] == expected(was.inner, i));
                 if (was.initial != no_value) REQUIRE(is[1] == expected(was.initial, body.parent));
                 if (was.next != no_value) REQUIRE(is[2] == expected(was.next, i));

@@ -76,8 +76,8 @@ TEST_CASE("one value is traced: where it came, and who came after it")
     auto const log = log_sharing(chain(), slots({0, 1, 0, 0}, 2), {.bytes = sizes});
     auto const about = trace(log, c);
     REQUIRE(about.size() == 2);
-    CHECK(about[0] == sharing_entry{c, a, 0, 48, 0, false});
-    CHECK(about[1] == sharing_entry{d, c, 0, 80, 16, true});
+    CHECK(about[0] == sharing_log::entry{c, a, 0, 48, 0, false});
+    CHECK(about[1] == sharing_log::entry{d, c, 0, 80, 16, true});
     CHECK(trace(log, 77).empty());
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("the lines add up to what is saved")
         }
         byte_count total = 0;
         for (auto const& [slot, bytes] : largest) total += bytes;
-        for (sharing_entry const& e : log.entries) {
+        for (sharing_log::entry const& e : log.entries) {
             saved += e.saved();
             in_place += e.is_in_place;
         }

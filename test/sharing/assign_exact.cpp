@@ -165,7 +165,7 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can b
         }
         auto const found = assign_exact(all.graph(), {.bytes = sizes, .pool = pool, .fixed = fixed});
 
-        fixed_clash clash;
+        slot_plan::clash clash;
         for (value_id v = 0; v != all.size() && clash.value == no_value; ++v)
             for (value_id w = v + 1; w != all.size() && clash.value == no_value; ++w)
                 if (fixed[v] != no_slot && fixed[v] == fixed[w] && sizes[v] != 0 && sizes[w] != 0 &&

@@ -19,8 +19,8 @@ using namespace sublet::detail;
 using slots = std::vector<slot_id>;
 using bytes = std::vector<byte_count>;
 
-static constexpr chain_order orders[] = {chain_order::largest_first, chain_order::by_begin,
-                                         chain_order::better};
+static constexpr chain_options::ranking orders[] = {
+    chain_options::ranking::largest_first, chain_options::ranking::by_begin, chain_options::ranking::better};
 
 namespace {
 
@@ -75,19 +75,19 @@ TEST_CASE(
         byte_count const least = least_slot_bytes(
             d.lives, d.conflicts, {.bytes = d.bytes, .pool = d.tasks.pool, .eligible = d.eligible});
         byte_count best = naive;
-        for (chain_order order : orders) {
+        for (chain_options::ranking order : orders) {
             chain_plan const plan = shared(d, {.order = order});
             char const* const fault = d.fault_of(plan.slot_of, plan.slots);
             REQUIRE_MESSAGE(!fault, fault);
             check_sizes(d, plan);
             REQUIRE(plan.total_bytes <= naive);
-            if (order == chain_order::largest_first && seed % 5 != 0)
+            if (order == chain_options::ranking::largest_first && seed % 5 != 0)
                 for (slot_id k = 1; k < plan.slots; ++k)
                     REQUIRE((plan.slot_pool[k - 1] < plan.slot_pool[k] ||
                              (plan.slot_pool[k - 1] == plan.slot_pool[k] &&
                               plan.slot_bytes[k - 1] >= plan.slot_bytes[k])));
             REQUIRE(least <= plan.total_bytes);
-            if (order == chain_order::better) {
+            if (order == chain_options::ranking::better) {
                 REQUIRE(plan.total_bytes == best);
                 bound_met += plan.total_bytes == least;
             } else {
@@ -96,7 +96,7 @@ TEST_CASE(
             best = smaller(best, plan.total_bytes);
             REQUIRE(plan == shared(d, {.order = order}));
         }
-        chain_plan const plain = shared(d, {.order = chain_order::largest_first, .visits = 0});
+        chain_plan const plain = shared(d, {.order = chain_options::ranking::largest_first, .visits = 0});
         char const* const fault = d.fault_of(plain.slot_of, plain.slots);
         REQUIRE_MESSAGE(!fault, fault);
         check_sizes(d, plain);
@@ -111,7 +111,8 @@ TEST_CASE("an oracle that goes forward only has the same slots by begin, if each
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, 16);
         ascending_oracle oracle{d};
-        chain_options options{.order = chain_order::by_begin, .pool = d.tasks.pool, .eligible = d.eligible};
+        chain_options options{
+            .order = chain_options::ranking::by_begin, .pool = d.tasks.pool, .eligible = d.eligible};
         for (auto choice : {slot_choice::grow_largest, slot_choice::most_shared}) {
             options.choice = choice;
             oracle.last = 0;
@@ -140,7 +141,7 @@ TEST_CASE("the largest come first: whoever comes later finds room for nothing")
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
     auto const conflicts = later_conflicts(g, lives);
     auto const plan = share_in_chains(lives, conflicts, [](int b) { return 10 + b; },
-                                      {.order = chain_order::largest_first});
+                                      {.order = chain_options::ranking::largest_first});
     CHECK(plan.slot_of == slots{1, 0, 1, 0});
     CHECK(plan.slot_bytes == bytes{13, 12});
     CHECK(plan.total_bytes == 25);
@@ -170,13 +171,14 @@ TEST_CASE(
         slot_id const fewest = fewest_slots(lives, conflicts).plan.slots;
         byte_count const least = least_slot_bytes(lives, conflicts, {.bytes = family.bytes});
         byte_count best = no_size;
-        for (chain_order order : orders) {
+        for (chain_options::ranking order : orders) {
             chain_plan const plan = share_in_chains(
                 lives, conflicts, [&](buffer_id b) { return family.bytes[b]; }, {.order = order});
             CHECK(fewest <= plan.slots);
             CHECK(least <= plan.total_bytes);
-            if (order == chain_order::better) CHECK(plan.total_bytes == best);
-            begin_wins += order == chain_order::better && plan.order == chain_order::by_begin;
+            if (order == chain_options::ranking::better) CHECK(plan.total_bytes == best);
+            begin_wins +=
+                order == chain_options::ranking::better && plan.order == chain_options::ranking::by_begin;
             best = smaller(best, plan.total_bytes);
             std::vector<std::vector<buffer_id>> tenants(plan.slots);
             for (buffer_id b : each) tenants[plan.slot_of[b]].push_back(b);

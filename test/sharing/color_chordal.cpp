@@ -150,10 +150,10 @@ TEST_CASE("two that are fixed to one slot and meet are named, with the step")
 {
     chordal_options const same{.fixed = slots{3, 3}};
     auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
-    CHECK(clash(flow_text({"a= ; b= ; a b"})) == fixed_clash{1, 0, 3, 1});
-    CHECK(clash(flow_text({"a= b="})) == fixed_clash{0, 1, 3, 0});
-    CHECK(clash(flow_text({"a= ; a b="})) == fixed_clash{1, 0, 3, 1});
-    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == fixed_clash{1, 0, 3, 1});
+    CHECK(clash(flow_text({"a= ; b= ; a b"})) == slot_plan::clash{1, 0, 3, 1});
+    CHECK(clash(flow_text({"a= b="})) == slot_plan::clash{0, 1, 3, 0});
+    CHECK(clash(flow_text({"a= ; a b="})) == slot_plan::clash{1, 0, 3, 1});
+    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == slot_plan::clash{1, 0, 3, 1});
     CHECK(color_chordal(flow_text({"a= b="}), same).plan.slot_of.empty());
     CHECK_FALSE(color_chordal(flow_text({"a= b="}), same).is_optimal());
     CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
@@ -169,10 +169,10 @@ TEST_CASE("what is not in strict SSA form has no plan but a reason")
         REQUIRE(colored.violation);
         return colored.violation->what;
     };
-    CHECK(reason({"a= ; a="}) == ssa_fault::defined_twice);
-    CHECK(reason({"; a"}) == ssa_fault::never_defined);
-    CHECK(reason({">1 >2", "a= >2", "a"}) == ssa_fault::not_dominated);
-    CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == ssa_fault::not_dominated);
+    CHECK(reason({"a= ; a="}) == ssa_violation::kind::defined_twice);
+    CHECK(reason({"; a"}) == ssa_violation::kind::never_defined);
+    CHECK(reason({">1 >2", "a= >2", "a"}) == ssa_violation::kind::not_dominated);
+    CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == ssa_violation::kind::not_dominated);
 }
 
 TEST_CASE("no value has no slot, nor has one that nothing touches, though it be fixed")
@@ -240,7 +240,7 @@ TEST_CASE("random strict programs take as many slots as values are alive at once
         REQUIRE(colored.clash.has_value() == clash);
         ++(clash ? clashes : plans);
         if (clash) {
-            fixed_clash const c = *colored.clash;
+            slot_plan::clash const c = *colored.clash;
             REQUIRE(fixed[c.value] == fixed[c.other]);
             REQUIRE(flow_oracle(p).occupies(c.value, c.step));
             REQUIRE(flow_oracle(p).occupies(c.other, c.step));

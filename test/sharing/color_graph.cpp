@@ -28,9 +28,10 @@ using slots = std::vector<slot_id>;
 
 namespace {
 
-std::initializer_list<coloring_order> const every_order{coloring_order::automatic, coloring_order::dsatur,
-                                                        coloring_order::smallest_last,
-                                                        coloring_order::by_size, coloring_order::given};
+std::initializer_list<coloring_options::heuristic> const every_order{
+    coloring_options::heuristic::automatic, coloring_options::heuristic::dsatur,
+    coloring_options::heuristic::smallest_last, coloring_options::heuristic::by_size,
+    coloring_options::heuristic::given};
 
 interferences ring(std::size_t values)
 {
@@ -93,7 +94,8 @@ TEST_CASE("a slot is as large as its largest tenant, and the largest choose firs
     path.add(0, 1);
     path.add(1, 2);
     path.add(2, 3);
-    auto const colored = color_graph(path.graph(), {.by = coloring_order::by_size, .bytes = {8, 64, 8, 48}});
+    auto const colored =
+        color_graph(path.graph(), {.by = coloring_options::heuristic::by_size, .bytes = {8, 64, 8, 48}});
     CHECK(colored.plan.slot_of == slots{1, 0, 1, 0});
     CHECK(colored.slot_bytes == bytes{64, 8});
     CHECK(colored.total_bytes == 72);
@@ -105,7 +107,8 @@ TEST_CASE("of equal sizes the one with more neighbours chooses first, then the l
     interferences star(4);
     star.add(3, 0);
     star.add(3, 1);
-    CHECK(color_graph(star.graph(), {.by = coloring_order::by_size}).plan.slot_of == slots{1, 1, 0, 0});
+    CHECK(color_graph(star.graph(), {.by = coloring_options::heuristic::by_size}).plan.slot_of ==
+          slots{1, 1, 0, 0});
 }
 
 TEST_CASE("fewest slots and fewest bytes are two wishes")
@@ -120,7 +123,8 @@ TEST_CASE("fewest slots and fewest bytes are two wishes")
     CHECK(few_bytes.total_bytes == 108);
     CHECK(few_bytes.plan.slots == 3);
     CHECK_FALSE(few_bytes.is_optimal());
-    auto const few_slots = color_graph(path.graph(), {.by = coloring_order::dsatur, .bytes = sizes});
+    auto const few_slots =
+        color_graph(path.graph(), {.by = coloring_options::heuristic::dsatur, .bytes = sizes});
     CHECK(few_slots.total_bytes == 180);
     CHECK(few_slots.plan.slots == 2);
     CHECK(few_slots.is_optimal());
@@ -142,7 +146,7 @@ TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not
             sizes[odd] = 9;
             sizes[odd + 1] = 8;
         }
-        auto const by = differ ? coloring_order::by_size : coloring_order::dsatur;
+        auto const by = differ ? coloring_options::heuristic::by_size : coloring_options::heuristic::dsatur;
         CHECK(color_graph(all.graph(), {.bytes = sizes}).plan ==
               color_graph(all.graph(), {.by = by, .bytes = sizes}).plan);
     }
@@ -180,7 +184,7 @@ TEST_CASE("two fixed values that clash are the answer")
     interferences all = ring(5);
     for (auto by : every_order) {
         auto const clashing = color_graph(all.graph(), {.by = by, .fixed = {7, 1, 2, 2, 7}});
-        CHECK(clashing.clash == fixed_clash{0, 4, 7});
+        CHECK(clashing.clash == slot_plan::clash{0, 4, 7});
         CHECK(clashing.plan.slot_of == slots(5, no_slot));
         CHECK(clashing.plan.slots == 0);
         CHECK_FALSE(clashing.is_optimal());
@@ -208,8 +212,9 @@ TEST_CASE("what is no interference graph is refused, and so are unknown sizes an
     CHECK_THROWS_AS((void)color_graph(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)color_graph(pair, {.bytes = no_size - 1}), precondition_error);
     for (ids const& order : {ids{0}, ids{0, 0}, ids{0, 1, 1}, ids{0, 2}})
-        CHECK_THROWS_WITH_AS((void)color_graph(pair, {.by = coloring_order::given, .order = order}),
-                             "sublet: an order of colouring names every vertex once", precondition_error);
+        CHECK_THROWS_WITH_AS(
+            (void)color_graph(pair, {.by = coloring_options::heuristic::given, .order = order}),
+            "sublet: an order of colouring names every vertex once", precondition_error);
     CHECK_THROWS_WITH_AS((void)color_graph(pair, {.order = {0, 1}}),
                          "sublet: an order of colouring is given, but another is asked for",
                          precondition_error);
@@ -237,12 +242,12 @@ TEST_CASE("neither the order of the edges nor parallel ones make a difference")
 TEST_CASE("the poorest graph will do, and so will Boost's")
 {
     archetype::graph const path({{1}, {0, 2}, {1}});
-    CHECK(color_graph(path, {.by = coloring_order::given}).plan.slot_of == slots{0, 1, 0});
+    CHECK(color_graph(path, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 1, 0});
     boost::adjacency_list<boost::vecS, boost::listS, boost::undirectedS> boosts;
     auto const a = add_vertex(boosts), b = add_vertex(boosts), c = add_vertex(boosts);
     add_edge(a, c, boosts);
     add_edge(c, b, boosts);
-    CHECK(color_graph(boosts, {.by = coloring_order::given}).plan.slot_of == slots{0, 0, 1});
+    CHECK(color_graph(boosts, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 0, 1});
 }
 
 TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is optimal when it says so")
@@ -296,9 +301,9 @@ TEST_CASE(
         CAPTURE(seed);
         dice roll{std::mt19937{seed}};
         auto const chordal = chordal_interferences(roll, roll.below(40));
-        CHECK(color_graph(chordal.graph(), {.by = coloring_order::smallest_last}).is_optimal());
+        CHECK(color_graph(chordal.graph(), {.by = coloring_options::heuristic::smallest_last}).is_optimal());
         auto const all = any_interferences(roll, roll.below(40), roll.below(101));
-        CHECK(color_graph(all.graph(), {.by = coloring_order::smallest_last}).plan.slots <=
+        CHECK(color_graph(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots <=
               smallest_last(all.graph()).degeneracy + 1);
     }
 }
@@ -319,7 +324,7 @@ TEST_CASE("intervals have as many slots as their sweep, and by_size is within it
         for (std::size_t v = 0; v != lives.size(); ++v)
             for (std::size_t w = 0; w != v; ++w)
                 if (overlaps(lives[v], lives[w])) all.add(v, w);
-        CHECK(color_graph(all.graph(), {.by = coloring_order::smallest_last}).plan.slots ==
+        CHECK(color_graph(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots ==
               color_intervals(lives.size(), [&](auto v) { return lives[v]; }).slots);
         auto const small = color_graph(all.graph(), {.bytes = sizes});
         CHECK(small.total_bytes <= 8 * small.least_bytes);
@@ -332,10 +337,11 @@ TEST_CASE("a crown in a bad order has as many slots as pairs, and two in a good 
     for (std::size_t i = 0; i != 10; ++i)
         for (std::size_t j = 0; j != 10; ++j)
             if (i != j) crown.add(2 * i, 2 * j + 1);
-    CHECK(color_graph(crown.graph(), {.by = coloring_order::given}).plan.slots == 10);
+    CHECK(color_graph(crown.graph(), {.by = coloring_options::heuristic::given}).plan.slots == 10);
     ids even_first;
     for (value_id v = 0; v != 20; ++v) even_first.push_back(v < 10 ? 2 * v : 2 * v - 19);
-    CHECK(color_graph(crown.graph(), {.by = coloring_order::given, .order = even_first}).plan.slots == 2);
+    CHECK(color_graph(crown.graph(), {.by = coloring_options::heuristic::given, .order = even_first})
+              .plan.slots == 2);
     CHECK(color_graph(crown.graph()).is_optimal());
 }
 
@@ -353,7 +359,7 @@ TEST_CASE("Mycielski's graphs need a slot more each, though no three interfere")
 
 TEST_CASE("who all interfere have all the slots, and rings have two or three")
 {
-    for (auto by : {coloring_order::dsatur, coloring_order::smallest_last}) {
+    for (auto by : {coloring_options::heuristic::dsatur, coloring_options::heuristic::smallest_last}) {
         auto const every = color_graph(all_together(70).graph(), {.by = by});
         CHECK(every.plan.slots == 70);
         CHECK(every.is_optimal());
@@ -379,7 +385,7 @@ TEST_CASE("in a given order every value has the slot that Boost gives it")
         auto const used = boost::sequential_vertex_coloring(
             boosts, boost::make_iterator_property_map(boost_order.begin(), boost::identity_property_map()),
             boost::make_iterator_property_map(theirs.begin(), get(boost::vertex_index, boosts)));
-        auto const ours = color_graph(boosts, {.by = coloring_order::given, .order = order});
+        auto const ours = color_graph(boosts, {.by = coloring_options::heuristic::given, .order = order});
         CHECK(ours.plan.slot_of == theirs);
         CHECK(ours.plan.slots == used);
     }

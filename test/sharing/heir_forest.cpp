@@ -22,7 +22,7 @@ dependence_graph graph_of(std::vector<std::vector<int>> const& operands)
     auto const p = sequence(
         operands.size(), operands.size(), [&](auto s) -> auto& { return operands[s]; },
         [](auto s) { return std::vector{s}; });
-    return dependences(p, {.order = position_order::as_listed});
+    return dependences(p, {.order = dependence_options::position_order::as_listed});
 }
 
 } // namespace

@@ -44,7 +44,7 @@ buffer_table buffers_of(snapshot const& p, plan_options const& options)
     return gather_buffers(lives, options);
 }
 
-buffer_table joined(random_tasks const& tasks, position_order order = {})
+buffer_table joined(random_tasks const& tasks, dependence_options::position_order order = {})
 {
     snapshot const p = tasks.program();
     auto const g = dependences(p, {.role = tasks.role, .order = order});
@@ -52,7 +52,7 @@ buffer_table joined(random_tasks const& tasks, position_order order = {})
     return take_in_place_concurrently(p, g, buffers_of(p, tasks.options()));
 }
 
-bool joins(random_tasks const& tasks, value_id a, value_id b, position_order order = {})
+bool joins(random_tasks const& tasks, value_id a, value_id b, dependence_options::position_order order = {})
 {
     auto const table = joined(tasks, order);
     return table.buffer_of[a] == table.buffer_of[b];
@@ -179,7 +179,8 @@ TEST_CASE("a result is not written where a view of it may be made at any time")
     // 2 is made from the beginning on, as a part of the result 1
     std::vector<task> const parts{{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {{0, 1}}, {}}, {{}, {}, {2}, {}, {}}};
     for (auto order :
-         {position_order::depth_first, position_order::breadth_first, position_order::as_listed}) {
+         {dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
+          dependence_options::position_order::as_listed}) {
         auto tasks = tasks_of(parts, 3);
         tasks.alias_of[2] = 1;
         CHECK(!joins(tasks, 0, 1, order));
@@ -261,8 +262,9 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
                     for (value_id out : t.defs)
                         if (roll.below(2) == 0) t.pairs.push_back({in, out});
         snapshot const p = tasks.program();
-        position_order const orders[] = {position_order::depth_first, position_order::breadth_first,
-                                         position_order::as_listed};
+        dependence_options::position_order const orders[] = {
+            dependence_options::position_order::depth_first,
+            dependence_options::position_order::breadth_first, dependence_options::position_order::as_listed};
         auto const g = dependences(p, {.role = tasks.role, .order = orders[seed % 3]});
         auto const before = buffers_of(p, tasks.options());
         auto const after = take_in_place_concurrently(p, g, before);

@@ -23,7 +23,7 @@ static sized_slot_plan recycled(ranges const& lives, bytes const& sizes, linear_
 }
 
 // Slots of 64 and 32 bytes are free when the third buffer comes.
-static sized_slot_plan third_of(byte_count size, slot_fit fit)
+static sized_slot_plan third_of(byte_count size, linear_options::fit_kind fit)
 {
     return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit});
 }
@@ -37,27 +37,27 @@ TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints"
 
 TEST_CASE("equal takes a free slot of exactly its size")
 {
-    CHECK(third_of(32, slot_fit::equal).slot_of == slots{0, 1, 1});
-    CHECK(third_of(31, slot_fit::equal).slot_of == slots{0, 1, 2});
+    CHECK(third_of(32, linear_options::fit_kind::equal).slot_of == slots{0, 1, 1});
+    CHECK(third_of(31, linear_options::fit_kind::equal).slot_of == slots{0, 1, 2});
 }
 
 TEST_CASE("at_least takes the lowest free slot that is large enough")
 {
-    CHECK(third_of(16, slot_fit::at_least).slot_of == slots{0, 1, 0});
-    CHECK(third_of(65, slot_fit::at_least).slot_of == slots{0, 1, 2});
+    CHECK(third_of(16, linear_options::fit_kind::at_least).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, linear_options::fit_kind::at_least).slot_of == slots{0, 1, 2});
 }
 
 TEST_CASE("best_fit takes the smallest free slot that is large enough")
 {
-    CHECK(third_of(16, slot_fit::best_fit).slot_of == slots{0, 1, 1});
-    CHECK(third_of(33, slot_fit::best_fit).slot_of == slots{0, 1, 0});
-    CHECK(third_of(65, slot_fit::best_fit).slot_of == slots{0, 1, 2});
+    CHECK(third_of(16, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 1});
+    CHECK(third_of(33, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 2});
 }
 
 TEST_CASE("grow enlarges the largest free slot where none is large enough")
 {
-    CHECK(third_of(16, slot_fit::grow).slot_of == slots{0, 1, 1});
-    auto grown = third_of(100, slot_fit::grow);
+    CHECK(third_of(16, linear_options::fit_kind::grow).slot_of == slots{0, 1, 1});
+    auto grown = third_of(100, linear_options::fit_kind::grow);
     CHECK(grown.slot_of == slots{0, 1, 0});
     CHECK(grown.slot_bytes == bytes{100, 32});
     CHECK(grown.total_bytes == 132);
@@ -65,13 +65,15 @@ TEST_CASE("grow enlarges the largest free slot where none is large enough")
 
 TEST_CASE("of equally large free slots the lowest grows")
 {
-    CHECK(recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 64, 100}, {.fit = slot_fit::grow}).slot_of ==
-          slots{0, 1, 0});
+    CHECK(
+        recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 64, 100}, {.fit = linear_options::fit_kind::grow}).slot_of ==
+        slots{0, 1, 0});
 }
 
 TEST_CASE("no slot of another pool grows, whether its pool comes before or after")
 {
-    auto plan = recycled({{0, 1}, {0, 1}, {1, 2}}, {8, 64, 16}, {.fit = slot_fit::grow, .pool = {0, 2, 1}});
+    auto plan = recycled({{0, 1}, {0, 1}, {1, 2}}, {8, 64, 16},
+                         {.fit = linear_options::fit_kind::grow, .pool = {0, 2, 1}});
     CHECK(plan.slot_of == slots{0, 1, 2});
 }
 
@@ -122,7 +124,8 @@ TEST_CASE(
         bool const equal = pick() % 3 == 0;
         for (auto& s : sizes) s = equal ? 8 : 1 + pick() % 6;
         for (auto& p : pool) p = equal ? 0 : static_cast<pool_id>(pick() % 2);
-        for (auto fit : {slot_fit::equal, slot_fit::at_least, slot_fit::best_fit, slot_fit::grow}) {
+        for (auto fit : {linear_options::fit_kind::equal, linear_options::fit_kind::at_least,
+                         linear_options::fit_kind::best_fit, linear_options::fit_kind::grow}) {
             auto plan = recycled(lives, sizes, {.fit = fit, .pool = pool});
             byte_count total = 0;
             for (auto b : plan.slot_bytes) total += b;
@@ -134,7 +137,8 @@ TEST_CASE(
                 }
                 CHECK(plan.slot_bytes[plan.slot_of[i]] >= sizes[i]);
                 CHECK(plan.slot_pool[plan.slot_of[i]] == pool[i]);
-                if (fit == slot_fit::equal) CHECK(plan.slot_bytes[plan.slot_of[i]] == sizes[i]);
+                if (fit == linear_options::fit_kind::equal)
+                    CHECK(plan.slot_bytes[plan.slot_of[i]] == sizes[i]);
                 for (std::size_t j = 0; j != i; ++j)
                     if (overlaps(lives[i], lives[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
             }

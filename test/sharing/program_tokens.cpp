@@ -125,7 +125,7 @@ TEST_CASE("a program that is written twice has no plan but a reason")
     auto const p = sequence(2, 1, [](step_id, effect_sink& s) { s.def(0); });
     auto const plan = share_by_tokens(p, {.bytes = 8});
     REQUIRE(plan.violation);
-    CHECK(plan.violation->what == dependence_fault::several_defs);
+    CHECK(plan.violation->what == dependence_violation::kind::several_defs);
     CHECK(plan.slots == 0);
 }
 

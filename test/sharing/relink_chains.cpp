@@ -98,7 +98,7 @@ TEST_CASE("chains exchange their ends and one slot is saved")
         for (auto v : uses[s]) sink.use(v);
         sink.def(s);
     });
-    dependence_graph const g = dependences(p, {.order = position_order::as_listed});
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
     auto const conflicts = later_conflicts(g, lives);
     takers const members(lives, conflicts, {0, 1, 4, 5});

@@ -78,8 +78,9 @@ dependence_graph draw_dependences(dice& roll, unsigned most)
                                    .edges = roll.below(60),
                                    .shuffled = roll.below(2) == 0};
     random_tasks const tasks = draw_tasks(roll, shape);
-    constexpr position_order orders[] = {position_order::depth_first, position_order::breadth_first,
-                                         position_order::as_listed};
+    constexpr dependence_options::position_order orders[] = {
+        dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
+        dependence_options::position_order::as_listed};
     return dependences(tasks.program(), {.role = tasks.role, .order = orders[roll.below(3)]});
 }
 
@@ -115,7 +116,8 @@ TEST_CASE("the theorem holds on random graphs: edges without data, early reads, 
 TEST_CASE("the theorem holds on every family of task graphs")
 {
     for (auto name : family_names)
-        for (auto order : {position_order::depth_first, position_order::breadth_first}) {
+        for (auto order : {dependence_options::position_order::depth_first,
+                           dependence_options::position_order::breadth_first}) {
             CAPTURE(name);
             check_theorem(dependences(draw_family(name, 300).program(), {.order = order}));
         }
@@ -191,7 +193,7 @@ TEST_CASE("what is forgotten is old")
     auto const g = dependences(
         sequence(
             11, 11, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }),
-        {.order = position_order::as_listed});
+        {.order = dependence_options::position_order::as_listed});
     token_sets exact(g);
     CHECK(exact.before(0, 3));
     CHECK(exact.tokens().size() == 4);

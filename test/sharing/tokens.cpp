@@ -38,7 +38,8 @@ struct case_of_tasks {
     {
         return [this](buffer_id b) { return size[b]; };
     }
-    explicit case_of_tasks(random_tasks drawn, position_order order = position_order::depth_first)
+    explicit case_of_tasks(random_tasks drawn, dependence_options::position_order order =
+                                                   dependence_options::position_order::depth_first)
         : tasks(std::move(drawn)), rule(tasks), program(tasks.program()),
           g(dependences(program, {.role = tasks.role, .order = order}))
     {
@@ -58,8 +59,9 @@ struct case_of_tasks {
 
 int eight(buffer_id) { return 8; }
 
-constexpr position_order all_orders[] = {position_order::depth_first, position_order::breadth_first,
-                                         position_order::as_listed};
+constexpr dependence_options::position_order all_orders[] = {
+    dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
+    dependence_options::position_order::as_listed};
 
 case_of_tasks draw_case(dice& roll, unsigned most_tasks)
 {
@@ -207,7 +209,7 @@ TEST_CASE("a slot that a hundred others could not take is still there for the on
     std::size_t const n = operands.size();
     auto const p = sequence(
         n, n, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
-    auto const g = dependences(p, {.order = position_order::as_listed});
+    auto const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     std::vector<buffer_id> buffer_of;
     for (buffer_id b = 0; b != n; ++b) buffer_of.push_back(b);
     auto const lives = concurrent_lifetimes(p, g, n, buffer_of, std::vector<value_role>(n));

@@ -37,34 +37,33 @@
 /// which a part is written through a view).
 
 namespace sublet {
-
-enum class dependence_fault : std::uint8_t {
-    several_defs,  ///< `value` is defined at `steps[1]` though it was there already: given, or defined at
-                   ///< `steps[0]`
-    never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and nothing defines it
-    cycle          ///< each of `steps` waits for the one before it, and the first for the last
-};
-
 /// Why a program has no concurrent reading.
 struct dependence_violation {
-    dependence_fault what = dependence_fault::cycle;
+    enum class kind : std::uint8_t {
+        several_defs,  ///< `value` is defined at `steps[1]` though it was there already: given, or defined at
+                       ///< `steps[0]`
+        never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and nothing defines it
+        cycle          ///< each of `steps` waits for the one before it, and the first for the last
+    };
+
+    dependence_violation::kind what = dependence_violation::kind::cycle;
     value_id value = no_value;
     std::vector<step_id> steps;
     friend bool operator==(dependence_violation const&, dependence_violation const&) = default;
 };
 
-/// How positions are numbered. All numberings are valid; those that follow a thread of work to its end keep
-/// the lists of analysis/dependences.hpp short.
-enum class position_order : std::uint8_t {
-    depth_first,   ///< all steps that wait for nothing, then always what has become ready last
-    breadth_first, ///< what has become ready first
-    as_listed      ///< as the program lists them, wherever that is possible
-};
-
 struct dependence_options {
+    /// How positions are numbered. All numberings are valid; those that follow a thread of work to its end
+    /// keep the lists of analysis/dependences.hpp short.
+    enum class position_order : std::uint8_t {
+        depth_first,   ///< all steps that wait for nothing, then always what has become ready last
+        breadth_first, ///< what has become ready first
+        as_listed      ///< as the program lists them, wherever that is possible
+    };
+
     per_value<value_role> role = value_role::intermediate;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
-    position_order order = position_order::depth_first;
+    dependence_options::position_order order = dependence_options::position_order::depth_first;
 };
 
 struct dependence_graph {
@@ -81,7 +80,6 @@ struct dependence_graph {
 };
 
 namespace detail {
-
 /// The one step that defines each value, `no_step` for what is given; or why there is not one.
 std::optional<dependence_violation> only_defs(snapshot const& p, std::vector<value_role> const& role,
                                               std::vector<step_id>& def_of);
@@ -91,7 +89,7 @@ std::vector<step_id> cycle_among(csr_rows const& after, std::vector<step_id> con
 
 /// Kahn's algorithm. `waits` counts predecessors; what is left above 0 in the end lies on or behind a cycle.
 std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& waits,
-                                        position_order how);
+                                        dependence_options::position_order how);
 
 } // namespace detail
 
@@ -139,7 +137,6 @@ struct concurrent_lives {
 };
 
 namespace detail {
-
 /// Says whether one position comes before another in every execution; asked only for a < b.
 ///
 /// Semantics:      a strict order that the numbers of positions extend.
@@ -191,7 +188,6 @@ template <precedence_oracle Oracle>
 /// a whole, so a few ranges say which; where branches meet, none is left.
 
 namespace sublet::detail {
-
 /// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
 ///
 /// Requires:   the others begin at `from` or behind it.
@@ -248,7 +244,6 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 /// and no pair of them is ever tested.
 
 namespace sublet {
-
 struct conflict_ranges {
     /// By buffer: the positions, from its first on, at which nobody may begin who takes its bytes. The first
     /// is always among them; one at which nothing begins may be or not.
@@ -264,7 +259,6 @@ struct conflict_options {
 };
 
 namespace detail {
-
 /// The union of both, in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
@@ -284,7 +278,6 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
                                               conflict_options const& options = {});
 
 namespace detail {
-
 /// u can hand its bytes to v in every execution.
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.

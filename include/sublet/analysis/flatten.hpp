@@ -26,40 +26,39 @@
 /// program that has a fifth member, p.bodies(n).
 
 namespace sublet {
-
 /// A program of a tree: 0 is the root, i is body i.
 using program_id = std::uint32_t;
 
-/// The bodies of a step run one after the other, as they were added; branches that stand side by side there
-/// are one choice, and exactly one of them runs. An empty program is a branch that does nothing.
-enum class body_kind : std::uint8_t {
-    once,   ///< runs
-    branch, ///< it runs, or the other branches beside it
-    loop    ///< runs any number of times, also not at all
-};
-
-/// `inner` is the outer value itself, under another name.
-struct body_capture {
-    value_id inner = no_value;
-    value_id outer = no_value;
-    friend bool operator==(body_capture, body_capture) = default;
-};
-
-/// What is copied into `inner` and out of it; each but `inner` may be left out.
-struct body_binding {
-    value_id inner = no_value;
-    value_id initial = no_value; ///< outer: copied into `inner` at entry
-    value_id next = no_value;    ///< inner: copied into `inner` where the loop begins again
-    value_id result = no_value;  ///< outer: gets a copy of `inner` where the body is left
-    friend bool operator==(body_binding, body_binding) = default;
-};
-
 struct program_body {
+    /// The bodies of a step run one after the other, as they were added; branches that stand side by side
+    /// there are one choice, and exactly one of them runs. An empty program is a branch that does nothing.
+    enum class run_kind : std::uint8_t {
+        once,   ///< runs
+        branch, ///< it runs, or the other branches beside it
+        loop    ///< runs any number of times, also not at all
+    };
+
+    /// `inner` is the outer value itself, under another name.
+    struct capture {
+        value_id inner = no_value;
+        value_id outer = no_value;
+        friend bool operator==(program_body::capture, program_body::capture) = default;
+    };
+
+    /// What is copied into `inner` and out of it; each but `inner` may be left out.
+    struct binding {
+        value_id inner = no_value;
+        value_id initial = no_value; ///< outer: copied into `inner` at entry
+        value_id next = no_value;    ///< inner: copied into `inner` where the loop begins again
+        value_id result = no_value;  ///< outer: gets a copy of `inner` where the body is left
+        friend bool operator==(program_body::binding, program_body::binding) = default;
+    };
+
     program_id parent = 0;
     step_id step = no_step; ///< of the parent
-    body_kind kind = body_kind::once;
-    std::vector<body_capture> captures;
-    std::vector<body_binding> bindings;
+    program_body::run_kind kind = program_body::run_kind::once;
+    std::vector<program_body::capture> captures;
+    std::vector<program_body::binding> bindings;
     friend bool operator==(program_body const&, program_body const&) = default;
 };
 
@@ -80,8 +79,9 @@ public:
     /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
     /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
     ///             once, a result that two bindings give, and a `next` where nothing begins again.
-    program_id add_body(program_id parent, step_id step, body_kind kind, snapshot const& body,
-                        std::vector<body_capture> captures = {}, std::vector<body_binding> bindings = {});
+    program_id add_body(program_id parent, step_id step, program_body::run_kind kind, snapshot const& body,
+                        std::vector<program_body::capture> captures = {},
+                        std::vector<program_body::binding> bindings = {});
 
     friend bool operator==(program_tree const&, program_tree const&) = default;
 
@@ -93,15 +93,14 @@ private:
     };
 
     static bool are_distinct(std::vector<value_id>& values);
-    static void expect_joints(std::size_t outer, std::size_t inner, body_kind kind,
-                              std::vector<body_capture> const& captures,
-                              std::vector<body_binding> const& bindings);
+    static void expect_joints(std::size_t outer, std::size_t inner, program_body::run_kind kind,
+                              std::vector<program_body::capture> const& captures,
+                              std::vector<program_body::binding> const& bindings);
 
     std::vector<nested> nested_ = std::vector<nested>(1);
 };
 
 namespace detail {
-
 /// The bodies of each step, in the order in which they run.
 class bodies_by_step {
 public:
@@ -141,14 +140,14 @@ template <class Item>
 concept body_description = requires(Item const& b) {
                                {
                                    b.kind
-                                   } -> std::convertible_to<body_kind>;
+                                   } -> std::convertible_to<program_body::run_kind>;
                                requires program<detail::program_in<Item>>;
                                {
                                    *std::begin(b.captures)
-                                   } -> std::convertible_to<body_capture>;
+                                   } -> std::convertible_to<program_body::capture>;
                                {
                                    *std::begin(b.bindings)
-                                   } -> std::convertible_to<body_binding>;
+                                   } -> std::convertible_to<program_body::binding>;
                            };
 
 } // namespace detail
@@ -163,7 +162,6 @@ concept nested_program = program<P> && requires(P const& p, node_id n) {
                                        };
 
 namespace detail {
-
 template <class P>
 concept lasting_bodies =
     std::is_lvalue_reference_v<body_list<P>> || std::ranges::enable_borrowed_range<body_list<P>> ||
@@ -195,10 +193,10 @@ void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_p
                                    "sublet: a body does not say in which step of its node it is nested");
                 SUBLET_EXPECTS(step >= steps.first && step < steps.last,
                                "sublet: a body is nested in a step that its node does not have");
-                std::vector<body_capture> captures;
-                std::vector<body_binding> bindings;
-                for (body_capture c : b.captures) captures.push_back(c);
-                for (body_binding i : b.bindings) bindings.push_back(i);
+                std::vector<program_body::capture> captures;
+                std::vector<program_body::binding> bindings;
+                for (program_body::capture c : b.captures) captures.push_back(c);
+                for (program_body::binding i : b.bindings) bindings.push_back(i);
                 auto const& body = body_program(b.program);
                 program_id const number = tree.add_body(of.number, step, b.kind, body, captures, bindings);
                 open.push_back({&body, number, &list_bodies<std::remove_cvref_t<decltype(body)>>});
@@ -239,7 +237,6 @@ template <nested_program P>
 /// each in its own order.
 
 namespace detail {
-
 struct tree_value {
     program_id program = 0;
     value_id value = no_value;
@@ -278,38 +275,39 @@ struct tree_values {
 /// Data, made by flatten(): one program with control flow, and for each of its values and steps the program
 /// of the tree that it comes from.
 
-enum class flat_part : std::uint8_t {
-    whole,     ///< a step without bodies
-    beginning, ///< of a step with bodies
-    end,       ///< of a step with bodies
-    move,      ///< a copy that a binding asks for
-    nothing    ///< a place where paths meet
-};
-
-struct flat_step {
-    flat_part part = flat_part::nothing;
-    program_id program = 0; ///< of a move: the body
-    step_id step = no_step; ///< of the program; of a move: its number in `moves`
-    friend bool operator==(flat_step, flat_step) = default;
-};
-
-enum class move_time : std::uint8_t { enter, again, leave };
-
-struct flat_move {
-    program_id body = 0;
-    move_time when = move_time::enter;
-    value_id from = no_value; ///< flat
-    value_id to = no_value;   ///< flat
-    step_id step = no_step;   ///< flat
-    friend bool operator==(flat_move, flat_move) = default;
-};
-
 /// Of spares, from `first_spare` on, `value_of` says which value they keep a copy of.
 struct flat_tree : detail::tree_values {
+    enum class part : std::uint8_t {
+        whole,     ///< a step without bodies
+        beginning, ///< of a step with bodies
+        end,       ///< of a step with bodies
+        move,      ///< a copy that a binding asks for
+        nothing    ///< a place where paths meet
+    };
+
+    struct step {
+        flat_tree::part part = flat_tree::part::nothing;
+        program_id program = 0; ///< of a move: the body
+        step_id step = no_step; ///< of the program; of a move: its number in `moves`
+        friend bool operator==(flat_tree::step, flat_tree::step) = default;
+    };
+
+    enum class move_time : std::uint8_t { enter, again, leave };
+
+    struct move {
+        program_id body = 0;
+        flat_tree::move_time when = flat_tree::move_time::enter;
+        value_id from = no_value; ///< flat
+        value_id to = no_value;   ///< flat
+        step_id step = no_step;   ///< flat
+        friend bool operator==(flat_tree::move, flat_tree::move) = default;
+    };
+
     snapshot program;
     value_id first_spare = 0;
-    std::vector<flat_step> step_of; ///< by flat step
-    std::vector<flat_move> moves;   ///< those of one place stand together, in the order in which to do them
+    std::vector<flat_tree::step> step_of; ///< by flat step
+    std::vector<flat_tree::move>
+        moves; ///< those of one place stand together, in the order in which to do them
     friend bool operator==(flat_tree const&, flat_tree const&) = default;
 };
 
@@ -367,7 +365,6 @@ struct flat_tree : detail::tree_values {
 /// is a result that not all the branches of a choice give.
 
 namespace detail {
-
 /// By program, by value: whether a step of the program or of a body inside writes it.
 std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 

@@ -28,7 +28,6 @@
 /// and a root with all its views is one buffer: it lives while any of them does, and is as large as the root.
 
 namespace sublet {
-
 struct buffer_classes {
     std::vector<buffer_id> buffer_of; ///< by value
     std::vector<value_id> root;       ///< by buffer, ascending
@@ -96,22 +95,21 @@ template <class AliasOf>
 /// Throws:     precondition_error if `order` does not name every node once.
 [[nodiscard]] std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order);
 
-enum class order_fault : std::uint8_t {
-    never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and defined
-                   ///< nowhere
-    defined_later, ///< it is needed there, and its first def is not before
-    write_moved    ///< it is written there, on the other side of another of its touches than in the program
-};
-
 struct order_violation {
+    enum class kind : std::uint8_t {
+        never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and defined
+                       ///< nowhere
+        defined_later, ///< it is needed there, and its first def is not before
+        write_moved ///< it is written there, on the other side of another of its touches than in the program
+    };
+
     value_id value = no_value;
     step_id position = 0;
-    order_fault what = order_fault::never_defined;
+    order_violation::kind what = order_violation::kind::never_defined;
     friend bool operator==(order_violation, order_violation) = default;
 };
 
 namespace detail {
-
 /// A write that has changed sides with another touch of its value, against the order of the program: somebody
 /// would read another version than it was meant to. A value that is written once and not given has no other
 /// version, wherever its def stands in the program.  O(touches log touches)

@@ -31,17 +31,7 @@
 ///       1       {a, c}         {c}              nodes where it lives (few). Who asks does not notice.
 
 namespace sublet {
-
-/// How liveness is found. The sets are the same.
-enum class liveness_policy : std::uint8_t {
-    automatic,   ///< worklist; in large programs per_value for the values that live in few nodes
-    worklist,    ///< iterate over rows of bits until nothing changes: any program
-    loop_forest, ///< two passes over rows of bits, without iteration: strict SSA only
-    per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
-};
-
 namespace detail {
-
 /// The values of one set, ascending. Refers to the sets that it came from.
 class live_list {
 public:
@@ -121,16 +111,30 @@ struct node_sets {
 
 } // namespace detail
 
+struct liveness_options {
+    /// How liveness is found. The sets are the same.
+    enum class method : std::uint8_t {
+        automatic,   ///< worklist; in large programs per_value for the values that live in few nodes
+        worklist,    ///< iterate over rows of bits until nothing changes: any program
+        loop_forest, ///< two passes over rows of bits, without iteration: strict SSA only
+        per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
+    };
+
+    liveness_options::method policy = liveness_options::method::automatic;
+    /// Up to so many 64-bit words a matrix (nodes times crossing values / 64) `automatic` takes rows of bits.
+    std::size_t dense_words = std::size_t{1} << 17;
+};
+
 /// Node and value ids are those of the program, all below its counts.
 class live_sets {
 public:
     live_sets() = default;
     /// Made by the solvers. `column` (by value; `no_value`: listed) and `value` (by column) tell what a bit
     /// means.
-    live_sets(liveness_policy policy, std::size_t nodes, std::vector<std::uint32_t> column,
+    live_sets(liveness_options::method policy, std::size_t nodes, std::vector<std::uint32_t> column,
               std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
     /// How they were found; `automatic` if some values by worklist and the others one by one.
-    [[nodiscard]] liveness_policy policy() const { return policy_; }
+    [[nodiscard]] liveness_options::method policy() const { return policy_; }
 
     [[nodiscard]] std::size_t nodes() const { return nodes_; }
     [[nodiscard]] std::size_t values() const { return column_.size(); }
@@ -187,7 +191,7 @@ private:
     }
     static bool same(live_sets const& a, live_sets const& b);
 
-    liveness_policy policy_ = liveness_policy::automatic;
+    liveness_options::method policy_ = liveness_options::method::automatic;
     std::size_t nodes_ = 0;
     std::vector<std::uint32_t> column_;
     std::vector<value_id> value_;
@@ -216,14 +220,7 @@ private:
 /// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
 /// many nodes are taken back and solved together as rows of bits.
 
-struct liveness_options {
-    liveness_policy policy = liveness_policy::automatic;
-    /// Up to so many 64-bit words a matrix (nodes times crossing values / 64) `automatic` takes rows of bits.
-    std::size_t dense_words = std::size_t{1} << 17;
-};
-
 namespace detail {
-
 /// For who takes live sets with the program: by the counts of its nodes and values.
 inline void expect_sets_of(snapshot const& p, live_sets const& live)
 {
@@ -244,7 +241,6 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 [[nodiscard]] live_sets liveness(snapshot const& p);
 
 namespace detail {
-
 /// Live sets that are asked with the vertices of the graph that they are of.
 ///
 /// Requires: every vertex asked for is one of `vertices(g)`.
@@ -339,7 +335,6 @@ struct interval_options {
 };
 
 namespace detail {
-
 /// Where the nodes lie in a linear order.
 struct node_layout {
     std::vector<node_id> order;
@@ -388,7 +383,6 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 /// Whoever asks whether the two may be joined wants the ranges without those positions.
 
 namespace detail {
-
 /// What becomes of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
     held,       ///< as any other it is held to the end of the step

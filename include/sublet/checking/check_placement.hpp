@@ -21,26 +21,26 @@
 ///     buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
 
 namespace sublet {
-
-enum class misplacement : std::uint8_t {
-    foreign,      ///< the tables of the placement are not as long as those of the problem ask for
-    wrong_pool,   ///< buffer lies in pool, which is none of its own
-    unplaced,     ///< buffer needs bytes and has no offset
-    needless,     ///< buffer needs no bytes and has an offset, begin
-    misaligned,   ///< buffer lies at begin, which is no multiple of `needed`
-    off_pin,      ///< buffer lies at begin and is pinned to `needed`
-    torn,         ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
-    wrong_height, ///< pool ends at end, which is not its height, `needed`
-    clash,        ///< buffer and other are solid at position and share bytes [begin, end)
-    wrong_bound,  ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof there
-    wrong_status, ///< the status is none that heights, bounds and capacities of the pools allow, or not of
-                  ///< pool
-    wrong_cost,   ///< the pools chosen, or the cheapest that could be, cost end, and not `needed`
-    wrong_movement ///< end bytes have moved, and not `needed`
-};
-
 struct placement_fault {
-    misplacement what = misplacement::clash;
+    enum class kind : std::uint8_t {
+        foreign,    ///< the tables of the placement are not as long as those of the problem ask for
+        wrong_pool, ///< buffer lies in pool, which is none of its own
+        unplaced,   ///< buffer needs bytes and has no offset
+        needless,   ///< buffer needs no bytes and has an offset, begin
+        misaligned, ///< buffer lies at begin, which is no multiple of `needed`
+        off_pin,    ///< buffer lies at begin and is pinned to `needed`
+        torn,       ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
+        wrong_height, ///< pool ends at end, which is not its height, `needed`
+        clash,        ///< buffer and other are solid at position and share bytes [begin, end)
+        wrong_bound,  ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof
+                      ///< there
+        wrong_status, ///< the status is none that heights, bounds and capacities of the pools allow, or not
+                      ///< of pool
+        wrong_cost,    ///< the pools chosen, or the cheapest that could be, cost end, and not `needed`
+        wrong_movement ///< end bytes have moved, and not `needed`
+    };
+
+    placement_fault::kind what = placement_fault::kind::clash;
     buffer_id buffer = no_buffer;
     buffer_id other = no_buffer;
     step_id position = 0;
@@ -57,46 +57,48 @@ template <class Stream>
 Stream& operator<<(Stream& out, placement_fault const& f)
 {
     switch (f.what) {
-    case misplacement::foreign: out << "the placement is not one of this problem"; break;
-    case misplacement::wrong_pool:
+    case placement_fault::kind::foreign: out << "the placement is not one of this problem"; break;
+    case placement_fault::kind::wrong_pool:
         out << "buffer " << f.buffer << " lies in pool " << f.pool << ", which is not one of its own";
         break;
-    case misplacement::unplaced: out << "buffer " << f.buffer << " needs bytes and has no offset"; break;
-    case misplacement::needless:
+    case placement_fault::kind::unplaced:
+        out << "buffer " << f.buffer << " needs bytes and has no offset";
+        break;
+    case placement_fault::kind::needless:
         out << "buffer " << f.buffer << " needs no bytes and has an offset, " << f.begin;
         break;
-    case misplacement::misaligned:
+    case placement_fault::kind::misaligned:
         out << "buffer " << f.buffer << " lies at offset " << f.begin << " of pool " << f.pool
             << ", which is not a multiple of its alignment " << f.needed;
         break;
-    case misplacement::off_pin:
+    case placement_fault::kind::off_pin:
         out << "buffer " << f.buffer << " lies at offset " << f.begin << " of pool " << f.pool
             << " and is pinned to " << f.needed;
         break;
-    case misplacement::torn:
+    case placement_fault::kind::torn:
         out << "buffer " << f.buffer << " is colocated with buffer " << f.other
             << " and does not lie where that asks for (offset " << f.begin << ", not " << f.needed << ')';
         break;
-    case misplacement::wrong_height:
+    case placement_fault::kind::wrong_height:
         out << "what lies in pool " << f.pool << " ends at " << f.end << " and its height is given as "
             << f.needed;
         break;
-    case misplacement::clash:
+    case placement_fault::kind::clash:
         out << "buffers " << f.buffer << " and " << f.other << " are both alive at position " << f.position
             << " and share bytes [" << f.begin << ", " << f.end << ") of pool " << f.pool;
         break;
-    case misplacement::wrong_bound:
+    case placement_fault::kind::wrong_bound:
         out << "the lower bound of pool " << f.pool << " is given as " << f.needed
             << ", but its placement or its proof ends at " << f.end;
         break;
-    case misplacement::wrong_status:
+    case placement_fault::kind::wrong_status:
         out << "the status of the placement is not what the heights, bounds and capacities say (pool "
             << f.pool << ')';
         break;
-    case misplacement::wrong_cost:
+    case placement_fault::kind::wrong_cost:
         out << "the chosen pools, or the cheapest, cost " << f.end << ", and that is given as " << f.needed;
         break;
-    case misplacement::wrong_movement:
+    case placement_fault::kind::wrong_movement:
         out << f.end << " bytes have moved, and they are given as " << f.needed;
         break;
     }
@@ -147,16 +149,16 @@ struct placement_question {
 ///
 ///     the proof of pool 0, of 96 bytes, is wrong: 80 are alive there
 
-enum class proof_verdict : std::uint8_t {
-    proved,
-    refuted,      ///< it is as `found` says
-    wrong_peak,   ///< the first position with the most bytes alive is `found`, and another is given
-    not_checkable ///< too many buffers, or somebody's word
-};
-
 struct proof_finding {
-    proof_verdict verdict = proof_verdict::proved;
-    proof_kind kind = proof_kind::nothing;
+    enum class outcome : std::uint8_t {
+        proved,
+        refuted,      ///< it is as `found` says
+        wrong_peak,   ///< the first position with the most bytes alive is `found`, and another is given
+        not_checkable ///< too many buffers, or somebody's word
+    };
+
+    proof_finding::outcome verdict = proof_finding::outcome::proved;
+    placement_proof::reason kind = placement_proof::reason::nothing;
     pool_id pool = 0;
     byte_count bytes = 0; ///< below which nothing is, as the proof says
     byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack;
@@ -170,14 +172,17 @@ template <class Stream>
 Stream& operator<<(Stream& out, proof_finding const& f)
 {
     out << "the proof of pool " << f.pool << ", of " << f.bytes << " bytes, ";
-    if (f.verdict == proof_verdict::proved) out << "holds";
-    else if (f.verdict == proof_verdict::not_checkable) out << "is beyond what can be checked";
-    else if (f.verdict == proof_verdict::wrong_peak) out << "gives another peak than position " << f.found;
-    else if (f.kind == proof_kind::live_bytes) out << "is wrong: " << f.found << " are alive there";
-    else if (f.kind == proof_kind::top_of_pin) out << "is wrong: its buffer may end at " << f.found;
-    else if (f.kind == proof_kind::exhausted && f.found == no_limit)
+    if (f.verdict == proof_finding::outcome::proved) out << "holds";
+    else if (f.verdict == proof_finding::outcome::not_checkable) out << "is beyond what can be checked";
+    else if (f.verdict == proof_finding::outcome::wrong_peak)
+        out << "gives another peak than position " << f.found;
+    else if (f.kind == placement_proof::reason::live_bytes)
+        out << "is wrong: " << f.found << " are alive there";
+    else if (f.kind == placement_proof::reason::top_of_pin)
+        out << "is wrong: its buffer may end at " << f.found;
+    else if (f.kind == placement_proof::reason::exhausted && f.found == no_limit)
         out << "is wrong: its buffers can be threaded through each other, and that was not tried";
-    else if (f.kind == proof_kind::exhausted)
+    else if (f.kind == placement_proof::reason::exhausted)
         out << "is wrong: its buffers can be stacked within " << f.found;
     else out << "is wrong: there is no such contradiction";
     return out;

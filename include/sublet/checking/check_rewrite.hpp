@@ -27,33 +27,32 @@
 #include <vector>
 
 namespace sublet {
-
-enum class rewrite_change : std::uint8_t {
-    shape,       ///< nodes, edges, steps, or what a step touches how: no renaming at all
-    read,        ///< a use reads something else
-    read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
-    kept,        ///< an output, or what belongs to the caller, is not in the end what it was
-    one_place,   ///< two results of a step, or two given values (no step), have become one, or one and its
-                 ///< view have become two
-    in_place     ///< a result may no longer, or may now, be written over an operand: by the names after,
-                 ///< `name` over `value`
-};
-
-/// Who has written what is read: the touch of a step; or, without a step, the given value; or nobody.
-struct data_source {
-    step_id step = no_step;
-    std::uint32_t operand = no_value;
-    friend bool operator==(data_source, data_source) = default;
-};
-
 struct rewrite_fault {
-    rewrite_change what = rewrite_change::shape;
-    step_id step = no_step;    ///< `no_step`: in the end, at first, or in the graph
-    std::uint32_t operand = 0; ///< which of the step's touches
-    value_id value = no_value; ///< in the program before
-    value_id name = no_value;  ///< in the program after
-    data_source expected = {}; ///< before
-    data_source found = {};    ///< after
+    enum class kind : std::uint8_t {
+        shape,       ///< nodes, edges, steps, or what a step touches how: no renaming at all
+        read,        ///< a use reads something else
+        read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
+        kept,        ///< an output, or what belongs to the caller, is not in the end what it was
+        one_place, ///< two results of a step, or two given values (no step), have become one, or one and its
+                   ///< view have become two
+        in_place   ///< a result may no longer, or may now, be written over an operand: by the names after,
+                   ///< `name` over `value`
+    };
+
+    /// Who has written what is read: the touch of a step; or, without a step, the given value; or nobody.
+    struct source {
+        step_id step = no_step;
+        std::uint32_t operand = no_value;
+        friend bool operator==(rewrite_fault::source, rewrite_fault::source) = default;
+    };
+
+    rewrite_fault::kind what = rewrite_fault::kind::shape;
+    step_id step = no_step;              ///< `no_step`: in the end, at first, or in the graph
+    std::uint32_t operand = 0;           ///< which of the step's touches
+    value_id value = no_value;           ///< in the program before
+    value_id name = no_value;            ///< in the program after
+    rewrite_fault::source expected = {}; ///< before
+    rewrite_fault::source found = {};    ///< after
     friend bool operator==(rewrite_fault const&, rewrite_fault const&) = default;
 };
 
@@ -89,28 +88,28 @@ template <class Stream>
     requires requires(Stream& out, std::uint32_t number) { out << "text" << number; }
 Stream& operator<<(Stream& out, rewrite_fault const& f)
 {
-    auto source = [&out](data_source from) {
+    auto source = [&out](rewrite_fault::source from) {
         if (from.step != no_step) out << "what step " << from.step << " writes as its touch " << from.operand;
         else if (from.operand != no_value) out << "the given value " << from.operand;
         else out << "nothing";
     };
     switch (f.what) {
-    case rewrite_change::shape:
+    case rewrite_fault::kind::shape:
         if (f.step == no_step) out << "the programs have different nodes, edges or steps";
         else out << "step " << f.step << " touches values in another way than before";
         return out;
-    case rewrite_change::one_place:
+    case rewrite_fault::kind::one_place:
         if (f.step != no_step) out << "step " << f.step << " writes value ";
         else out << "it is given value ";
         out << f.value << " as " << f.name << ", and other bytes by that name or the same ones by another";
         return out;
-    case rewrite_change::in_place:
+    case rewrite_fault::kind::in_place:
         out << "step " << f.step << " may write " << f.name << " over " << f.value
             << " in one of the programs only";
         return out;
-    case rewrite_change::kept: out << "in the end"; break;
-    case rewrite_change::read: out << "at step " << f.step; break;
-    case rewrite_change::read_at_end: out << "at the end of the node of step " << f.step; break;
+    case rewrite_fault::kind::kept: out << "in the end"; break;
+    case rewrite_fault::kind::read: out << "at step " << f.step; break;
+    case rewrite_fault::kind::read_at_end: out << "at the end of the node of step " << f.step; break;
     }
     out << ", value " << f.value << ", now called " << f.name << ", is ";
     source(f.found);

@@ -36,9 +36,7 @@
 /// efficient and precise dynamic race detection", PLDI 2009.
 
 namespace sublet {
-
 namespace detail {
-
 inline constexpr std::uint32_t no_space = ~std::uint32_t{0};
 
 } // namespace detail
@@ -87,7 +85,6 @@ Stream& operator<<(Stream& out, race const& r)
 }
 
 namespace detail {
-
 /// As the reason why a plan cannot be run so.
 [[nodiscard]] witness as_witness(race const& r);
 
@@ -207,34 +204,34 @@ void race_questions(std::vector<byte_access> const& accesses, Ask ask)
 /// Commands stand in the order in which they were issued. A block is one life of some bytes: what a device
 /// hands out again is another block, at the same address.
 
-enum class stream_act : std::uint8_t {
-    allocate, ///< a block, in the order of the stream
-    release,  ///< a block
-    record,   ///< an event: all that was issued in the stream before
-    wait,     ///< for the last record of an event
-    work,     ///< of a step, or a copy (`no_step`): it touches bytes
-    join,     ///< the caller waits for the stream
-    join_all  ///< and for all
-};
-
-struct stream_act_of {
-    stream_act what = stream_act::work;
-    std::uint32_t stream = 0;
-    std::uint32_t which = no_step; ///< the block, the event, the step
-    friend bool operator==(stream_act_of const&, stream_act_of const&) = default;
-};
-
-struct stream_block {
-    byte_count bytes = 0;
-    bool is_given = false; ///< there before the first command; it may be released
-    friend bool operator==(stream_block const&, stream_block const&) = default;
-};
-
 struct stream_commands {
+    enum class act_kind : std::uint8_t {
+        allocate, ///< a block, in the order of the stream
+        release,  ///< a block
+        record,   ///< an event: all that was issued in the stream before
+        wait,     ///< for the last record of an event
+        work,     ///< of a step, or a copy (`no_step`): it touches bytes
+        join,     ///< the caller waits for the stream
+        join_all  ///< and for all
+    };
+
+    struct act {
+        stream_commands::act_kind what = stream_commands::act_kind::work;
+        std::uint32_t stream = 0;
+        std::uint32_t which = no_step; ///< the block, the event, the step
+        friend bool operator==(stream_commands::act const&, stream_commands::act const&) = default;
+    };
+
+    struct block {
+        byte_count bytes = 0;
+        bool is_given = false; ///< there before the first command; it may be released
+        friend bool operator==(stream_commands::block const&, stream_commands::block const&) = default;
+    };
+
     std::size_t streams = 0;
-    std::vector<stream_act_of> acts = {};
+    std::vector<stream_commands::act> acts = {};
     std::vector<byte_access> touches = {}; ///< `at` is a command's number, `space` a block's
-    std::vector<stream_block> blocks = {};
+    std::vector<stream_commands::block> blocks = {};
 };
 
 // --- stream clocks ---------------------------------------------------------------------------------------
@@ -255,7 +252,6 @@ struct stream_commands {
 /// states of distributed systems", 1989.
 
 namespace detail {
-
 class stream_clocks {
 public:
     /// Complexity: O(commands + (waits + joins x streams) x streams) time and memory.
@@ -320,22 +316,22 @@ private:
 /// Source: accesses against streams are checked so, on what was issued, by PyTorch's CUDA stream sanitizer
 /// (torch.cuda._sanitizer).
 
-enum class stream_fault_kind : std::uint8_t {
-    race,         ///< second does not wait for first, and both touch these bytes
-    unborn,       ///< second touches the block and does not wait for its allocation, first
-    dead,         ///< second touches the block, whose release was issued before: first
-    freed_in_use, ///< second releases the block and does not wait for first, which touches it
-    freed_twice,  ///< second releases the block, as first did
-    absent,       ///< second releases or touches a block that nobody allocated before
-    made_twice,   ///< second allocates a block that was there already, by first
-    outside,      ///< second touches bytes beyond the end of the block
-    unrecorded,   ///< second waits for an event that nobody recorded before
-    kept,         ///< the block, allocated by first, is never released
-    order         ///< second does not wait for first, though it was asked for: not found here
-};
-
 struct stream_fault {
-    stream_fault_kind what = stream_fault_kind::race;
+    enum class kind : std::uint8_t {
+        race,         ///< second does not wait for first, and both touch these bytes
+        unborn,       ///< second touches the block and does not wait for its allocation, first
+        dead,         ///< second touches the block, whose release was issued before: first
+        freed_in_use, ///< second releases the block and does not wait for first, which touches it
+        freed_twice,  ///< second releases the block, as first did
+        absent,       ///< second releases or touches a block that nobody allocated before
+        made_twice,   ///< second allocates a block that was there already, by first
+        outside,      ///< second touches bytes beyond the end of the block
+        unrecorded,   ///< second waits for an event that nobody recorded before
+        kept,         ///< the block, allocated by first, is never released
+        order         ///< second does not wait for first, though it was asked for: not found here
+    };
+
+    stream_fault::kind what = stream_fault::kind::race;
     std::uint32_t first = no_step; ///< commands; `no_step` where there is none
     std::uint32_t second = no_step;
     std::uint32_t first_stream = 0;
@@ -351,7 +347,6 @@ struct stream_fault {
 };
 
 namespace detail {
-
 template <class Stream>
 void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, step_id step, value_id value)
 {
@@ -367,7 +362,7 @@ template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, stream_fault const& f)
 {
-    using kind = stream_fault_kind;
+    using kind = stream_fault::kind;
     auto const write_first = [&] {
         detail::write_command(out, f.first, f.first_stream, f.first_step, f.first_value);
     };
@@ -456,7 +451,6 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 /// Shares nothing with execution/: bytes and accesses are derived from the program afresh.
 
 namespace detail {
-
 /// By step, its place in an order of the steps.
 std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps);
 

@@ -32,7 +32,6 @@
 /// This header needs CUDA's runtime and no compiler of its own: what is compiled by nvcc are your kernels.
 
 namespace sublet {
-
 /// One thread at a time uses it; a process may have several, of one device or of many.
 ///
 /// Every call that fails throws cuda_error. If the device is lost by it, nothing is called any more: what was
@@ -221,22 +220,21 @@ static_assert(stream_device<cuda_device>);
 /// to ask before anything else. Every answer but "yes" is a sentence: nothing is thrown for want of a device.
 
 namespace sublet::cuda {
-
-struct device_facts {
-    int id = 0;
-    int major = 0, minor = 0; ///< compute capability
-    byte_count bytes = 0;     ///< of memory, whoever uses them
-    bool is_usable = false;   ///< it can keep a pool of its own, and this process may use it
-    char name[256] = {};
-};
-
 struct probe_result {
+    struct device {
+        int id = 0;
+        int major = 0, minor = 0; ///< compute capability
+        byte_count bytes = 0;     ///< of memory, whoever uses them
+        bool is_usable = false;   ///< it can keep a pool of its own, and this process may use it
+        char name[256] = {};
+    };
+
     int runtime = 0; ///< version: 1000 * major + 10 * minor
     int driver = 0;  ///< the newest runtime that the driver can serve; 0: there is none
-    std::vector<device_facts> devices;
-    device_facts const* first() const noexcept ///< that is usable
+    std::vector<probe_result::device> devices;
+    probe_result::device const* first() const noexcept ///< that is usable
     {
-        for (device_facts const& each : devices)
+        for (probe_result::device const& each : devices)
             if (each.is_usable) return &each;
         return nullptr;
     }
@@ -248,7 +246,6 @@ struct probe_result {
 };
 
 namespace detail {
-
 inline void write_version(sublet::detail::sentence& out, int version) noexcept
 {
     out << static_cast<unsigned>(version / 1000) << '.' << static_cast<unsigned>(version % 1000 / 10);
@@ -260,7 +257,7 @@ inline cudaError_t list_devices(probe_result& found)
     int count = 0; // where there is none, the runtime leaves it as it is
     if (cudaError_t const code = cudaGetDeviceCount(&count)) return code;
     for (int id = 0; id < count; ++id) {
-        device_facts& its = found.devices.emplace_back();
+        probe_result::device& its = found.devices.emplace_back();
         its.id = id;
         cudaDeviceProp all{};
         int has_pools = 0, mode = 0;
@@ -291,7 +288,7 @@ inline cudaError_t list_devices(probe_result& found)
     (void)cudaGetLastError(); // nobody is to find it later and take it for theirs
 
     auto& out = found.text;
-    if (device_facts const* const one = found.first()) {
+    if (probe_result::device const* const one = found.first()) {
         out << "CUDA device " << static_cast<unsigned>(one->id) << ": " << one->name
             << ", compute capability " << static_cast<unsigned>(one->major) << '.'
             << static_cast<unsigned>(one->minor);

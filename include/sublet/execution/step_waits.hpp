@@ -33,7 +33,6 @@
 /// in it, so less than to paint its bytes: no search tree is needed.
 
 namespace sublet::detail {
-
 class byte_owners {
 public:
     /// Requires: all that will be claimed begins and ends at a border.
@@ -162,29 +161,28 @@ private:
 /// and compiler optimizations", POPL 1981.
 
 namespace sublet {
-
-/// Why a step waits for another; the first reason that there is.
-enum class wait_kind : std::uint8_t {
-    data,    ///< it reads what the other wrote
-    anti,    ///< it writes what the other reads
-    output,  ///< both write the same
-    control, ///< the program says so: an edge, or steps of one node
-    handoff  ///< bytes change hands
-};
-
-struct step_wait {
-    step_id from = no_step; ///< a position, lower than
-    step_id to = no_step;
-    wait_kind why = wait_kind::data;
-    friend bool operator==(step_wait, step_wait) = default;
-};
-
 struct step_waits {
-    std::vector<step_wait> list; ///< by `to`, then `from`; each pair once, and none that others imply
-    csr_rows after;              ///< by position: who waits for it directly, ascending
-    csr_rows before;             ///< by position: whom it waits for directly, ascending
+    /// Why a step waits for another; the first reason that there is.
+    enum class kind : std::uint8_t {
+        data,    ///< it reads what the other wrote
+        anti,    ///< it writes what the other reads
+        output,  ///< both write the same
+        control, ///< the program says so: an edge, or steps of one node
+        handoff  ///< bytes change hands
+    };
 
-    [[nodiscard]] std::size_t count(wait_kind why) const;
+    struct wait {
+        step_id from = no_step; ///< a position, lower than
+        step_id to = no_step;
+        step_waits::kind why = step_waits::kind::data;
+        friend bool operator==(step_waits::wait, step_waits::wait) = default;
+    };
+
+    std::vector<step_waits::wait> list; ///< by `to`, then `from`; each pair once, and none that others imply
+    csr_rows after;                     ///< by position: who waits for it directly, ascending
+    csr_rows before;                    ///< by position: whom it waits for directly, ascending
+
+    [[nodiscard]] std::size_t count(step_waits::kind why) const;
 };
 
 /// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
@@ -195,7 +193,6 @@ struct run_order {
 };
 
 namespace detail {
-
 class wait_finder {
 public:
     wait_finder(snapshot const& program, plan_options const& options, run_tape const& tape);
@@ -220,15 +217,15 @@ private:
         step_id touched_at = no_step, read_at = no_step, written_at = no_step; // last, to the present step
     };
 
-    static step_wait as_wait(step_wait const& wait) { return wait; }
-    static step_wait as_wait(keyed const& f)
+    static step_waits::wait as_wait(step_waits::wait const& wait) { return wait; }
+    static step_waits::wait as_wait(keyed const& f)
     {
         return {static_cast<step_id>(f.key), static_cast<step_id>(f.key >> 32),
-                static_cast<wait_kind>(f.tie)};
+                static_cast<step_waits::kind>(f.tie)};
     }
 
-    void add(step_id from, step_id to, wait_kind why);
-    void add_steps(step_id from, step_id to, wait_kind why)
+    void add(step_id from, step_id to, step_waits::kind why);
+    void add_steps(step_id from, step_id to, step_waits::kind why)
     {
         if (position_of_[from] >= position_of_[to])
             throw unsound_plan({.what = fault::leads_back, .position = position_of_[from]});
@@ -239,7 +236,7 @@ private:
     void read(value_id v, step_id at)
     {
         touched(v, at).read_at = at;
-        add(viewed_at_[v], at, wait_kind::data);
+        add(viewed_at_[v], at, step_waits::kind::data);
     }
 
     /// The step reads what this is a view of, and makes this name for it, once: nothing is written.

@@ -31,25 +31,6 @@
 ///     {launch, 1, 1}   stream 1 runs the step at position 1
 
 namespace sublet {
-
-enum class stream_action : std::uint8_t {
-    record,    ///< an event: what is on the stream so far
-    wait,      ///< until it has come to pass
-    allocate,  ///< a block for a buffer
-    hand_over, ///< the block of the buffer `from`
-    fill,      ///< all bytes of a buffer with ones: nobody may read them
-    launch,    ///< the step at a position
-    release    ///< the block of a buffer
-};
-
-struct stream_command {
-    stream_action what = stream_action::launch;
-    std::uint32_t stream = 0;
-    std::uint32_t which = 0; ///< the event, the position or the buffer
-    buffer_id from = 0;
-    friend bool operator==(stream_command const&, stream_command const&) = default;
-};
-
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
     std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
@@ -58,12 +39,30 @@ struct stream_options {
 };
 
 struct stream_schedule {
+    enum class action : std::uint8_t {
+        record,    ///< an event: what is on the stream so far
+        wait,      ///< until it has come to pass
+        allocate,  ///< a block for a buffer
+        hand_over, ///< the block of the buffer `from`
+        fill,      ///< all bytes of a buffer with ones: nobody may read them
+        launch,    ///< the step at a position
+        release    ///< the block of a buffer
+    };
+
+    struct command {
+        stream_schedule::action what = stream_schedule::action::launch;
+        std::uint32_t stream = 0;
+        std::uint32_t which = 0; ///< the event, the position or the buffer
+        buffer_id from = 0;
+        friend bool operator==(stream_schedule::command const&, stream_schedule::command const&) = default;
+    };
+
     std::size_t streams = 1; ///< one more than the highest that is used
     std::size_t events = 0;  ///< each is recorded once, and waited for
     std::size_t waits = 0;   ///< commands
     std::size_t implied = 0; ///< of steps for steps of other streams, left out: a clock says them
-    std::vector<std::uint32_t> stream_of; ///< by position
-    std::vector<stream_command> commands; ///< in the order in which they are issued
+    std::vector<std::uint32_t> stream_of;           ///< by position
+    std::vector<stream_schedule::command> commands; ///< in the order in which they are issued
     friend bool operator==(stream_schedule const&, stream_schedule const&) = default;
 };
 
@@ -85,7 +84,6 @@ struct stream_schedule {
 /// 1988.
 
 namespace sublet::detail {
-
 /// Marks are numbered in the order in which they are set.
 class stream_knowledge {
 public:
@@ -154,9 +152,7 @@ private:
 /// number of streams, here one step after the other and with few.
 
 namespace sublet {
-
 namespace detail {
-
 class stream_scheduler {
 public:
     enum class blocks : std::uint8_t { arena, to_the_end, recycled };
@@ -229,7 +225,7 @@ private:
 
     /// Where an event may be recorded; name_events() knows whether it is.
     std::uint32_t mark(std::uint32_t s);
-    void add(stream_action what, std::uint32_t s, std::uint32_t which, buffer_id from = 0)
+    void add(stream_schedule::action what, std::uint32_t s, std::uint32_t which, buffer_id from = 0)
     {
         result_.commands.push_back({what, s, which, from});
         streams_[s].is_beyond_mark = true;
@@ -381,7 +377,6 @@ private:
 };
 
 namespace detail {
-
 /// Where the operands of each step are written down, one after the other.
 class operand_places {
 public:

@@ -169,7 +169,7 @@ private:
         report_.workers = schedule_.streams;
         report_.waits = schedule_.waits;
         report_.events = schedule_.events;
-        report_.handoffs = order_.waits.count(wait_kind::handoff);
+        report_.handoffs = order_.waits.count(step_waits::kind::handoff);
     }
 
     // --- a run ------------------------------------------------------------------------------------------
@@ -236,27 +236,27 @@ private:
     void carry_out_all(operand_list& operands, step_id& launched)
     {
         detail::kernels_running const now(are_kernels_running_);
-        for (stream_command const& c : schedule_.commands) {
-            launched = c.what == stream_action::launch ? tape_.step_at[c.which] : no_step;
+        for (stream_schedule::command const& c : schedule_.commands) {
+            launched = c.what == stream_schedule::action::launch ? tape_.step_at[c.which] : no_step;
             carry_out(c, operands);
         }
         launched = no_step;
     }
-    void carry_out(stream_command const& c, operand_list& operands)
+    void carry_out(stream_schedule::command const& c, operand_list& operands)
     {
         stream_type const s = handles_.streams[c.stream];
         switch (c.what) {
-        case stream_action::record: device_.record(handles_.events[c.which], s); break;
-        case stream_action::wait: device_.wait(s, handles_.events[c.which]); break;
-        case stream_action::allocate: values_.allocate(c.which, s, first_step_of(c.which)); break;
-        case stream_action::hand_over: values_.hand_over(c.from, c.which); break;
-        case stream_action::fill: {
+        case stream_schedule::action::record: device_.record(handles_.events[c.which], s); break;
+        case stream_schedule::action::wait: device_.wait(s, handles_.events[c.which]); break;
+        case stream_schedule::action::allocate: values_.allocate(c.which, s, first_step_of(c.which)); break;
+        case stream_schedule::action::hand_over: values_.hand_over(c.from, c.which); break;
+        case stream_schedule::action::fill: {
             std::span<std::byte> const bytes = values_.bytes_of(c.which);
             device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
             break;
         }
-        case stream_action::release: values_.release(c.which, s); break;
-        case stream_action::launch: launch_step(c.which, s, operands); break;
+        case stream_schedule::action::release: values_.release(c.which, s); break;
+        case stream_schedule::action::launch: launch_step(c.which, s, operands); break;
         }
     }
     step_id first_step_of(buffer_id b) const

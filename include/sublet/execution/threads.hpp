@@ -284,7 +284,7 @@ private:
         }
         report_.workers = workers_;
         report_.waits = waits_.list.size();
-        report_.handoffs = waits_.count(wait_kind::handoff);
+        report_.handoffs = waits_.count(step_waits::kind::handoff);
     }
 
     template <class Before, class After>

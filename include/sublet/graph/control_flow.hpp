@@ -26,7 +26,6 @@
 /// recursion, for chains of a million nodes would overflow the stack.
 
 namespace sublet {
-
 /// Over the numbers of the nodes. Every node is in it: those that the entry does not reach follow in trees
 /// of their own.
 struct depth_first_forest {
@@ -91,7 +90,6 @@ struct nesting {
 };
 
 namespace detail {
-
 /// Lay out the trees that `parent` (by node; `no_node` for a root) describes.
 ///
 /// Requires:   `order` names every node once, parents before children.
@@ -162,26 +160,26 @@ template <graph G>
 /// of loops from the inside out (J. Computer and System Sciences 9, 1974), where an edge into the middle of a
 /// loop is handed to the loop around it.
 
-enum class loop_kind : std::uint8_t {
-    none,       ///< the node is the header of no loop
-    reducible,  ///< every way into the loop is an edge to its header
-    irreducible ///< some edge leads into its middle
-};
-
 /// Over the numbers of the nodes. `preorder` is a linear order in which every loop is a stretch that begins
 /// with its header, and in which edges but the back edges lead onwards if the graph is reducible.
 ///
 /// Unreachable nodes have their loops too, in trees of the search that follow that of the entry. Edges from
 /// later trees into earlier ones enter no loop, and lead backwards.
 struct loop_forest : nesting {
+    enum class loop_kind : std::uint8_t {
+        none,       ///< the node is the header of no loop
+        reducible,  ///< every way into the loop is an edge to its header
+        irreducible ///< some edge leads into its middle
+    };
+
     std::vector<node_id> parent; ///< by node: the header of the closest loop that it lies in, but is not the
                                  ///< header of; `no_node`: in none
-    std::vector<loop_kind> kind; ///< by node: of the loop that it is the header of
+    std::vector<loop_forest::loop_kind> kind; ///< by node: of the loop that it is the header of
     std::size_t loops = 0;
     std::size_t irreducible_loops = 0;
 
     [[nodiscard]] bool is_reducible() const { return irreducible_loops == 0; }
-    [[nodiscard]] bool is_header(node_id n) const { return kind[n] != loop_kind::none; }
+    [[nodiscard]] bool is_header(node_id n) const { return kind[n] != loop_forest::loop_kind::none; }
     /// n lies in the loop of this header.  O(1)
     [[nodiscard]] bool contains(node_id header, node_id n) const { return is_above(header, n); }
     /// The header of the closest loop around n, n itself if it is a header; `no_node`: in none.

@@ -237,7 +237,7 @@ public:
             for (; next_leaving != leaving_.end() && next_leaving->key == at; ++next_leaving)
                 edge_uses_.push_back(
                     {no_node, static_cast<node_id>(result_.steps.size()), now(next_leaving->who)});
-            close({relieved_kind::original, steps_[at]});
+            close({relieved_program::kind::original, steps_[at]});
             for (; next_out != out.end() && next_out->key == at; ++next_out)
                 home[next_out->who] = copy_out(absences[next_out->who]);
         }
@@ -249,7 +249,7 @@ private:
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(steps_.size()); }
     [[nodiscard]] value_id now(value_id v) const { return result_.at_the_end[v]; }
     void need(value_id v, step_id at) { needed_until_[v] = larger(needed_until_[v], at); }
-    void close(relieved_step step)
+    void close(relieved_program::step step)
     {
         result_.steps.push_back(step);
         end_.push_back(touches_.size());
@@ -268,7 +268,7 @@ private:
         result_.homes.push_back(home);
         touches_.push_back({now(a.root), touch_kind::use});
         touches_.push_back({home, touch_kind::def});
-        close({relieved_kind::copied_out, steps_[a.after]});
+        close({relieved_program::kind::copied_out, steps_[a.after]});
         return home;
     }
 
@@ -297,7 +297,7 @@ private:
         touches_.push_back({home, touch_kind::use});
         for (value_id v : replace(a))
             if (is_there_[v]) touches_.push_back({now(v), touch_kind::def});
-        close({relieved_kind::copied_back, steps_[a.before]});
+        close({relieved_program::kind::copied_back, steps_[a.before]});
     }
 
     void run_again(absence const& a)
@@ -314,7 +314,7 @@ private:
             }
             touches_.push_back({v, t.kind});
         }
-        close({relieved_kind::run_again, step});
+        close({relieved_program::kind::run_again, step});
     }
 
     /// One step a node, each leading to the next.

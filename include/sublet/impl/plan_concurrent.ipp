@@ -40,10 +40,10 @@ SUBLET_DECL witness as_witness(dependence_violation const& v)
 {
     step_id const last = v.steps.empty() ? no_step : v.steps.back();
     switch (v.what) {
-    case dependence_fault::several_defs:
+    case dependence_violation::kind::several_defs:
         return {.what = fault::several_defs, .value = v.value, .position = last};
-    case dependence_fault::cycle: return {.what = fault::cycle, .position = last};
-    case dependence_fault::never_defined: break;
+    case dependence_violation::kind::cycle: return {.what = fault::cycle, .position = last};
+    case dependence_violation::kind::never_defined: break;
     }
     return {.what = fault::used_undefined, .value = v.value, .position = last};
 }
@@ -98,7 +98,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.slots = share_in_chains(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
                                    {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
     placement placed = stack_slots(problem, result.slots, how.bounds);
-    if (wanted.strategy == concurrent_strategy::offsets) {
+    if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;
         for (placement_buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;
         if (!is_pinned) how.fallback = std::move(placed.offset);

@@ -99,7 +99,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     live_range_lists const framed = framed_lives(p, role, plan.order, detail::operand_end::held);
     if (auto const read = detail::undefined_read(p, framed, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
-        bool const is_written = read->what == order_fault::defined_later;
+        bool const is_written = read->what == order_violation::kind::defined_later;
         result.refuted = witness{.what = fault::used_undefined,
                                  .value = read->value,
                                  .other = is_written ? read->value : no_value,

@@ -31,10 +31,10 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == order_fault::write_moved;
+        bool const is_moved = what == order_violation::kind::write_moved;
         result.refuted = witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
                                  .value = value,
-                                 .other = what == order_fault::defined_later ? value : no_value,
+                                 .other = what == order_violation::kind::defined_later ? value : no_value,
                                  .position = position};
         return result;
     }

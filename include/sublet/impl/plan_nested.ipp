@@ -92,7 +92,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     memory_plan const& plan = result.plan;
     buffer_classes const classes =
         aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
-    for (flat_move const& m : flat.moves) {
+    for (flat_tree::move const& m : flat.moves) {
         buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
         bool const is_there = from != no_buffer && to != no_buffer &&
                               plan.buffers[from].pool == plan.buffers[to].pool &&
@@ -106,7 +106,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
         result.objection =
             nested_witness{w, named(w.value), named(w.other),
-                           w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_step{}};
+                           w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
     }
     return result;
 }

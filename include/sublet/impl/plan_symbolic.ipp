@@ -20,7 +20,7 @@ namespace sublet {
 SUBLET_DECL double symbolic_report::excess() const
 {
     double worst = 0;
-    for (batch_report const& b : batches) {
+    for (symbolic_report::batch const& b : batches) {
         if (b.arena_bytes <= b.own_bytes) continue;
         double const ratio = static_cast<double>(b.arena_bytes) / static_cast<double>(b.own_bytes) - 1;
         worst = ratio > worst ? ratio : worst;
@@ -124,7 +124,7 @@ SUBLET_DECL void account(symbolic_report& report, symbolic_plan const& plan, sym
     for (symbolic_buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
     for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
     for (batch_sample const& sample : packed.samples) {
-        batch_report one{.batch = sample.batch};
+        symbolic_report::batch one{.batch = sample.batch};
         for (byte_count height : plan.at(sample.batch).arena_bytes)
             one.arena_bytes = checked_add(one.arena_bytes, height);
         for (placed_pool const& pool : sample.own.pools) {
@@ -154,10 +154,10 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == order_fault::write_moved;
+        bool const is_moved = what == order_violation::kind::write_moved;
         result.refuted = {{.what = is_moved ? fault::write_moved : fault::used_undefined,
                            .value = value,
-                           .other = what == order_fault::defined_later ? value : no_value,
+                           .other = what == order_violation::kind::defined_later ? value : no_value,
                            .position = position},
                           1};
         return result;

@@ -65,7 +65,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
     if (placed.status <= placement_status::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
     placed_pool const& pool = placed.pools[placed.pool];
-    if (pool.proof.kind == proof_kind::pin_misaligned) {
+    if (pool.proof.kind == placement_proof::reason::pin_misaligned) {
         buffer_id const b = pool.proof.buffers[0];
         w.what = fault::misaligned;
         w.value = plan.buffers[b].root;
@@ -73,7 +73,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
         w.needed = plan.buffers[b].alignment;
         if (placed.pool < problem.pools.size())
             w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
-    } else if (pool.proof.kind == proof_kind::pins_clash) {
+    } else if (pool.proof.kind == placement_proof::reason::pins_clash) {
         buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
         placement_buffer const &a = problem.buffers[first], &b = problem.buffers[second];
         w.what = fault::clash;
@@ -217,7 +217,7 @@ private:
             byte_count const peak = sublet::pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
             if (found.height <= peak) continue;
-            if (found.proof.kind == proof_kind::exhausted) {
+            if (found.proof.kind == placement_proof::reason::exhausted) {
                 its.bytes = peak;
                 for (placement_buffer const& b : first.problem.buffers)
                     if (b.pool == pool && b.pinned != no_offset)

@@ -193,7 +193,8 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     std::vector<step_id> waiting(positions, 0);
     for (step_id at = 0; at != positions; ++at)
         for (step_id next : after[at]) ++waiting[next];
-    std::vector<step_id> const order = topological_points(after, waiting, position_order::as_listed);
+    std::vector<step_id> const order =
+        topological_points(after, waiting, dependence_options::position_order::as_listed);
     if (order.size() != positions) {
         result.clash = handoff_clash{};
         for (step_id at : cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);

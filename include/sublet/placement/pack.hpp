@@ -294,7 +294,7 @@ placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conf
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         if (buffers[i].pinned == no_offset) continue;
         if (buffers[i].pinned % buffers[i].alignment != 0)
-            return {proof_kind::pin_misaligned, no_limit, 0, {i}};
+            return {placement_proof::reason::pin_misaligned, no_limit, 0, {i}};
         pinned.push_back(i);
     }
     for (std::uint32_t j : pinned) {
@@ -306,7 +306,7 @@ placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conf
         for (std::uint32_t i : pinned)
             if (buffers[i].pinned < end && begin < buffers[i].pinned + buffers[i].size &&
                 conflicts.conflict(i, j))
-                return {proof_kind::pins_clash, no_limit, 0, {i, j}};
+                return {placement_proof::reason::pins_clash, no_limit, 0, {i, j}};
     }
     return {};
 }
@@ -412,12 +412,13 @@ template <class Lives>
             buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
-            if (top > out.proof.bytes) out.proof = {proof_kind::top_of_pin, top, 0, {mine.back()}};
+            if (top > out.proof.bytes)
+                out.proof = {placement_proof::reason::top_of_pin, top, 0, {mine.back()}};
             buffers.push_back(buffer);
             is_in_antichain.push_back(marked[mine.back()]);
         }
         if (pool < options.bounds.size() && options.bounds[pool] > out.proof.bytes)
-            out.proof = {proof_kind::given, options.bounds[pool]};
+            out.proof = {placement_proof::reason::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
         if (mine.empty()) continue;
         detail::placement_conflicts const among = detail::conflicts_among(mine, lives, conflicts);

@@ -37,7 +37,6 @@
 /// position are a lower bound, and often reached.
 
 namespace sublet {
-
 struct placement_buffer {
     live_range life;
     byte_count size = 0;
@@ -47,42 +46,42 @@ struct placement_buffer {
     byte_count preferred = no_offset; ///< the offset that it takes if that costs nothing
 };
 
-/// During `when` only the bytes [begin, end) of a buffer matter, counted from its offset; none, if they are
-/// none. Gaps of a buffer do not meet; what lies outside of its life says nothing.
-struct buffer_gap {
-    buffer_id buffer = no_buffer;
-    live_range when;
-    byte_count begin = 0;
-    byte_count end = 0;
-};
-
-/// `buffer` lies `distance` bytes above `anchor`. Both are parts of one piece of storage: they may overlap
-/// each other, and at each position it holds all bytes from the lowest to the highest of its live parts.
-struct colocation {
-    buffer_id buffer = no_buffer;
-    buffer_id anchor = no_buffer;
-    byte_count distance = 0;
-};
-
-/// `buffer` may be in `pool`, at a cost. Who has no choice is in its own pool, for nothing; of colocated
-/// buffers the one that others are anchored to chooses.
-struct pool_choice {
-    buffer_id buffer = no_buffer;
-    pool_id pool = 0;
-    byte_count cost = 0;
-};
-
 /// Buffers of one pool whose lives overlap must not overlap in bytes.
 struct placement_problem {
+    /// During `when` only the bytes [begin, end) of a buffer matter, counted from its offset; none, if they
+    /// are none. Gaps of a buffer do not meet; what lies outside of its life says nothing.
+    struct gap {
+        buffer_id buffer = no_buffer;
+        live_range when;
+        byte_count begin = 0;
+        byte_count end = 0;
+    };
+
+    /// `buffer` lies `distance` bytes above `anchor`. Both are parts of one piece of storage: they may
+    /// overlap each other, and at each position it holds all bytes from the lowest to the highest of its live
+    /// parts.
+    struct colocation {
+        buffer_id buffer = no_buffer;
+        buffer_id anchor = no_buffer;
+        byte_count distance = 0;
+    };
+
+    /// `buffer` may be in `pool`, at a cost. Who has no choice is in its own pool, for nothing; of colocated
+    /// buffers the one that others are anchored to chooses.
+    struct choice {
+        buffer_id buffer = no_buffer;
+        pool_id pool = 0;
+        byte_count cost = 0;
+    };
+
     std::vector<placement_buffer> buffers;
-    std::vector<pool_limits> pools = {}; ///< by pool id; one not listed has no limits
-    std::vector<buffer_gap> gaps = {};   ///< in any order
-    std::vector<colocation> colocated = {};
-    std::vector<pool_choice> choices = {};
+    std::vector<pool_limits> pools = {};           ///< by pool id; one not listed has no limits
+    std::vector<placement_problem::gap> gaps = {}; ///< in any order
+    std::vector<placement_problem::colocation> colocated = {};
+    std::vector<placement_problem::choice> choices = {};
 };
 
 namespace detail {
-
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
 [[nodiscard]] std::size_t pool_count(placement_problem const& problem);
@@ -111,20 +110,20 @@ enum class placement_objective : std::uint8_t {
 /// From good to bad.
 enum class placement_status : std::uint8_t { optimal, feasible, limit, infeasible };
 
-/// Why no placement of a pool is lower than `bytes`.
-enum class proof_kind : std::uint8_t {
-    nothing,        ///< 0 bytes need no reason
-    live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
-    top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
-    exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded (problem.hpp)
-    given,          ///< who asked for a placement knew
-    pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
-    pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
-    parts_clash     ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
-};
-
 struct placement_proof {
-    proof_kind kind = proof_kind::nothing;
+    /// Why no placement of a pool is lower than `bytes`.
+    enum class reason : std::uint8_t {
+        nothing,    ///< 0 bytes need no reason
+        live_bytes, ///< the parts of buffers alive at `position` have `bytes` bytes
+        top_of_pin, ///< `buffers[0]` ends there: by its pin, or since it is that large
+        exhausted,  ///< search: no stacking of `buffers` is lower, and they cannot be threaded (problem.hpp)
+        given,      ///< who asked for a placement knew
+        pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
+        pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
+        parts_clash ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
+    };
+
+    placement_proof::reason kind = placement_proof::reason::nothing;
     byte_count bytes = 0; ///< `no_limit`: at no height
     step_id position = 0;
     std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
@@ -154,7 +153,6 @@ struct placement {
 };
 
 namespace detail {
-
 /// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
 [[nodiscard]] constexpr placement_status status_of(byte_count height, byte_count bound,
                                                    byte_count capacity) noexcept

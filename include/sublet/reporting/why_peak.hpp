@@ -27,26 +27,27 @@
 #include <vector>
 
 namespace sublet {
-
-struct peak_buffer {
-    buffer_id buffer = no_buffer;
-    value_id root = no_value;
-    step_id producer = no_step;  ///< the first to define one of its values; `no_step`: it was given, an input
-    step_id last_user = no_step; ///< whose touch is the last; `no_step`: it is held beyond that, an output
-    live_range life;
-    byte_count bytes = 0;
-    byte_count peak_without = 0; ///< the pool's peak if only this buffer were not there
-};
-
 struct peak_reason {
+    struct buffer {
+        buffer_id buffer = no_buffer;
+        value_id root = no_value;
+        step_id producer =
+            no_step; ///< the first to define one of its values; `no_step`: it was given, an input
+        step_id last_user =
+            no_step; ///< whose touch is the last; `no_step`: it is held beyond that, an output
+        live_range life;
+        byte_count bytes = 0;
+        byte_count peak_without = 0; ///< the pool's peak if only this buffer were not there
+    };
+
     pool_id pool = 0;
-    step_id position = 0;                ///< the first at which most bytes of the pool are alive
-    step_id positions = 0;               ///< how many there are
-    step_id as_high = 0;                 ///< how many later positions have as many
-    step_id step = no_step;              ///< the program's step at that position
-    byte_count bytes = 0;                ///< alive there
-    byte_count arena_bytes = 0;          ///< what the plan takes for them
-    std::vector<peak_buffer> alive = {}; ///< there; the largest first, equal ones by root
+    step_id position = 0;                        ///< the first at which most bytes of the pool are alive
+    step_id positions = 0;                       ///< how many there are
+    step_id as_high = 0;                         ///< how many later positions have as many
+    step_id step = no_step;                      ///< the program's step at that position
+    byte_count bytes = 0;                        ///< alive there
+    byte_count arena_bytes = 0;                  ///< what the plan takes for them
+    std::vector<peak_reason::buffer> alive = {}; ///< there; the largest first, equal ones by root
 };
 
 /// The peak of one pool of a plan, and who makes it up. The plan is taken as it is, sound or not.
@@ -65,7 +66,6 @@ struct why_peak_options {
 };
 
 namespace detail {
-
 /// A field of a table, and how wide it is.
 struct table_cell {
     std::vector<char> text;
@@ -156,7 +156,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
         cells[c] << headings[c];
     byte_count rest = reason.bytes;
     for (std::size_t i = 0; i != rows; ++i) {
-        peak_buffer const& b = reason.alive[i];
+        peak_reason::buffer const& b = reason.alive[i];
         table_cell* const row = &cells[(i + 1) * columns];
         auto write_count = [&](column c, byte_count count) {
             detail::plain_text<table_cell> digits{row[c]};

@@ -35,7 +35,6 @@
 /// Source: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete.
 
 namespace sublet {
-
 /// Which step releases which buffers; or slots: whatever the values were gathered to.
 struct release_points {
     csr_rows after; ///< by step: those whose counter it lowers when it has ended, ascending
@@ -47,7 +46,6 @@ struct release_points {
 };
 
 namespace detail {
-
 /// By buffer, whether it is there before the first step and whether it is there to the end.
 struct buffer_ends {
     std::vector<unsigned char> is_given, is_kept;
@@ -115,19 +113,20 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
 /// Source: liveness as in Appel, "Modern compiler implementation", 1998; releases on edges are the drops of
 /// reference counting compilers, Reinking, Xie, de Moura and Leijen, "Perceus", PLDI 2021.
 
-/// On the way from one node to another, after what is used at the end of the first.
-struct edge_release {
-    node_id from = no_node;
-    node_id to = no_node;
-    buffer_id what = no_buffer;
-    friend bool operator==(edge_release, edge_release) = default;
-};
-
 struct flow_release_points {
-    csr_rows after;                    ///< by step: what it releases when it has ended, ascending
-    csr_rows at_entry;                 ///< by node: what is released before its first step, ascending
-    std::vector<edge_release> on_edge; ///< ascending by `to`, `from`, `what`; parallel edges are one
-    std::vector<buffer_id> at_start;   ///< given, and not needed where the program begins
+    /// On the way from one node to another, after what is used at the end of the first.
+    struct edge {
+        node_id from = no_node;
+        node_id to = no_node;
+        buffer_id what = no_buffer;
+        friend bool operator==(flow_release_points::edge, flow_release_points::edge) = default;
+    };
+
+    csr_rows after;    ///< by step: what it releases when it has ended, ascending
+    csr_rows at_entry; ///< by node: what is released before its first step, ascending
+    std::vector<flow_release_points::edge>
+        on_edge;                     ///< ascending by `to`, `from`, `what`; parallel edges are one
+    std::vector<buffer_id> at_start; ///< given, and not needed where the program begins
 };
 
 /// The release points of a control-flow graph. `buffer_of`, by value, is `no_buffer` for what is not

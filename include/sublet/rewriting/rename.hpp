@@ -44,7 +44,6 @@
 /// transpiler, which renames from one operation on: a version by another name.
 
 namespace sublet {
-
 /// By value of the program with names.
 struct rename_options {
     per_value<bool> is_slot = false;    ///< a name that an earlier renaming made
@@ -52,20 +51,20 @@ struct rename_options {
     bool renames_views = false;         ///< a view goes by the name of its storage, instead of its own
 };
 
-/// A name that takes the place of others.
-struct slot_name {
-    slot_id slot = no_slot;
-    pool_id pool = 0;
-    byte_count bytes = 0;        ///< of the largest of its tenants
-    value_id largest = no_value; ///< that tenant, whose shape and type will do for all
-    std::size_t tenants = 0;     ///< how many versions go by this name, views not counted
-};
-
 /// What everything is called: value v of the program by the number v, new name k by `values` + k.
 struct slot_renaming {
+    /// A name that takes the place of others.
+    struct name {
+        slot_id slot = no_slot;
+        pool_id pool = 0;
+        byte_count bytes = 0;        ///< of the largest of its tenants
+        value_id largest = no_value; ///< that tenant, whose shape and type will do for all
+        std::size_t tenants = 0;     ///< how many versions go by this name, views not counted
+    };
+
     std::size_t values = 0;
-    std::vector<slot_name> made;         ///< ascending by slot
-    std::vector<value_id> name_of;       ///< by version
+    std::vector<slot_renaming::name> made; ///< ascending by slot
+    std::vector<value_id> name_of;         ///< by version
     std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
     value_id planned_already = no_value; ///< one that is a slot: everything keeps its name
 };
@@ -165,7 +164,6 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 enum class binding_part : std::uint8_t { inner, initial, next, result };
 
 namespace detail {
-
 /// What is told of a tree's new names.
 ///
 /// Semantics:      new name k takes the place of: operand i of a use, or of a def, of a step, counted as
@@ -218,7 +216,7 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
                     if (v != no_value)
                         tell(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
                 };
-                body_binding const binding = body.bindings[b];
+                program_body::binding const binding = body.bindings[b];
                 part(inner, binding.inner, binding_part::inner);
                 part(outer, binding.initial, binding_part::initial);
                 part(inner, binding.next, binding_part::next);
@@ -261,7 +259,6 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
 /// had nothing to do with each other became one.
 
 namespace detail {
-
 /// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
 /// leading zeros, and fits 64 bits. What an earlier renaming may have made.
 [[nodiscard]] constexpr std::optional<std::uint64_t> number_behind(std::string_view prefix,
@@ -324,24 +321,24 @@ template <detail::name_function Names>
 /// Sources: the log lines of Caffe2's memonger (saved bytes, shared blobs) and of PaddlePaddle's memory
 /// transpiler (what replaced what, on request).
 
-struct sharing_entry {
-    value_id value = no_value;
-    value_id from = no_value; ///< who had the slot before; `no_value`: nobody
-    slot_id slot = no_slot;
-    byte_count bytes = 0;
-    byte_count growth = 0;    ///< of the slot, for this value; all of it for the first
-    bool is_in_place = false; ///< it is written by a step that uses `from`
-
-    [[nodiscard]] byte_count saved() const { return bytes - growth; }
-    friend bool operator==(sharing_entry const&, sharing_entry const&) = default;
-};
-
 struct sharing_log {
-    std::vector<sharing_entry> entries; ///< in the order in which values are defined; given ones first
-    slot_id slots = 0;                  ///< that have a tenant
-    slot_id shared = 0;                 ///< that have more than one
-    byte_count naive_bytes = 0;         ///< of all values together
-    byte_count slot_bytes = 0;          ///< of all slots together
+    struct entry {
+        value_id value = no_value;
+        value_id from = no_value; ///< who had the slot before; `no_value`: nobody
+        slot_id slot = no_slot;
+        byte_count bytes = 0;
+        byte_count growth = 0;    ///< of the slot, for this value; all of it for the first
+        bool is_in_place = false; ///< it is written by a step that uses `from`
+
+        [[nodiscard]] byte_count saved() const { return bytes - growth; }
+        friend bool operator==(sharing_log::entry const&, sharing_log::entry const&) = default;
+    };
+
+    std::vector<sharing_log::entry> entries; ///< in the order in which values are defined; given ones first
+    slot_id slots = 0;                       ///< that have a tenant
+    slot_id shared = 0;                      ///< that have more than one
+    byte_count naive_bytes = 0;              ///< of all values together
+    byte_count slot_bytes = 0;               ///< of all slots together
 
     [[nodiscard]] byte_count saved() const { return naive_bytes - slot_bytes; }
 };
@@ -360,15 +357,14 @@ struct sharing_log {
                                       std::vector<node_id> const& order = {});
 
 namespace detail {
-
 /// Only what is about one value: where it moved in, and who came after it.
-[[nodiscard]] std::vector<sharing_entry> trace(sharing_log const& log, value_id v);
+[[nodiscard]] std::vector<sharing_log::entry> trace(sharing_log const& log, value_id v);
 
 } // namespace detail
 
 /// Writes one line, with the names of values.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
-void write_entry(Stream& stream, sharing_entry const& e, Names name_of = {})
+void write_entry(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 {
     detail::plain_text<Stream> out{stream};
     std::vector<char> text;
@@ -414,7 +410,7 @@ void write_total(Stream& stream, sharing_log const& log)
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
-    for (sharing_entry const& e : log.entries) write_entry(stream, e, name_of);
+    for (sharing_log::entry const& e : log.entries) write_entry(stream, e, name_of);
     write_total(stream, log);
 }
 

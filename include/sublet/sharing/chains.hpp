@@ -40,16 +40,15 @@
 /// allocator for registers and functional units in VLIW architectures", PACT 1993.
 
 namespace sublet {
-
-/// In which order buffers come to have a slot.
-enum class chain_order : std::uint8_t {
-    largest_first, ///< for few bytes
-    by_begin,      ///< for programs of any size
-    better         ///< both, and the plan of fewer bytes; largest_first if that is equal
-};
-
 struct chain_options {
-    chain_order order = chain_order::better;
+    /// In which order buffers come to have a slot.
+    enum class ranking : std::uint8_t {
+        largest_first, ///< for few bytes
+        by_begin,      ///< for programs of any size
+        better         ///< both, and the plan of fewer bytes; largest_first if that is equal
+    };
+
+    chain_options::ranking order = chain_options::ranking::better;
     slot_choice choice = slot_choice::grow_largest; ///< by_begin: which of the slots that are free
     per_value<pool_id> pool = pool_id{0};           ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;                ///< by buffer: false keeps a slot of its own
@@ -57,11 +56,10 @@ struct chain_options {
 };
 
 struct chain_plan : sized_slot_plan {
-    chain_order order = chain_order::largest_first; ///< in which it was found
+    chain_options::ranking order = chain_options::ranking::largest_first; ///< in which it was found
 };
 
 namespace detail {
-
 template <class Sizes>
 std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 {
@@ -118,12 +116,12 @@ template <detail::size_function Sizes>
 {
     std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
     chain_plan plan;
-    if (options.order != chain_order::by_begin) {
+    if (options.order != chain_options::ranking::by_begin) {
         plan = {detail::share_largest_first(
                     lives, conflicts, size,
                     {.pool = options.pool, .eligible = options.eligible, .visits = options.visits}),
-                chain_order::largest_first};
-        if (options.order == chain_order::largest_first) return plan;
+                chain_options::ranking::largest_first};
+        if (options.order == chain_options::ranking::largest_first) return plan;
     }
     sized_slot_plan by_begin =
         detail::share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
@@ -135,8 +133,8 @@ template <detail::size_function Sizes>
                 detail::first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
             return at == never.size() || begin < never[at].first ? begin : never[at].last;
         });
-    if (options.order == chain_order::by_begin || by_begin.total_bytes < plan.total_bytes)
-        plan = {std::move(by_begin), chain_order::by_begin};
+    if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
+        plan = {std::move(by_begin), chain_options::ranking::by_begin};
     return plan;
 }
 
@@ -153,7 +151,7 @@ template <detail::precedence_oracle Oracle, detail::size_function Sizes>
         return lives.first(v) + (detail::gives_to(lives, u, v, oracle) ? 0 : 1);
     };
     std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
-    return {detail::share_by_begin(lives, size, options, true, may_follow), chain_order::by_begin};
+    return {detail::share_by_begin(lives, size, options, true, may_follow), chain_options::ranking::by_begin};
 }
 
 // --- fewest slots ----------------------------------------------------------------------------------------
@@ -190,7 +188,6 @@ struct chain_cover {
 };
 
 namespace detail {
-
 /// By place, the places of those that it gives to.
 live_range_lists ranges_of(takers const& members);
 
@@ -209,7 +206,6 @@ live_range_lists ranges_of(takers const& members);
                                        fewest_slots_options const& options = {});
 
 namespace detail {
-
 /// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
 /// large as one, the fewest slots, times the way to the next smaller size, summed over all sizes. `bytes` is
 /// looked at as it is.
@@ -254,17 +250,16 @@ struct exact_assignment : sized_slot_plan {
     /// each row, or a larger one, the second slot the second, and so on. With fixed slots, a value stands for
     /// all that are fixed to its slot.
     csr_rows cliques;
-    std::uint64_t nodes = 0;          ///< slots tried
-    std::optional<fixed_clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
+    std::uint64_t nodes = 0;               ///< slots tried
+    std::optional<slot_plan::clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
 
     [[nodiscard]] bool is_optimal() const { return !clash && total_bytes == lower_bound; }
 };
 
 namespace detail {
-
 /// Why the fixed slots cannot be kept, the lowest pair.
-std::optional<fixed_clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
-                                      std::vector<slot_id> const& fixed);
+std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
+                                           std::vector<slot_id> const& fixed);
 
 /// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
 /// values, the largest first, `slot_of` their slots by any numbers below their count.

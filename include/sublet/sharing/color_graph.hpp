@@ -38,18 +38,17 @@
 /// which Caffe2's `memonger` had, too).
 
 namespace sublet {
-
-/// Whose turn comes first. What is said here of slots and bytes holds if no slot is fixed.
-enum class coloring_order : std::uint8_t {
-    automatic,     ///< by_size where sizes differ, else dsatur
-    dsatur,        ///< who has the fewest slots to choose from: for few slots; bipartite: the fewest
-    smallest_last, ///< at most degeneracy + 1 slots; chordal: the fewest
-    by_size,       ///< the largest: no slot grows, for few bytes; intervals: at most 8 times the fewest
-    given          ///< as the caller says
-};
-
 struct coloring_options {
-    coloring_order by = coloring_order::automatic;
+    /// Whose turn comes first. What is said here of slots and bytes holds if no slot is fixed.
+    enum class heuristic : std::uint8_t {
+        automatic,     ///< by_size where sizes differ, else dsatur
+        dsatur,        ///< who has the fewest slots to choose from: for few slots; bipartite: the fewest
+        smallest_last, ///< at most degeneracy + 1 slots; chordal: the fewest
+        by_size,       ///< the largest: no slot grows, for few bytes; intervals: at most 8 times the fewest
+        given          ///< as the caller says
+    };
+
+    coloring_options::heuristic by = coloring_options::heuristic::automatic;
     per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot
     per_value<slot_id> fixed = no_slot;          ///< a slot that is prescribed
     std::vector<value_id> order = {};            ///< for `given`: every vertex once; empty: 0, 1, 2 ...
@@ -61,7 +60,7 @@ struct graph_coloring {
     byte_count total_bytes = 0;
     std::vector<value_id> clique; ///< ascending; they all interfere, so no plan has fewer slots than these
     byte_count least_bytes = 0;   ///< no plan has fewer bytes
-    std::optional<fixed_clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
+    std::optional<slot_plan::clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
 
     /// Proven to have the fewest slots. False: not proven.
     [[nodiscard]] bool is_optimal() const { return !clash && plan.slots == clique.size(); }
@@ -70,12 +69,11 @@ struct graph_coloring {
 };
 
 namespace detail {
-
 /// The vertices in the order in which they are to have a slot; for dsatur in any.
-std::vector<value_id> in_turn(coloring_order by, csr_graph const& g, std::vector<byte_count> const& bytes,
-                              std::vector<value_id> const& given);
+std::vector<value_id> in_turn(coloring_options::heuristic by, csr_graph const& g,
+                              std::vector<byte_count> const& bytes, std::vector<value_id> const& given);
 
-std::optional<fixed_clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of);
+std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of);
 
 } // namespace detail
 
@@ -131,14 +129,15 @@ template <graph G>
 /// In strict SSA form the live range of a value is a subtree of the dominator tree, which is what makes
 /// liveness a matter of two passes and colouring exact.
 
-enum class ssa_fault : std::uint8_t {
-    defined_twice, ///< `step` of `node` writes the value, which an earlier step or the same one has written
-    never_defined, ///< it reads the value, and no step writes that
-    not_dominated  ///< it reads the value, and some path leads there without the value's def
-};
-
 struct ssa_violation {
-    ssa_fault what = ssa_fault::defined_twice;
+    enum class kind : std::uint8_t {
+        defined_twice, ///< `step` of `node` writes the value, which an earlier step or the same one has
+                       ///< written
+        never_defined, ///< it reads the value, and no step writes that
+        not_dominated  ///< it reads the value, and some path leads there without the value's def
+    };
+
+    ssa_violation::kind what = ssa_violation::kind::defined_twice;
     value_id value = no_value;
     node_id node = no_node;
     step_id step = no_step; ///< for a use at the end of `node` its last
@@ -151,8 +150,8 @@ template <class Stream>
 Stream& operator<<(Stream& out, ssa_violation const& v)
 {
     out << "value " << v.value
-        << (v.what == ssa_fault::defined_twice ? " is defined once more in node "
-            : v.what == ssa_fault::never_defined
+        << (v.what == ssa_violation::kind::defined_twice ? " is defined once more in node "
+            : v.what == ssa_violation::kind::never_defined
                 ? " is never defined, and used in node "
                 : " is used where its definition does not dominate, in node ")
         << v.node << ", step " << v.step;
@@ -208,7 +207,7 @@ struct chordal_coloring {
     step_id max_live_step = no_step;        ///< where to count them
     std::size_t affinities_kept = 0;        ///< pairs {in, out} of the program with one slot for both
     std::optional<ssa_violation> violation; ///< why there is no plan
-    std::optional<fixed_clash> clash;       ///< or this is why
+    std::optional<slot_plan::clash> clash;  ///< or this is why
 
     /// There is a plan, and it is proven to have the fewest slots. False, with fixed values: not proven.
     [[nodiscard]] bool is_optimal() const { return !violation && !clash && plan.slots == max_live; }

@@ -32,7 +32,6 @@
 /// DAC 1971 (the left-edge algorithm).
 
 namespace sublet {
-
 /// Colour the intervals `lives(0) ... lives(buffers - 1)`.
 ///
 /// Ensures:    buffers whose ranges overlap have different slots; `slots` equals the largest number of
@@ -96,16 +95,16 @@ template <detail::live_range_function Lives>
 /// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
 /// 0 and 1), on live ranges from first to last touch instead of names and last reads.
 
-/// Which of the free slots of its pool a buffer takes.
-enum class slot_fit : std::uint8_t {
-    equal,    ///< the lowest of exactly its size, else a new one
-    at_least, ///< the lowest that is at least as large, else a new one
-    best_fit, ///< the smallest that is at least as large, else a new one
-    grow      ///< as best_fit; where none is large enough the largest grows; a new one only if none is free
-};
-
 struct linear_options {
-    slot_fit fit = slot_fit::best_fit;
+    /// Which of the free slots of its pool a buffer takes.
+    enum class fit_kind : std::uint8_t {
+        equal,    ///< the lowest of exactly its size, else a new one
+        at_least, ///< the lowest that is at least as large, else a new one
+        best_fit, ///< the smallest that is at least as large, else a new one
+        grow ///< as best_fit; where none is large enough the largest grows; a new one only if none is free
+    };
+
+    linear_options::fit_kind fit = linear_options::fit_kind::best_fit;
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
 };
@@ -161,13 +160,15 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         auto const end = free.lower_bound({pool + 1, 0, 0});
         auto fitting = free.lower_bound({pool, t.size, 0});
         if (fitting != end) {
-            if (options.fit == slot_fit::equal) return fitting->bytes == t.size ? fitting : free.end();
-            if (options.fit == slot_fit::at_least)
+            if (options.fit == linear_options::fit_kind::equal)
+                return fitting->bytes == t.size ? fitting : free.end();
+            if (options.fit == linear_options::fit_kind::at_least)
                 for (auto other = fitting; other != end; ++other)
                     if (other->slot < fitting->slot) fitting = other;
             return fitting;
         }
-        if (options.fit != slot_fit::grow || free.lower_bound({pool, 0, 0}) == end) return free.end();
+        if (options.fit != linear_options::fit_kind::grow || free.lower_bound({pool, 0, 0}) == end)
+            return free.end();
         auto largest = end;
         return free.lower_bound({pool, (--largest)->bytes, 0}); // of the largest the lowest
     };

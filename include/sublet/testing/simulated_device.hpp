@@ -34,25 +34,27 @@
 
 namespace sublet {
 
-/// Which of the streams that could go on goes on.
-enum class stream_order : std::uint8_t {
-    eager,        ///< all work is done when it is queued
-    in_turn,      ///< one piece of each, over and over
-    random,       ///< any, by the seed
-    latest_first, ///< the one whose next piece was queued last
-    favour,       ///< stream `which` as far as it can go, the others in turn when it cannot
-    starve        ///< the others in turn, stream `which` when none of them can go on
-};
+struct simulated_options {
+    /// Which of the streams that could go on goes on.
+    enum class order_kind : std::uint8_t {
+        eager,        ///< all work is done when it is queued
+        in_turn,      ///< one piece of each, over and over
+        random,       ///< any, by the seed
+        latest_first, ///< the one whose next piece was queued last
+        favour,       ///< stream `which` as far as it can go, the others in turn when it cannot
+        starve        ///< the others in turn, stream `which` when none of them can go on
+    };
 
-struct queue_options {
-    stream_order order = stream_order::in_turn;
-    std::uint64_t seed = 0;
-    std::uint32_t which = 0;     ///< of favour and starve
+    simulated_options::order_kind order = simulated_options::order_kind::in_turn;
+    std::uint64_t seed = 0;      ///< of random
+    std::uint32_t which = 0;     ///< the stream that is favoured or starved, in the order they were made
     step_id postponed = no_step; ///< is launched only when nothing else can go on
+    bool paint = true;           ///< bytes that are taken, and that are given back
+    memory_source upstream = {};
+    byte_count limit = no_limit; ///< of what is taken from it
 };
 
 namespace detail {
-
 /// Something to be done, whatever its type: std::function would want to copy it, and to be included.
 class queued_work {
 public:
@@ -93,7 +95,7 @@ struct stream_moment {
 /// device that is in error does nothing more.
 class stream_queues {
 public:
-    explicit stream_queues(queue_options const& options) : options_(options), dice_(options.seed) {}
+    explicit stream_queues(simulated_options const& options) : options_(options), dice_(options.seed) {}
 
     std::uint32_t add_stream();
     std::uint32_t add_event();
@@ -174,7 +176,8 @@ private:
     /// One that goes on only when no other can.
     bool is_held_back(std::uint32_t stream) const
     {
-        bool const is_starved = options_.order == stream_order::starve && stream == options_.which;
+        bool const is_starved =
+            options_.order == simulated_options::order_kind::starve && stream == options_.which;
         step_id const step = lanes_[stream].front().step;
         return is_starved || (step != no_step && step == options_.postponed);
     }
@@ -190,7 +193,7 @@ private:
     /// The next of a row of numbers that look like chance. (Steele, Lea and Flood, OOPSLA 2014.)
     std::size_t random_below(std::size_t count);
 
-    queue_options options_;
+    simulated_options options_;
     std::uint64_t dice_;
     std::vector<lane> lanes_{};
     std::vector<moment_with_past> events_{};
@@ -299,7 +302,7 @@ private:
 
 /// A device with streams in host memory that takes every liberty it has, and fails where it is told to.
 ///
-///     simulated_device device({.order = stream_order::latest_first});
+///     simulated_device device({.order = simulated_options::order_kind::latest_first});
 ///     stream_executor run(device, program, ...);     the same program as on a device of metal, but later,
 ///                                                    in the order that is least expected, and repeatable
 ///
@@ -319,16 +322,6 @@ public:
     char const* what() const noexcept override { return "sublet: a simulated device was lost"; }
 };
 
-struct simulated_options {
-    stream_order order = stream_order::in_turn;
-    std::uint64_t seed = 0;      ///< of random
-    std::uint32_t which = 0;     ///< the stream that is favoured or starved, in the order they were made
-    step_id postponed = no_step; ///< is launched only when nothing else can go on
-    bool paint = true;           ///< bytes that are taken, and that are given back
-    memory_source upstream = {};
-    byte_count limit = no_limit; ///< of what is taken from it
-};
-
 /// Calls that can fail are all but the two that destroy and `deallocate`; those do nothing for a device that
 /// is lost. Memory goes back upstream with the device.
 class simulated_device {
@@ -343,11 +336,7 @@ public:
     };
 
     explicit simulated_device(simulated_options const& options = {})
-        : queues_({.order = options.order,
-                   .seed = options.seed,
-                   .which = options.which,
-                   .postponed = options.postponed}),
-          pool_(options.upstream, options.limit), is_painting_(options.paint)
+        : queues_(options), pool_(options.upstream, options.limit), is_painting_(options.paint)
     {
     }
 

@@ -41,7 +41,7 @@ TEST_CASE("of a diamond on two streams every command but the releases' order is 
         CAPTURE(i);
         stream_schedule less = sound;
         less.commands.erase(less.commands.begin() + static_cast<std::ptrdiff_t>(i));
-        if (sound.commands[i].what == stream_action::launch)
+        if (sound.commands[i].what == stream_schedule::action::launch)
             CHECK_THROWS_AS((void)fault_of(p, options, recycle{}, nullptr, less), precondition_error);
         else CHECK(fault_of(p, options, recycle{}, nullptr, less));
     }

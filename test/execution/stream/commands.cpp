@@ -9,18 +9,18 @@ using namespace sublet;
 
 TEST_CASE("a command that says nothing launches the first step on the first stream")
 {
-    stream_command const c;
-    CHECK(c == stream_command{stream_action::launch, 0, 0, 0});
-    CHECK(c != stream_command{stream_action::launch, 1, 0, 0});
-    CHECK(c != stream_command{stream_action::launch, 0, 1, 0});
-    CHECK(stream_command{stream_action::hand_over, 0, 2, 1} !=
-          stream_command{stream_action::hand_over, 0, 2, 3});
+    stream_schedule::command const c;
+    CHECK(c == stream_schedule::command{stream_schedule::action::launch, 0, 0, 0});
+    CHECK(c != stream_schedule::command{stream_schedule::action::launch, 1, 0, 0});
+    CHECK(c != stream_schedule::command{stream_schedule::action::launch, 0, 1, 0});
+    CHECK(stream_schedule::command{stream_schedule::action::hand_over, 0, 2, 1} !=
+          stream_schedule::command{stream_schedule::action::hand_over, 0, 2, 3});
 }
 
 TEST_CASE("schedules are the same if all that they say is")
 {
     stream_schedule const one{
-        .streams = 2, .stream_of = {0, 1}, .commands = {{}, {stream_action::launch, 1, 1}}};
+        .streams = 2, .stream_of = {0, 1}, .commands = {{}, {stream_schedule::action::launch, 1, 1}}};
     stream_schedule other = one;
     CHECK(one == other);
     other.commands.pop_back();

@@ -100,7 +100,8 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
-        simulated_device device({.order = stream_order::random, .seed = seed, .limit = 4096});
+        simulated_device device(
+            {.order = simulated_options::order_kind::random, .seed = seed, .limit = 4096});
         constexpr std::uint32_t count = 3;
         std::vector<simulated_device::stream_type> streams;
         std::vector<simulated_device::event_type> events;

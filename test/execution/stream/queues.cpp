@@ -14,7 +14,7 @@ using namespace sublet::detail;
 
 TEST_CASE("what streams leave open is done in the order that is asked for")
 {
-    auto order_of = [](queue_options const& how) {
+    auto order_of = [](simulated_options const& how) {
         stream_queues queues(how);
         std::uint32_t const a = queues.add_stream(), b = queues.add_stream(), e = queues.add_event();
         std::vector<step_id> ran;
@@ -29,24 +29,24 @@ TEST_CASE("what streams leave open is done in the order that is asked for")
         queues.wait(b, e);
         launch(a, 4);
         launch(b, 5);
-        if (how.order != stream_order::eager) CHECK(ran.empty());
+        if (how.order != simulated_options::order_kind::eager) CHECK(ran.empty());
         queues.drain();
         return ran;
     };
     using ids = std::vector<step_id>;
-    CHECK(order_of({.order = stream_order::eager}) == ids{0, 1, 2, 3, 4, 5});
-    CHECK(order_of({.order = stream_order::in_turn}) == ids{0, 1, 2, 3, 4, 5});
-    CHECK(order_of({.order = stream_order::latest_first}) == ids{1, 3, 0, 2, 5, 4});
-    CHECK(order_of({.order = stream_order::favour, .which = 0}) == ids{0, 2, 4, 1, 3, 5});
-    CHECK(order_of({.order = stream_order::favour, .which = 1}) == ids{1, 3, 0, 2, 5, 4});
-    CHECK(order_of({.order = stream_order::starve, .which = 0}) == ids{1, 3, 0, 2, 5, 4});
-    CHECK(order_of({.order = stream_order::starve, .which = 1}) == ids{0, 2, 4, 1, 3, 5});
+    CHECK(order_of({.order = simulated_options::order_kind::eager}) == ids{0, 1, 2, 3, 4, 5});
+    CHECK(order_of({.order = simulated_options::order_kind::in_turn}) == ids{0, 1, 2, 3, 4, 5});
+    CHECK(order_of({.order = simulated_options::order_kind::latest_first}) == ids{1, 3, 0, 2, 5, 4});
+    CHECK(order_of({.order = simulated_options::order_kind::favour, .which = 0}) == ids{0, 2, 4, 1, 3, 5});
+    CHECK(order_of({.order = simulated_options::order_kind::favour, .which = 1}) == ids{1, 3, 0, 2, 5, 4});
+    CHECK(order_of({.order = simulated_options::order_kind::starve, .which = 0}) == ids{1, 3, 0, 2, 5, 4});
+    CHECK(order_of({.order = simulated_options::order_kind::starve, .which = 1}) == ids{0, 2, 4, 1, 3, 5});
     CHECK(order_of({.postponed = 1}) == ids{0, 2, 4, 1, 3, 5});
     CHECK(order_of({.postponed = 2}) == ids{0, 1, 3, 2, 5, 4});
     std::set<ids> seen;
     for (std::uint64_t seed = 0; seed != 200; ++seed) {
-        ids const one = order_of({.order = stream_order::random, .seed = seed});
-        CHECK(one == order_of({.order = stream_order::random, .seed = seed}));
+        ids const one = order_of({.order = simulated_options::order_kind::random, .seed = seed});
+        CHECK(one == order_of({.order = simulated_options::order_kind::random, .seed = seed}));
         seen.insert(one);
     }
     // Of the 20 ways to merge 0 2 4 with 1 3 5, four have 5 before 2: where 2 has two or three places

@@ -51,14 +51,16 @@ static_assert(stream_device<recording_device<recording>>);
 
 TEST_CASE("a recording device does what every device has to, and finds no fault with that")
 {
-    for (stream_order order : {stream_order::eager, stream_order::latest_first, stream_order::random}) {
+    for (simulated_options::order_kind order :
+         {simulated_options::order_kind::eager, simulated_options::order_kind::latest_first,
+          simulated_options::order_kind::random}) {
         simulated_device inner({.order = order});
         recording device(inner);
         conformance::holds_for(device, 64);
         // The last of it waits on purpose for an event that was never recorded; all before has no fault.
         auto const fault = device.check(true);
         REQUIRE(fault);
-        CHECK(fault->what == stream_fault_kind::unrecorded);
+        CHECK(fault->what == stream_fault::kind::unrecorded);
         CHECK(fault->second + 8 > device.commands().acts.size());
     }
 }
@@ -84,10 +86,10 @@ TEST_CASE("what is asked of a device is written down, with what it touches")
     device.deallocate(p, 64, 64, a);
     device.synchronize();
 
-    using act = stream_act;
+    using act = stream_commands::act_kind;
     auto const& list = device.commands();
     CHECK(list.streams == 2);
-    std::vector<stream_act_of> const acts = {
+    std::vector<stream_commands::act> const acts = {
         {act::allocate, 0, 1},   {act::work, 0, no_step}, {act::record, 0, 0},
         {act::wait, 1, 0},       {act::work, 1, 7},       {act::work, 1, 8},
         {act::work, 1, no_step}, {act::work, 1, no_step}, {act::work, 1, no_step},
@@ -113,7 +115,7 @@ TEST_CASE("what is asked of a device is written down, with what it touches")
     is_touch(7, 7, 32, 40, no_value, true);
     is_touch(8, 8, 32, 40, no_value, false);
     CHECK(list.touches.size() == 9);
-    CHECK(list.blocks == std::vector<stream_block>{{no_size, true}, {64, false}});
+    CHECK(list.blocks == std::vector<stream_commands::block>{{no_size, true}, {64, false}});
     CHECK(!device.check(true));
 }
 
@@ -139,7 +141,7 @@ TEST_CASE("the same bytes handed out again are another block, and who still thin
           "command 4 on stream 1 touches bytes [4, 8) of block 1 and does not wait for "
           "command 2 on stream 0, which touches them too");
     device.fill(p, std::byte{1}, 65, a);
-    CHECK(device.check()->what == stream_fault_kind::outside);
+    CHECK(device.check()->what == stream_fault::kind::outside);
     device.forget();
     CHECK(!device.check(true)); // what is there is given
 }
@@ -156,7 +158,7 @@ TEST_CASE(
     CHECK(!device.check());
     device.fill(own + 7, std::byte{1}, 1, b);
     REQUIRE(device.check());
-    CHECK(device.check()->what == stream_fault_kind::race);
+    CHECK(device.check()->what == stream_fault::kind::race);
     CHECK(device.check()->block == 0);
     device.synchronize();
     device.forget();

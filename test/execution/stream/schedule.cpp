@@ -23,8 +23,8 @@ using namespace sublet::detail;
 namespace {
 
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
-using commands = std::vector<stream_command>;
-using enum stream_action;
+using commands = std::vector<stream_schedule::command>;
+using enum stream_schedule::action;
 
 //     0 ─► 1 ─► 3     the diamond: x -> a, a -> b, a -> c, (b, c) -> d
 //     └──► 2 ───┘
@@ -88,7 +88,7 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
         byte_count const x = plan->offset_of(one.root), y = plan->offset_of(other.root);
         return one.pool == other.pool && x < y + other.size && y < x + one.size;
     };
-    for (step_wait w : order.waits.list) pairs.push_back({launch_of[w.from], launch_of[w.to]});
+    for (step_waits::wait w : order.waits.list) pairs.push_back({launch_of[w.from], launch_of[w.to]});
     for (std::size_t i = 0; i != list.size(); ++i) {
         if (i != 0) pairs.push_back({0, i});
         if (i + 1 != list.size() && list[i].what != record) pairs.push_back({i, list.size() - 1});
@@ -127,7 +127,7 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_e
     for (std::size_t b = 0; b != has.size(); ++b)
         has[b] = !its(b).is_planned() || has_role(its(b).role, input) || (keeps_ends && is_end(b));
     std::vector<int> had = has;
-    for (stream_command const& c : list) {
+    for (stream_schedule::command const& c : list) {
         bool const gets_block = c.what == allocate || c.what == hand_over;
         if (gets_block && had[c.which]++ != 0) return false; // once a run
         if (c.what == allocate && has[c.which]++ != 0) return false;
@@ -179,7 +179,7 @@ void check_schedule_of(snapshot const& p, plan_options const& o, std::vector<boo
         REQUIRE(is_missed);
     }
     CHECK(s.waits == waits);
-    auto const is_record = [](stream_command const& c) { return c.what == record; };
+    auto const is_record = [](stream_schedule::command const& c) { return c.what == record; };
     CHECK(s.events ==
           static_cast<std::size_t>(std::count_if(s.commands.begin(), s.commands.end(), is_record)));
 }
@@ -214,9 +214,9 @@ TEST_CASE("what is needed at the end of a node last of all is painted behind tha
     stream_schedule const made =
         schedule_streams(run_order_of(p, o, arena{plan_memory(p, o).plan}), arena{}, {.streams = 1}, true);
     std::size_t launched = 0, buried_behind = 0, fills = 0;
-    for (stream_command const& c : made.commands) {
-        launched += c.what == stream_action::launch;
-        if (c.what != stream_action::fill || c.which != 0) continue;
+    for (stream_schedule::command const& c : made.commands) {
+        launched += c.what == stream_schedule::action::launch;
+        if (c.what != stream_schedule::action::fill || c.which != 0) continue;
         ++fills;
         buried_behind = launched;
     }

@@ -19,9 +19,10 @@ using namespace sublet::detail;
 
 namespace {
 
-constexpr stream_order every_order[] = {stream_order::eager,  stream_order::in_turn,
-                                        stream_order::random, stream_order::latest_first,
-                                        stream_order::favour, stream_order::starve};
+constexpr simulated_options::order_kind every_order[] = {
+    simulated_options::order_kind::eager,  simulated_options::order_kind::in_turn,
+    simulated_options::order_kind::random, simulated_options::order_kind::latest_first,
+    simulated_options::order_kind::favour, simulated_options::order_kind::starve};
 
 /// A step that leaves its number where the test looks.
 struct numbered {
@@ -36,7 +37,7 @@ static_assert(launches<simulated_device, void (*)(numbered const&), numbered>);
 
 TEST_CASE("a simulated device does what every device has to, in every order")
 {
-    for (stream_order order : every_order)
+    for (simulated_options::order_kind order : every_order)
         for (std::uint32_t which : {0u, 1u, 2u}) {
             CAPTURE(static_cast<int>(order));
             CAPTURE(which);
@@ -67,7 +68,7 @@ TEST_CASE("bytes are painted when they are taken and given back, when the stream
 
 TEST_CASE("a kernel that throws ends what is queued, and is told of once, with its step")
 {
-    for (stream_order order : every_order) {
+    for (simulated_options::order_kind order : every_order) {
         CAPTURE(static_cast<int>(order));
         simulated_device device({.order = order});
         auto const a = device.make_stream(), b = device.make_stream();

@@ -70,23 +70,24 @@ only_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<st
         for (touch t : p.touches(s)) {
             if (t.kind != touch_kind::def || def_of[t.value] == s) continue;
             if (is_given(role[t.value]))
-                return dependence_violation{dependence_fault::several_defs, t.value, {no_step, s}};
+                return dependence_violation{dependence_violation::kind::several_defs, t.value, {no_step, s}};
             if (def_of[t.value] != no_step)
-                return dependence_violation{dependence_fault::several_defs, t.value, {def_of[t.value], s}};
+                return dependence_violation{
+                    dependence_violation::kind::several_defs, t.value, {def_of[t.value], s}};
             def_of[t.value] = s;
         }
     auto is_there = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
             if (t.kind != touch_kind::def && (!is_there(t.value) || def_of[t.value] == s))
-                return dependence_violation{dependence_fault::never_defined, t.value, {s}};
+                return dependence_violation{dependence_violation::kind::never_defined, t.value, {s}};
     for (edge_use u : p.edge_uses())
         if (!is_there(u.value))
             return dependence_violation{
-                dependence_fault::never_defined, u.value, {p.steps_of(u.pred).last - 1}};
+                dependence_violation::kind::never_defined, u.value, {p.steps_of(u.pred).last - 1}};
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::output) && !is_there(v))
-            return dependence_violation{dependence_fault::never_defined, v, {}};
+            return dependence_violation{dependence_violation::kind::never_defined, v, {}};
     return std::nullopt;
 }
 
@@ -112,12 +113,12 @@ SUBLET_DECL std::vector<step_id> cycle_among(csr_rows const& after, std::vector<
 }
 
 SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& waits,
-                                                    position_order how)
+                                                    dependence_options::position_order how)
 {
     std::size_t const points = after.rows();
     std::vector<step_id> order, ready;
     order.reserve(points);
-    if (how == position_order::as_listed) {
+    if (how == dependence_options::position_order::as_listed) {
         bool ascends = true;
         for (step_id x = 0; x != points && ascends; ++x)
             for (step_id y : after[x]) ascends &= x < y;
@@ -133,7 +134,7 @@ SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::
     };
     for (step_id x = 0; x != points; ++x)
         if (waits[x] == 0) order.push_back(x);
-    if (how != position_order::depth_first) {
+    if (how != dependence_options::position_order::depth_first) {
         for (std::size_t i = 0; i != order.size(); ++i)
             finish(order[i], [&](step_id y) { order.push_back(y); });
         return order;
@@ -194,7 +195,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         for (step_id y : after[x]) ++waits[y];
     std::vector<step_id> const order = detail::topological_points(after, waits, options.order);
     if (order.size() != points.size()) {
-        g.violation = dependence_violation{dependence_fault::cycle, no_value, {}};
+        g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
         for (step_id x : detail::cycle_among(after, waits)) {
             auto& steps = g.violation->steps;
             step_id const s = points.owner_of(x);

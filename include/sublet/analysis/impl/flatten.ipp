@@ -19,9 +19,10 @@
 
 namespace sublet {
 
-SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, body_kind kind,
-                                              snapshot const& body, std::vector<body_capture> captures,
-                                              std::vector<body_binding> bindings)
+SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, program_body::run_kind kind,
+                                              snapshot const& body,
+                                              std::vector<program_body::capture> captures,
+                                              std::vector<program_body::binding> bindings)
 {
     SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
     SUBLET_EXPECTS(step < program_of(parent).steps(), "sublet: a body is nested in a step that is not there");
@@ -39,27 +40,28 @@ SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
     return true;
 }
 
-SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inner, body_kind kind,
-                                             std::vector<body_capture> const& captures,
-                                             std::vector<body_binding> const& bindings)
+SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inner,
+                                             program_body::run_kind kind,
+                                             std::vector<program_body::capture> const& captures,
+                                             std::vector<program_body::binding> const& bindings)
 {
     std::vector<value_id> joined, given;
     auto join = [&](value_id v) {
         SUBLET_EXPECTS(v < inner, "sublet: a body captures or binds a value that it does not have");
         joined.push_back(v);
     };
-    for (body_capture c : captures) {
+    for (program_body::capture c : captures) {
         join(c.inner);
         SUBLET_EXPECTS(c.outer < outer, "sublet: a body captures a value that its parent does not have");
     }
-    for (body_binding b : bindings) {
+    for (program_body::binding b : bindings) {
         join(b.inner);
         SUBLET_EXPECTS((b.initial == no_value || b.initial < outer) &&
                            (b.result == no_value || b.result < outer),
                        "sublet: a body is bound to a value that its parent does not have");
         SUBLET_EXPECTS(b.next == no_value || b.next < inner,
                        "sublet: a loop goes on with a value that it does not have");
-        SUBLET_EXPECTS(b.next == no_value || kind == body_kind::loop,
+        SUBLET_EXPECTS(b.next == no_value || kind == program_body::run_kind::loop,
                        "sublet: what is no loop does not begin again");
         if (b.result != no_value) given.push_back(b.result);
     }
@@ -107,7 +109,7 @@ SUBLET_DECL tree_values number_values(program_tree const& tree)
         std::vector<value_id> of(tree.program_of(number).values(), no_value);
         if (i != 0) { // the parent has been numbered
             auto const& outer = numbered.flat_of[tree.body(number).parent];
-            for (body_capture c : tree.body(number).captures) of[c.inner] = outer[c.outer];
+            for (program_body::capture c : tree.body(number).captures) of[c.inner] = outer[c.outer];
         }
         for (std::size_t v = 0; v != of.size(); ++v) {
             if (of[v] != no_value) continue;
@@ -234,7 +236,7 @@ private:
 
     // --- bodies ---
 
-    bool is_branch(program_id i) const { return tree_.body(i).kind == body_kind::branch; }
+    bool is_branch(program_id i) const { return tree_.body(i).kind == program_body::run_kind::branch; }
 
     void enter(program_id i, std::vector<frame>& open)
     {
@@ -253,23 +255,24 @@ private:
             }
             open_node_behind({at.fork});
         }
-        move(i, move_time::enter);
-        if (tree_.body(i).kind == body_kind::loop) header_[i] = open_node_behind({draft_.last_node()});
+        move(i, flat_tree::move_time::enter);
+        if (tree_.body(i).kind == program_body::run_kind::loop)
+            header_[i] = open_node_behind({draft_.last_node()});
         entry_[i] = draft_.last_node();
         enter(i, open);
     }
     void leave(program_id i, frame& at)
     {
         std::vector<node_id> const left = exits(i, entry_[i]);
-        if (tree_.body(i).kind == body_kind::loop) {
+        if (tree_.body(i).kind == program_body::run_kind::loop) {
             open_node_behind(left);
-            move(i, move_time::again);
+            move(i, flat_tree::move_time::again);
             draft_.add_edge(draft_.last_node(), header_[i]);
             open_node_behind({header_[i]});
         } else {
             open_node_behind(left);
         }
-        move(i, move_time::leave);
+        move(i, flat_tree::move_time::leave);
         ++at.bodies_done;
         if (!is_branch(i)) return;
         arms_.push_back(draft_.last_node());
@@ -284,22 +287,23 @@ private:
 
     // --- steps ---
 
-    void add_step(flat_step step)
+    void add_step(flat_tree::step step)
     {
         flat_.step_of.resize(draft_.end_step()); // those between are of nodes where nothing is done
         flat_.step_of.push_back(step);
     }
 
-    void move(program_id i, move_time when)
+    void move(program_id i, flat_tree::move_time when)
     {
         auto const& inner = flat_.flat_of[i];
         auto const& outer = flat_.flat_of[tree_.body(i).parent];
         std::vector<value_copy> copies;
-        for (body_binding const& b : tree_.body(i).bindings) {
+        for (program_body::binding const& b : tree_.body(i).bindings) {
             value_copy c{no_value, inner[b.inner]};
-            if (when == move_time::enter && b.initial != no_value) c.from = outer[b.initial];
-            if (when == move_time::again && b.next != no_value) c.from = inner[b.next];
-            if (when == move_time::leave && b.result != no_value) c = {inner[b.inner], outer[b.result]};
+            if (when == flat_tree::move_time::enter && b.initial != no_value) c.from = outer[b.initial];
+            if (when == flat_tree::move_time::again && b.next != no_value) c.from = inner[b.next];
+            if (when == flat_tree::move_time::leave && b.result != no_value)
+                c = {inner[b.inner], outer[b.result]};
             if (c.from != no_value && c.from != c.to) copies.push_back(c);
         }
         copies_.order(
@@ -309,7 +313,7 @@ private:
                 draft_.touch(to, touch_kind::def);
                 draft_.may_overwrite(from, to);
                 flat_.moves.push_back({i, when, from, to, static_cast<step_id>(draft_.steps())});
-                add_step({flat_part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
+                add_step({flat_tree::part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
             },
             [&](value_id root) {
                 flat_.value_of.push_back(flat_.value_of[root]);
@@ -326,8 +330,8 @@ private:
         auto const& flat_of = flat_.flat_of[program];
         enum : unsigned char { captured = 1, given = 2 };
         for (program_id b : bodies) {
-            for (body_capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] |= captured;
-            for (body_binding c : tree_.body(b).bindings)
+            for (program_body::capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] |= captured;
+            for (program_body::binding c : tree_.body(b).bindings)
                 if (c.result != no_value) mark_[flat_of[c.result]] |= given;
         }
         for (touch t : p.touches(step)) {
@@ -339,15 +343,15 @@ private:
             if (is_said) draft_.touch(v, t.kind);
         }
         for (program_id b : bodies) {
-            for (body_capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] = 0;
-            for (body_binding c : tree_.body(b).bindings)
+            for (program_body::capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] = 0;
+            for (program_body::binding c : tree_.body(b).bindings)
                 if (c.result != no_value) mark_[flat_of[c.result]] = 0;
         }
         if (bodies.empty() || !is_beginning)
             for (overwrite o : p.overwrites(step)) draft_.may_overwrite(flat_of[o.in], flat_of[o.out]);
-        flat_part const part = bodies.empty() ? flat_part::whole
-                               : is_beginning ? flat_part::beginning
-                                              : flat_part::end;
+        flat_tree::part const part = bodies.empty() ? flat_tree::part::whole
+                                     : is_beginning ? flat_tree::part::beginning
+                                                    : flat_tree::part::end;
         add_step({part, program, step});
     }
 
@@ -413,11 +417,11 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
             if (t.kind == touch_kind::def) written[i][t.value] = 1;
         if (i == 0) break;
         program_body const& how = tree.body(static_cast<program_id>(i));
-        for (body_binding b : how.bindings) {
+        for (program_body::binding b : how.bindings) {
             written[i][b.inner] = 1;
             if (b.result != no_value) written[how.parent][b.result] = 1;
         }
-        for (body_capture c : how.captures) written[how.parent][c.outer] |= written[i][c.inner];
+        for (program_body::capture c : how.captures) written[how.parent][c.outer] |= written[i][c.inner];
     }
     return written;
 }
@@ -438,11 +442,13 @@ public:
             return false;
         };
         auto gives = [this](program_id body, value_id result) {
-            for (body_binding b : tree_.body(body).bindings)
+            for (program_body::binding b : tree_.body(body).bindings)
                 if (b.result == result) return true;
             return false;
         };
-        auto is_branch = [this](program_id body) { return tree_.body(body).kind == body_kind::branch; };
+        auto is_branch = [this](program_id body) {
+            return tree_.body(body).kind == program_body::run_kind::branch;
+        };
         auto effects = [&](node_id n, effect_sink& sink) {
             step_range const steps = p.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s) {
@@ -461,14 +467,14 @@ public:
                 auto const nested = bodies_.of(program, s);
                 for (std::size_t b = 0; b != nested.size(); ++b) {
                     program_body const& body = tree_.body(nested[b]);
-                    for (body_capture c : body.captures) {
+                    for (program_body::capture c : body.captures) {
                         if (!has_touch(s, c.outer, touch_kind::def)) use(c.outer);
                         if (written_[nested[b]][c.inner] != 0) def(c.outer);
                     }
                     std::size_t first = b, last = b + 1; // the bodies that are one choice
                     while (is_branch(nested[b]) && first != 0 && is_branch(nested[first - 1])) --first;
                     while (is_branch(nested[b]) && last != nested.size() && is_branch(nested[last])) ++last;
-                    for (body_binding i : body.bindings) {
+                    for (program_body::binding i : body.bindings) {
                         if (i.initial != no_value) use(i.initial);
                         if (i.result == no_value) continue;
                         def(i.result);

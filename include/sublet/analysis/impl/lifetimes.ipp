@@ -65,7 +65,8 @@ SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::v
     std::optional<order_violation> found;
     auto moved = [&found](keyed const& write) {
         if (found && found->position <= write.who) return;
-        found = order_violation{static_cast<value_id>(write.key), write.who, order_fault::write_moved};
+        found =
+            order_violation{static_cast<value_id>(write.key), write.who, order_violation::kind::write_moved};
     };
     std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
     keyed const* last_write = nullptr;
@@ -124,8 +125,9 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
         if (is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;
         if (first && (first->position < at || (first->position == at && first->value <= v))) return;
-        lives.violation = order_violation{
-            v, at, first_def[v] == no_node ? order_fault::never_defined : order_fault::defined_later};
+        lives.violation = order_violation{v, at,
+                                          first_def[v] == no_node ? order_violation::kind::never_defined
+                                                                  : order_violation::kind::defined_later};
     };
     auto held = [&](value_id v, step_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;

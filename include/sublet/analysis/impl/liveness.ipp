@@ -30,8 +30,9 @@ SUBLET_DECL std::span<value_id const> node_sets::list(node_id n) const
 
 namespace sublet {
 
-SUBLET_DECL live_sets::live_sets(liveness_policy policy, std::size_t nodes, std::vector<std::uint32_t> column,
-                                 std::vector<value_id> value, detail::node_sets in, detail::node_sets out)
+SUBLET_DECL live_sets::live_sets(liveness_options::method policy, std::size_t nodes,
+                                 std::vector<std::uint32_t> column, std::vector<value_id> value,
+                                 detail::node_sets in, detail::node_sets out)
     : policy_(policy), nodes_(nodes), column_(std::move(column)), value_(std::move(value)),
       in_(std::move(in)), out_(std::move(out))
 {
@@ -95,18 +96,18 @@ SUBLET_DECL live_sets live_by_cost(snapshot const& p, liveness_options const& op
 {
     std::size_t const nodes = p.nodes();
     crossing_values cross = crossing(p);
-    liveness_policy policy = options.policy;
+    liveness_options::method policy = options.policy;
     std::size_t most_sets = ~std::size_t{0};
-    if (policy == liveness_policy::automatic) {
+    if (policy == liveness_options::method::automatic) {
         if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
-            policy = liveness_policy::worklist;
+            policy = liveness_options::method::worklist;
         most_sets = nodes / bit_rows::word_bits;
     }
     sparse_sets lists;
-    if (policy != liveness_policy::worklist) {
+    if (policy != liveness_options::method::worklist) {
         lists = live_by_exploration(p, cross, most_sets);
-        if (lists.given_up.empty()) policy = liveness_policy::per_value;
-        else if (lists.given_up.size() == cross.value.size()) policy = liveness_policy::worklist;
+        if (lists.given_up.empty()) policy = liveness_options::method::per_value;
+        else if (lists.given_up.size() == cross.value.size()) policy = liveness_options::method::worklist;
         cross = restricted(cross, std::move(lists.given_up));
     }
     dense_sets bits;
@@ -125,7 +126,7 @@ namespace sublet {
 
 SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& options)
 {
-    if (options.policy != liveness_policy::loop_forest) return detail::live_by_cost(p, options);
+    if (options.policy != liveness_options::method::loop_forest) return detail::live_by_cost(p, options);
     detail::crossing_values cross = detail::crossing(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
     return {options.policy,           p.nodes(),
@@ -458,8 +459,9 @@ SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, liv
             is_seen[n] = 1;
         };
         auto found = [&](step_id s) {
-            return order_violation{
-                v, s, is_ever_written[v] ? order_fault::defined_later : order_fault::never_defined};
+            return order_violation{v, s,
+                                   is_ever_written[v] ? order_violation::kind::defined_later
+                                                      : order_violation::kind::never_defined};
         };
         bool const is_output = has_role(role[v], value_role::output);
         if (p.nodes() != 0) enter(0);

@@ -31,9 +31,9 @@ public:
 
     std::optional<placement_fault> first_fault()
     {
-        if (placed_.offset.size() != buffers_) return placement_fault{misplacement::foreign};
+        if (placed_.offset.size() != buffers_) return placement_fault{placement_fault::kind::foreign};
         if (!placed_.pool_of.empty() && placed_.pool_of.size() != buffers_)
-            return placement_fault{misplacement::foreign};
+            return placement_fault{placement_fault::kind::foreign};
         if (auto fact = wrong_pool()) return fact;
         if (auto fact = misplaced()) return fact;
         if (auto fact = torn()) return fact;
@@ -59,9 +59,9 @@ private:
         allowed_pools const allowed = allowed_pools_of(problem_, solid_.root);
         for (buffer_id b = 0; b != buffers_; ++b) {
             buffer_id const root = solid_.root[b];
-            placement_fault fact{misplacement::wrong_pool, b};
+            placement_fault fact{placement_fault::kind::wrong_pool, b};
             fact.pool = pool_of(b);
-            if (fact.pool >= placed_.pools.size()) return placement_fault{misplacement::foreign};
+            if (fact.pool >= placed_.pools.size()) return placement_fault{placement_fault::kind::foreign};
             if (fact.pool != pool_of(root)) return fact;
             if (b != root) continue;
             byte_count const cost = allowed.cost(b, fact.pool);
@@ -80,29 +80,29 @@ private:
         for (buffer_id b = 0; b != buffers_; ++b) {
             placement_buffer const& buffer = problem_.buffers[b];
             placement_fault fact{.buffer = b, .begin = placed_.offset[b], .pool = pool_of(b)};
-            auto refuse = [&fact](misplacement what, byte_count needed) {
+            auto refuse = [&fact](placement_fault::kind what, byte_count needed) {
                 fact.what = what;
                 fact.needed = needed;
                 return fact;
             };
             if (!solid_.needs_place[b]) {
-                if (is_placed(b)) return refuse(misplacement::needless, 0);
+                if (is_placed(b)) return refuse(placement_fault::kind::needless, 0);
                 continue;
             }
             if (!is_placed(b)) {
                 placement_status const status = placed_.pools[fact.pool].status;
                 bool const is_filled =
                     status == placement_status::optimal || status == placement_status::feasible;
-                if (is_filled || is_used[fact.pool]) return refuse(misplacement::unplaced, 0);
+                if (is_filled || is_used[fact.pool]) return refuse(placement_fault::kind::unplaced, 0);
                 continue;
             }
             for (byte_count a : {buffer.alignment, limits(fact.pool).alignment})
-                if (fact.begin % a != 0) return refuse(misplacement::misaligned, a);
+                if (fact.begin % a != 0) return refuse(placement_fault::kind::misaligned, a);
             if (buffer.pinned != no_offset && buffer.pinned != fact.begin)
-                return refuse(misplacement::off_pin, buffer.pinned);
+                return refuse(placement_fault::kind::off_pin, buffer.pinned);
             if (!sum_fits(fact.begin, buffer.size)) {
                 fact.end = no_offset;
-                return refuse(misplacement::wrong_height, placed_.pools[fact.pool].height);
+                return refuse(placement_fault::kind::wrong_height, placed_.pools[fact.pool].height);
             }
         }
         return std::nullopt;
@@ -118,7 +118,7 @@ private:
             if (other == no_buffer) other = b;
             byte_count const should = placed_.offset[other] + solid_.above[b] - solid_.above[other];
             if (placed_.offset[b] != should || solid_.contradicts[solid_.root[b]])
-                return placement_fault{.what = misplacement::torn,
+                return placement_fault{.what = placement_fault::kind::torn,
                                        .buffer = b,
                                        .other = other,
                                        .begin = placed_.offset[b],
@@ -162,7 +162,7 @@ private:
                 byte_count const to =
                     smaller(begin(born) + (born.end - born.begin), begin(other) + (other.end - other.begin));
                 if (from < to)
-                    return placement_fault{.what = misplacement::clash,
+                    return placement_fault{.what = placement_fault::kind::clash,
                                            .buffer = smaller(born.buffer, other.buffer),
                                            .other = larger(born.buffer, other.buffer),
                                            .position = born.when.first,
@@ -187,7 +187,7 @@ private:
         }
         for (std::size_t p = 0; p != top_.size(); ++p)
             if (!is_nowhere_[p] && top_[p] != placed_.pools[p].height)
-                return placement_fault{.what = misplacement::wrong_height,
+                return placement_fault{.what = placement_fault::kind::wrong_height,
                                        .end = top_[p],
                                        .needed = placed_.pools[p].height,
                                        .pool = static_cast<pool_id>(p)};
@@ -208,7 +208,7 @@ private:
     std::optional<placement_fault> wrong_claim() const
     {
         placement_fault fact{.needed = 0};
-        auto refuse = [&fact](misplacement what, byte_count end, byte_count needed) {
+        auto refuse = [&fact](placement_fault::kind what, byte_count end, byte_count needed) {
             fact.what = what;
             fact.end = end;
             fact.needed = needed;
@@ -220,28 +220,29 @@ private:
             placed_pool const& pool = placed_.pools[p];
             fact.pool = static_cast<pool_id>(p);
             if (!is_nowhere_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
-                return refuse(misplacement::wrong_bound, top_[p], pool.lower_bound);
+                return refuse(placement_fault::kind::wrong_bound, top_[p], pool.lower_bound);
             if (pool.proof.bytes != no_limit && pool.proof.bytes != pool.lower_bound)
-                return refuse(misplacement::wrong_bound, pool.proof.bytes, pool.lower_bound);
-            if (pool.status != true_status(p)) return refuse(misplacement::wrong_status, 0, 0);
+                return refuse(placement_fault::kind::wrong_bound, pool.proof.bytes, pool.lower_bound);
+            if (pool.status != true_status(p)) return refuse(placement_fault::kind::wrong_status, 0, 0);
             if (pool.status <= worst) continue;
             worst = pool.status;
             first = fact.pool;
         }
         fact.pool = first;
         if (worst == placement_status::optimal && cost_ != least_cost_) worst = placement_status::feasible;
-        if (placed_.status != worst || placed_.pool != first) return refuse(misplacement::wrong_status, 0, 0);
+        if (placed_.status != worst || placed_.pool != first)
+            return refuse(placement_fault::kind::wrong_status, 0, 0);
         fact.pool = 0;
-        if (placed_.cost != cost_) return refuse(misplacement::wrong_cost, cost_, placed_.cost);
+        if (placed_.cost != cost_) return refuse(placement_fault::kind::wrong_cost, cost_, placed_.cost);
         if (placed_.cost_bound != least_cost_)
-            return refuse(misplacement::wrong_cost, least_cost_, placed_.cost_bound);
+            return refuse(placement_fault::kind::wrong_cost, least_cost_, placed_.cost_bound);
         byte_count moved = 0;
         for (buffer_id b = 0; b != buffers_ && b != question_.previous.size(); ++b)
             if (is_placed(b) && question_.previous[b] != no_offset &&
                 question_.previous[b] != placed_.offset[b])
                 moved = checked_add(moved, problem_.buffers[b].size);
         if (placed_.moved_bytes != moved)
-            return refuse(misplacement::wrong_movement, moved, placed_.moved_bytes);
+            return refuse(placement_fault::kind::wrong_movement, moved, placed_.moved_bytes);
         return std::nullopt;
     }
 
@@ -285,12 +286,12 @@ public:
         placement_status const status = placed_.pools[pool_].status;
         counts_all_ = status != placement_status::infeasible || problem_.choices.empty();
         proof_finding const first = look();
-        bool const holds =
-            first.verdict == proof_verdict::proved || first.verdict == proof_verdict::not_checkable;
+        bool const holds = first.verdict == proof_finding::outcome::proved ||
+                           first.verdict == proof_finding::outcome::not_checkable;
         if (holds || status != placement_status::limit) return first;
         counts_all_ = false;
         proof_finding const second = look();
-        return second.verdict == proof_verdict::proved ? second : first;
+        return second.verdict == proof_finding::outcome::proved ? second : first;
     }
 
 private:
@@ -298,18 +299,20 @@ private:
 
     bool is_never() const
     {
-        return proof_.kind == proof_kind::pin_misaligned || proof_.kind == proof_kind::pins_clash ||
-               proof_.kind == proof_kind::parts_clash;
+        return proof_.kind == placement_proof::reason::pin_misaligned ||
+               proof_.kind == placement_proof::reason::pins_clash ||
+               proof_.kind == placement_proof::reason::parts_clash;
     }
     proof_finding look()
     {
-        result_ = {proof_verdict::proved, proof_.kind, pool_, proof_.bytes, 0};
+        result_ = {proof_finding::outcome::proved, proof_.kind, pool_, proof_.bytes, 0};
         add_up();
-        if (proof_.kind == proof_kind::given) result_.verdict = proof_verdict::not_checkable;
-        else if (!names_enough() || !holds()) result_.verdict = proof_verdict::refuted;
-        else if (result_.verdict == proof_verdict::proved && !is_never() &&
+        if (proof_.kind == placement_proof::reason::given)
+            result_.verdict = proof_finding::outcome::not_checkable;
+        else if (!names_enough() || !holds()) result_.verdict = proof_finding::outcome::refuted;
+        else if (result_.verdict == proof_finding::outcome::proved && !is_never() &&
                  placed_.pools[pool_].peak_position != peak_) {
-            result_.verdict = proof_verdict::wrong_peak;
+            result_.verdict = proof_finding::outcome::wrong_peak;
             result_.found = peak_;
         }
         return result_;
@@ -329,10 +332,15 @@ private:
     bool names_enough() const
     {
         std::size_t least = 0;
-        if (proof_.kind == proof_kind::top_of_pin || proof_.kind == proof_kind::pin_misaligned) least = 1;
-        if (proof_.kind == proof_kind::pins_clash || proof_.kind == proof_kind::parts_clash) least = 2;
+        if (proof_.kind == placement_proof::reason::top_of_pin ||
+            proof_.kind == placement_proof::reason::pin_misaligned)
+            least = 1;
+        if (proof_.kind == placement_proof::reason::pins_clash ||
+            proof_.kind == placement_proof::reason::parts_clash)
+            least = 2;
         if (proof_.buffers.size() < least) return false;
-        bool const may_be_a_link = proof_.kind == proof_kind::parts_clash; // of ties, without bytes
+        bool const may_be_a_link =
+            proof_.kind == placement_proof::reason::parts_clash; // of ties, without bytes
         for (buffer_id b : proof_.buffers) {
             if (b >= problem_.buffers.size() || !counts(b)) return false;
             if (!solid_.needs_place[b] && !may_be_a_link) return false;
@@ -343,14 +351,17 @@ private:
     bool holds()
     {
         switch (proof_.kind) {
-        case proof_kind::nothing: return proof_.bytes == 0;
-        case proof_kind::live_bytes: result_.found = live_bytes_; return live_bytes_ == proof_.bytes;
-        case proof_kind::top_of_pin: return ends_there();
-        case proof_kind::exhausted: return has_no_stacking();
-        case proof_kind::given: return true;
-        case proof_kind::pin_misaligned: return is_misaligned(proof_.buffers[0]);
-        case proof_kind::pins_clash: return are_pinned_together();
-        case proof_kind::parts_clash: return cannot_both_be(proof_.buffers[0], proof_.buffers[1]);
+        case placement_proof::reason::nothing: return proof_.bytes == 0;
+        case placement_proof::reason::live_bytes:
+            result_.found = live_bytes_;
+            return live_bytes_ == proof_.bytes;
+        case placement_proof::reason::top_of_pin: return ends_there();
+        case placement_proof::reason::exhausted: return has_no_stacking();
+        case placement_proof::reason::given: return true;
+        case placement_proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
+        case placement_proof::reason::pins_clash: return are_pinned_together();
+        case placement_proof::reason::parts_clash:
+            return cannot_both_be(proof_.buffers[0], proof_.buffers[1]);
         }
         return false;
     }
@@ -392,7 +403,7 @@ private:
     {
         buffer_id const b = proof_.buffers[0];
         std::int64_t const origin = stackings_.least_origin(stackings_.group_of(solid_.root[b]), 0);
-        if (stackings_.is_too_long()) result_.verdict = proof_verdict::not_checkable;
+        if (stackings_.is_too_long()) result_.verdict = proof_finding::outcome::not_checkable;
         if (origin == rigid_group::nowhere) return stackings_.is_too_long(); // else it has no place at all
         result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
         return result_.found == proof_.bytes;
@@ -457,7 +468,7 @@ private:
             return false;
         }
         if (groups.size() > most_groups || stackings_.is_too_long())
-            result_.verdict = proof_verdict::not_checkable;
+            result_.verdict = proof_finding::outcome::not_checkable;
         return true;
     }
 

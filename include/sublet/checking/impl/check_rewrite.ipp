@@ -47,10 +47,10 @@ public:
         bool const is_other = is.result != no_value && is.result != root_[v];
         bool const is_elsewhere = was.defined_as != no_value && was.defined_as != name;
         if (is_other || is_elsewhere)
-            return rewrite_fault{rewrite_change::one_place, no_step, 0, v, name, {}, {}};
+            return rewrite_fault{rewrite_fault::kind::one_place, no_step, 0, v, name, {}, {}};
         was.defined_as = name;
         is.result = root_[v];
-        was.source = is.source = data_source{no_step, root_[v]};
+        was.source = is.source = rewrite_fault::source{no_step, root_[v]};
         return std::nullopt;
     }
 
@@ -61,7 +61,7 @@ public:
             value_id const value = a[i].value, name = b[i].value;
             entry &was = was_[root_[value]], &is = is_[name];
             if (a[i].kind != touch_kind::def) {
-                if (was.source != is.source) return differs(rewrite_change::read, s, i, value, name);
+                if (was.source != is.source) return differs(rewrite_fault::kind::read, s, i, value, name);
                 was.used_at = is.used_at = s;
                 was.used_as = name;
                 if (a[i].kind == touch_kind::use_early) continue; // done before any result is written
@@ -71,11 +71,11 @@ public:
             }
             if ((is.defined_at == s && is.result != root_[value]) ||
                 (was.defined_at == s && was.defined_as != name))
-                return rewrite_fault{rewrite_change::one_place, s, i, value, name, {}, {}};
+                return rewrite_fault{rewrite_fault::kind::one_place, s, i, value, name, {}, {}};
             was.defined_at = is.defined_at = s;
             was.defined_as = name;
             is.result = root_[value];
-            was.source = is.source = data_source{s, i};
+            was.source = is.source = rewrite_fault::source{s, i};
         }
         return changed_pairs(s);
     }
@@ -85,20 +85,20 @@ public:
         edge_use const a = before_.edge_uses()[i];
         value_id const name = after_.edge_uses()[i].value;
         if (was_[root_[a.value]].source == is_[name].source) return std::nullopt;
-        return differs(rewrite_change::read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
+        return differs(rewrite_fault::kind::read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
     }
 
     std::optional<rewrite_fault> changed_in_the_end(value_id v, value_id name) const
     {
         expect_name(name);
         if (was_[root_[v]].source == is_[name].source) return std::nullopt;
-        return differs(rewrite_change::kept, no_step, 0, v, name);
+        return differs(rewrite_fault::kind::kept, no_step, 0, v, name);
     }
 
 private:
     /// What is known of a name: of a class of values before, or of a value after.
     struct entry {
-        data_source source = {};
+        rewrite_fault::source source = {};
         step_id used_at = no_step; // last
         step_id held_at = no_step; // last used there to the end of the step
         step_id defined_at = no_step;
@@ -112,7 +112,7 @@ private:
     {
         SUBLET_EXPECTS(name < is_.size(), "sublet: a value is called what is no value of the program after");
     }
-    rewrite_fault differs(rewrite_change what, step_id s, std::uint32_t operand, value_id v,
+    rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
                           value_id name) const
     {
         return {what, s, operand, v, name, was_[root_[v]].source, is_[name].source};
@@ -155,7 +155,7 @@ private:
             if (lacks_one || has_more) {
                 keyed const& pair = lacks_one ? asked_[i] : done_[k];
                 auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
-                return rewrite_fault{rewrite_change::in_place, s, 0, in, out, {}, {}};
+                return rewrite_fault{rewrite_fault::kind::in_place, s, 0, in, out, {}, {}};
             }
             keyed const pair = asked_[i];
             while (i != asked_.size() && !(pair < asked_[i])) ++i;

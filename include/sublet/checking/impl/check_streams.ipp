@@ -88,30 +88,31 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     lane caller;
     std::uint32_t joins = 0;
     std::vector<moment> events;
-    for (stream_act_of const& act : list.acts) {
+    for (stream_commands::act const& act : list.acts) {
         fresh_ = 0;
-        SUBLET_EXPECTS(act.stream < streams_ || act.what == stream_act::join_all,
+        SUBLET_EXPECTS(act.stream < streams_ || act.what == stream_commands::act_kind::join_all,
                        "sublet: a command is on a stream that is not there");
         lane nobody;
-        lane& mine = act.what == stream_act::join_all ? nobody : lanes[act.stream];
+        lane& mine = act.what == stream_commands::act_kind::join_all ? nobody : lanes[act.stream];
         if (&mine != &nobody && mine.joins != joins) {
             merge(mine, caller.row);
             mine.joins = joins;
         }
         bool is_recorded = true;
-        if (act.what == stream_act::wait) {
+        if (act.what == stream_commands::act_kind::wait) {
             is_recorded = act.which < events.size() && events[act.which].is_recorded;
             if (is_recorded) {
                 moment const& e = events[act.which];
                 merge(mine, e.row);
                 raise(mine, e.stream, e.count);
             }
-        } else if (act.what == stream_act::record) {
+        } else if (act.what == stream_commands::act_kind::record) {
             if (events.size() <= act.which) events.resize(act.which + std::size_t{1});
             events[act.which] = {true, act.stream, mine.count + 1, mine.row};
-        } else if (act.what == stream_act::join || act.what == stream_act::join_all) {
+        } else if (act.what == stream_commands::act_kind::join ||
+                   act.what == stream_commands::act_kind::join_all) {
             for (std::uint32_t s = 0; s != streams_; ++s) {
-                if (act.what == stream_act::join && s != act.stream) continue;
+                if (act.what == stream_commands::act_kind::join && s != act.stream) continue;
                 merge(caller, lanes[s].row);
                 raise(caller, s, lanes[s].count);
             }
@@ -168,7 +169,7 @@ public:
     }
 
 private:
-    using kind = stream_fault_kind;
+    using kind = stream_fault::kind;
 
     /// Requires: nothing was found that was issued earlier.
     void report(stream_fault what)
@@ -186,8 +187,8 @@ private:
     }
     step_id step_of(std::uint32_t command) const
     {
-        stream_act_of const& act = list_.acts[command];
-        return act.what == stream_act::work ? act.which : no_step;
+        stream_commands::act const& act = list_.acts[command];
+        return act.what == stream_commands::act_kind::work ? act.which : no_step;
     }
     bool is_given(std::uint32_t block) const
     {
@@ -197,13 +198,15 @@ private:
     void follow_blocks()
     {
         for (std::uint32_t i = 0; i != list_.acts.size() && !found_; ++i) {
-            stream_act_of const& act = list_.acts[i];
-            if (act.what == stream_act::wait && !clocks_.is_recorded(i))
+            stream_commands::act const& act = list_.acts[i];
+            if (act.what == stream_commands::act_kind::wait && !clocks_.is_recorded(i))
                 report({.what = kind::unrecorded, .second = i, .block = act.which});
-            if (act.what != stream_act::allocate && act.what != stream_act::release) continue;
+            if (act.what != stream_commands::act_kind::allocate &&
+                act.what != stream_commands::act_kind::release)
+                continue;
             SUBLET_EXPECTS(act.which < list_.blocks.size(), "sublet: a command names a block not listed");
             std::uint32_t &made = allocated_[act.which], &freed = released_[act.which];
-            if (act.what == stream_act::allocate) {
+            if (act.what == stream_commands::act_kind::allocate) {
                 if (made != no_step || is_given(act.which))
                     report({.what = kind::made_twice, .first = made, .second = i, .block = act.which});
                 made = i;

@@ -53,13 +53,13 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
 {
     std::size_t const n = problem.buffers.size();
     std::vector<unsigned char> is_anchored(n, 0), has_free(n, 0), has_choice(n, 0);
-    for (colocation const& c : problem.colocated) is_anchored[c.buffer] = 1;
+    for (placement_problem::colocation const& c : problem.colocated) is_anchored[c.buffer] = 1;
     for (buffer_id b = 0; b != n; ++b)
         if (!is_anchored[b]) has_free[root[b]] = 1;
     auto chooses = [&](buffer_id b) { return !is_anchored[b] || !has_free[root[b]]; };
 
     std::vector<keyed> wishes; // {chooser and pool, cost, }
-    for (pool_choice const& c : problem.choices) {
+    for (placement_problem::choice const& c : problem.choices) {
         SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
         has_choice[c.buffer] = 1;
         if (chooses(c.buffer)) wishes.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
@@ -98,7 +98,7 @@ public:
         : parent_(problem.buffers.size()), up_(problem.buffers.size(), 0), contradicts(parent_.size(), 0)
     {
         for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
-        for (colocation const& c : problem.colocated) {
+        for (placement_problem::colocation const& c : problem.colocated) {
             SUBLET_EXPECTS(c.buffer < parent_.size() && c.anchor < parent_.size(),
                            "sublet: a colocated buffer does not exist");
             buffer_id low = root_of(c.anchor), high = root_of(c.buffer);
@@ -230,7 +230,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             std::size_t g =
                 gaps.empty() ? 0 : first_that(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
             for (; g != gaps.size() && gaps[g].key == b; ++g) {
-                buffer_gap const& gap = problem.gaps[gaps[g].who];
+                placement_problem::gap const& gap = problem.gaps[gaps[g].who];
                 live_range const when{larger(gap.when.first, solid_from),
                                       smaller(gap.when.last, buffer.life.last)};
                 if (is_empty(when)) continue;

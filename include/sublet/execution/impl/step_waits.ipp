@@ -129,10 +129,10 @@ SUBLET_DECL std::vector<handoff> listed_order::handoffs() const
 
 namespace sublet {
 
-SUBLET_DECL std::size_t step_waits::count(wait_kind why) const
+SUBLET_DECL std::size_t step_waits::count(step_waits::kind why) const
 {
     std::size_t found = 0;
-    for (step_wait const& wait : list) found += wait.why == why;
+    for (step_waits::wait const& wait : list) found += wait.why == why;
     return found;
 }
 
@@ -181,15 +181,15 @@ SUBLET_DECL void wait_finder::follow_edges()
 {
     for (node_id n = 0; n != program_.nodes(); ++n) {
         step_range const mine = program_.steps_of(n);
-        for (step_id s = mine.first + 1; s != mine.last; ++s) add_steps(s - 1, s, wait_kind::control);
+        for (step_id s = mine.first + 1; s != mine.last; ++s) add_steps(s - 1, s, step_waits::kind::control);
         for (node_id next : program_.successors(n))
-            add_steps(mine.last - 1, program_.steps_of(next).first, wait_kind::control);
+            add_steps(mine.last - 1, program_.steps_of(next).first, step_waits::kind::control);
     }
 }
 
 SUBLET_DECL void wait_finder::follow(std::vector<handoff> const& handoffs)
 {
-    for (handoff h : handoffs) add_steps(h.from, h.to, wait_kind::handoff);
+    for (handoff h : handoffs) add_steps(h.from, h.to, step_waits::kind::handoff);
 }
 
 SUBLET_DECL step_waits wait_finder::thinned()
@@ -213,7 +213,7 @@ SUBLET_DECL step_waits wait_finder::thinned()
     return result;
 }
 
-SUBLET_DECL void wait_finder::add(step_id from, step_id to, wait_kind why)
+SUBLET_DECL void wait_finder::add(step_id from, step_id to, step_waits::kind why)
 {
     if (from == to || from == no_step) return;
     waited_by_[from] = to;
@@ -231,16 +231,16 @@ SUBLET_DECL wait_finder::users& wait_finder::touched(value_id v, step_id at)
 SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, tenants* arenas)
 {
     users& its = users_[b];
-    if (its.written_at != at || its.read_at == at) add(its.writer, at, wait_kind::data);
+    if (its.written_at != at || its.read_at == at) add(its.writer, at, step_waits::kind::data);
     if (its.written_at != at) return;
-    for (step_id reader : its.readers) add(reader, at, wait_kind::anti);
-    if (its.readers.empty()) add(its.writer, at, wait_kind::output);
+    for (step_id reader : its.readers) add(reader, at, step_waits::kind::anti);
+    if (its.readers.empty()) add(its.writer, at, step_waits::kind::output);
     its.writer = at;
     its.readers.clear();
     if (arenas == nullptr || tape_.first_write[b] != at) return;
     arenas->move_in(b, [&](buffer_id before) {
-        for (step_id reader : users_[before].readers) add(reader, at, wait_kind::handoff);
-        if (users_[before].readers.empty()) add(users_[before].writer, at, wait_kind::handoff);
+        for (step_id reader : users_[before].readers) add(reader, at, step_waits::kind::handoff);
+        if (users_[before].readers.empty()) add(users_[before].writer, at, step_waits::kind::handoff);
     });
 }
 
@@ -248,8 +248,9 @@ SUBLET_DECL std::vector<step_id> steps_at_once(snapshot const& p, plan_options c
                                                std::vector<handoff> handoffs)
 {
     auto graph = [&] {
-        return dependences(p,
-                           {.role = options.role, .handoffs = handoffs, .order = position_order::as_listed});
+        return dependences(p, {.role = options.role,
+                               .handoffs = handoffs,
+                               .order = dependence_options::position_order::as_listed});
     };
     auto steps_of = [](dependence_graph const& g) { // not where they read early
         std::vector<step_id> steps;
@@ -259,8 +260,8 @@ SUBLET_DECL std::vector<step_id> steps_at_once(snapshot const& p, plan_options c
     };
     dependence_graph g = graph();
     if (g.violation) {
-        bool const is_cycle = g.violation->what == dependence_fault::cycle;
-        bool const is_second = g.violation->what == dependence_fault::several_defs;
+        bool const is_cycle = g.violation->what == dependence_violation::kind::cycle;
+        bool const is_second = g.violation->what == dependence_violation::kind::several_defs;
         throw unsound_plan({.what = is_cycle    ? fault::cycle
                                     : is_second ? fault::several_defs
                                                 : fault::used_undefined,

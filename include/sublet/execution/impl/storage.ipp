@@ -168,9 +168,9 @@ SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& option
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         throw unsound_plan(
-            {.what = what == order_fault::write_moved ? fault::write_moved : fault::used_undefined,
+            {.what = what == order_violation::kind::write_moved ? fault::write_moved : fault::used_undefined,
              .value = value,
-             .other = what == order_fault::defined_later ? value : no_value,
+             .other = what == order_violation::kind::defined_later ? value : no_value,
              .position = position});
     }
     return detail::tape_in_order(program, options, scratch, lives, steps_in_order(program, options.order),

@@ -77,7 +77,8 @@ SUBLET_DECL stream_schedule stream_scheduler::take()
     }
     wait_for_needed(0);
     for (buffer_id b = 0; b != has_block_.size(); ++b)
-        if (has_block_[b] && !has_role(its(b).role, value_role::output)) add(stream_action::release, 0, b);
+        if (has_block_[b] && !has_role(its(b).role, value_role::output))
+            add(stream_schedule::action::release, 0, b);
     name_events();
     return std::move(result_);
 }
@@ -107,15 +108,15 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
     wait_for_needed(s);
     result_.implied += crossing - std::min(crossing, result_.waits - waits);
     for (std::size_t i = 0; i != heirs_.size(); i += 2)
-        add(stream_action::hand_over, s, heirs_[i + 1], heirs_[i]);
+        add(stream_schedule::action::hand_over, s, heirs_[i + 1], heirs_[i]);
     for (buffer_id b : tape_.touched[at])
         if (owns_block(b) && !has_block_[b] && !is_heir(b)) {
-            add(stream_action::allocate, s, b);
+            add(stream_schedule::action::allocate, s, b);
             has_block_[b] = 1;
         }
     for (buffer_id b : tape_.touched[at])
-        if (paints_ && is_unwritten(b, at)) add(stream_action::fill, s, b);
-    add(stream_action::launch, s, at);
+        if (paints_ && is_unwritten(b, at)) add(stream_schedule::action::fill, s, b);
+    add(stream_schedule::action::launch, s, at);
 
     // In an arena the next tenant waits for the last step that touched the bytes: it is done when they
     // are painted.
@@ -196,9 +197,9 @@ SUBLET_DECL void stream_scheduler::bury(step_id at, std::uint32_t s)
     wait_for_needed(s);
     for (buffer_id b : tape_.touched[at]) {
         if (!dies_at(b, at)) continue;
-        if (is_painted(b)) add(stream_action::fill, s, b);
+        if (is_painted(b)) add(stream_schedule::action::fill, s, b);
         if (!is_released(b)) continue;
-        add(stream_action::release, s, b);
+        add(stream_schedule::action::release, s, b);
         has_block_[b] = 0;
     }
 }
@@ -217,7 +218,7 @@ SUBLET_DECL void stream_scheduler::wait_for_needed(std::uint32_t s)
         std::uint32_t const m = needed_.back();
         if (known_.stream_of(m) == s || known_.knows(s, m)) continue;
         known_.learn(s, m);
-        add(stream_action::wait, s, m);
+        add(stream_schedule::action::wait, s, m);
         ++result_.waits;
     }
 }
@@ -225,27 +226,28 @@ SUBLET_DECL void stream_scheduler::wait_for_needed(std::uint32_t s)
 SUBLET_DECL std::uint32_t stream_scheduler::mark(std::uint32_t s)
 {
     std::uint32_t const m = known_.mark(s);
-    result_.commands.push_back({stream_action::record, s, m});
+    result_.commands.push_back({stream_schedule::action::record, s, m});
     return m;
 }
 
 SUBLET_DECL void stream_scheduler::name_events()
 {
-    auto is_about_event = [](stream_command const& c) {
-        return c.what == stream_action::record || c.what == stream_action::wait;
+    auto is_about_event = [](stream_schedule::command const& c) {
+        return c.what == stream_schedule::action::record || c.what == stream_schedule::action::wait;
     };
     std::vector<std::uint32_t> event_of; // by mark
-    for (stream_command const& c : result_.commands) {
+    for (stream_schedule::command const& c : result_.commands) {
         if (is_about_event(c) && event_of.size() <= c.which) event_of.resize(c.which + 1, no_event);
-        if (c.what == stream_action::wait) event_of[c.which] = 0;
+        if (c.what == stream_schedule::action::wait) event_of[c.which] = 0;
     }
-    auto is_unheard = [&](stream_command const& c) {
-        return c.what == stream_action::record && event_of[c.which] == no_event;
+    auto is_unheard = [&](stream_schedule::command const& c) {
+        return c.what == stream_schedule::action::record && event_of[c.which] == no_event;
     };
     auto& commands = result_.commands;
     commands.erase(std::remove_if(commands.begin(), commands.end(), is_unheard), commands.end());
-    for (stream_command& c : commands) {
-        if (c.what == stream_action::record) event_of[c.which] = static_cast<std::uint32_t>(result_.events++);
+    for (stream_schedule::command& c : commands) {
+        if (c.what == stream_schedule::action::record)
+            event_of[c.which] = static_cast<std::uint32_t>(result_.events++);
         if (is_about_event(c)) c.which = event_of[c.which];
     }
     for (std::size_t s = 0; s != streams_.size(); ++s)
@@ -280,34 +282,39 @@ public:
         list_.streams = schedule.streams;
         begin();
         step_id next = 0;
-        for (stream_command const& c : schedule.commands) {
+        for (stream_schedule::command const& c : schedule.commands) {
             switch (c.what) {
-            case stream_action::record: add(stream_act::record, c.stream, c.which); break;
-            case stream_action::wait: add(stream_act::wait, c.stream, c.which); break;
-            case stream_action::allocate:
-                block_at(root_of(c.which)) = add_block(1, false);
-                add(stream_act::allocate, c.stream, block_at(root_of(c.which)));
+            case stream_schedule::action::record:
+                add(stream_commands::act_kind::record, c.stream, c.which);
                 break;
-            case stream_action::hand_over:
+            case stream_schedule::action::wait:
+                add(stream_commands::act_kind::wait, c.stream, c.which);
+                break;
+            case stream_schedule::action::allocate:
+                block_at(root_of(c.which)) = add_block(1, false);
+                add(stream_commands::act_kind::allocate, c.stream, block_at(root_of(c.which)));
+                break;
+            case stream_schedule::action::hand_over:
                 block_at(root_of(c.which)) = block_at(root_of(c.from)); // where the step still reads it
                 break;
-            case stream_action::fill: {
+            case stream_schedule::action::fill: {
                 byte_access whole = bytes_of_[root_of(c.which)];
                 whole.writes = true;
-                add(stream_act::work, c.stream, no_step);
+                add(stream_commands::act_kind::work, c.stream, no_step);
                 touch(whole);
                 break;
             }
-            case stream_action::launch: {
+            case stream_schedule::action::launch: {
                 SUBLET_EXPECTS(c.which == next && next != tape_.positions(),
                                "sublet: a schedule does not launch each step once, in the order of its tape");
-                command_of_[tape_.step_at[next]] = add(stream_act::work, c.stream, tape_.step_at[next]);
+                command_of_[tape_.step_at[next]] =
+                    add(stream_commands::act_kind::work, c.stream, tape_.step_at[next]);
                 for (std::uint32_t i : touches_at_[next]) touch(touches_[i]);
                 ++next;
                 break;
             }
-            case stream_action::release:
-                add(stream_act::release, c.stream, made_block(root_of(c.which)));
+            case stream_schedule::action::release:
+                add(stream_commands::act_kind::release, c.stream, made_block(root_of(c.which)));
                 break;
             }
         }
@@ -326,7 +333,7 @@ public:
         auto demand = [&](std::uint32_t first, std::uint32_t second) {
             if (first < second && clocks.is_before(first, second)) return;
             if (found && found->second <= second) return;
-            found = stream_fault{.what = stream_fault_kind::order,
+            found = stream_fault{.what = stream_fault::kind::order,
                                  .first = first,
                                  .second = second,
                                  .first_stream = list_.acts[first].stream,
@@ -344,7 +351,9 @@ public:
         if (plan_ != nullptr && plan_->valid_for == program_reading::concurrent)
             for (handoff h : plan_->handoffs) ask(h.from, h.to);
         for (std::uint32_t i = begin_ + 1; i != end_; ++i) {
-            if (list_.acts[i].what == stream_act::record || list_.acts[i].what == stream_act::wait) continue;
+            if (list_.acts[i].what == stream_commands::act_kind::record ||
+                list_.acts[i].what == stream_commands::act_kind::wait)
+                continue;
             demand(begin_, i);
             demand(i, end_);
         }
@@ -356,8 +365,8 @@ private:
 
     step_id step_of(std::uint32_t command) const
     {
-        stream_act_of const& act = list_.acts[command];
-        return act.what == stream_act::work ? act.which : no_step;
+        stream_commands::act const& act = list_.acts[command];
+        return act.what == stream_commands::act_kind::work ? act.which : no_step;
     }
     value_id root_of(buffer_id b) const
     {
@@ -379,7 +388,7 @@ private:
                !(keeps_ends_ && is_end);
     }
 
-    std::uint32_t add(stream_act what, std::uint32_t stream, std::uint32_t which)
+    std::uint32_t add(stream_commands::act_kind what, std::uint32_t stream, std::uint32_t which)
     {
         list_.acts.push_back({what, stream, which});
         return static_cast<std::uint32_t>(list_.acts.size() - 1);
@@ -406,23 +415,23 @@ private:
         for (value_id v = 0; v != program_.values(); ++v) {
             if (!owns_block(v)) block_at(v) = add_block(1, true);
             else if (has_role(asked_.class_role[v], value_role::input))
-                add(stream_act::allocate, 0, block_at(v) = add_block(1, false));
+                add(stream_commands::act_kind::allocate, 0, block_at(v) = add_block(1, false));
         }
-        begin_ = add(stream_act::work, 0, no_step);
+        begin_ = add(stream_commands::act_kind::work, 0, no_step);
         touch_all();
     }
     void end()
     {
         std::vector<unsigned char> is_released(list_.blocks.size(), 0);
-        for (stream_act_of const& act : list_.acts)
-            if (act.what == stream_act::release) is_released[act.which] = 1;
+        for (stream_commands::act const& act : list_.acts)
+            if (act.what == stream_commands::act_kind::release) is_released[act.which] = 1;
         for (std::uint32_t& block : block_of_)
             if (block != none && is_released[block]) block = none;
-        end_ = add(stream_act::work, 0, no_step);
+        end_ = add(stream_commands::act_kind::work, 0, no_step);
         touch_all();
         for (value_id v = 0; v != program_.values(); ++v) // what is kept for the caller to read
             if (owns_block(v) && has_role(asked_.class_role[v], value_role::output) && block_at(v) != none)
-                add(stream_act::release, 0, block_at(v));
+                add(stream_commands::act_kind::release, 0, block_at(v));
     }
     void touch_all()
     {

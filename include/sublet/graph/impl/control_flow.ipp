@@ -154,7 +154,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
     std::size_t const nodes = g.rows();
     loop_forest forest;
     forest.parent.assign(nodes, no_node);
-    forest.kind.assign(nodes, loop_kind::none);
+    forest.kind.assign(nodes, loop_forest::loop_kind::none);
 
     // Loops found so far are collapsed: every node stands for itself or is represented by a header.
     std::vector<node_id> above(nodes);
@@ -185,14 +185,14 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         body.clear();
         for (node_id p : predecessors[header]) {
             if (!search.is_ancestor(header, p)) continue;
-            forest.kind[header] = loop_kind::reducible;
+            forest.kind[header] = loop_forest::loop_kind::reducible;
             join(representative(p));
         }
         auto came_from = [&](node_id from) {
             if (search.entered[from] >= tree_end) return;
             node_id const outer = representative(from);
             if (search.is_ancestor(header, outer)) return join(outer);
-            forest.kind[header] = loop_kind::irreducible;
+            forest.kind[header] = loop_forest::loop_kind::irreducible;
             if (first_handed.empty()) first_handed.assign(nodes, none);
             handed.push_back({outer, first_handed[header]});
             first_handed[header] = handed.size() - 1;
@@ -205,8 +205,8 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
                 came_from(handed[e].from);
         }
         for (node_id inside : body) above[inside] = header;
-        forest.loops += forest.kind[header] != loop_kind::none;
-        forest.irreducible_loops += forest.kind[header] == loop_kind::irreducible;
+        forest.loops += forest.kind[header] != loop_forest::loop_kind::none;
+        forest.irreducible_loops += forest.kind[header] == loop_forest::loop_kind::irreducible;
         if (search.parent[header] == no_node) tree_end = at;
     }
     static_cast<nesting&>(forest) = detail::nest(forest.parent, reverse_postorder(search));

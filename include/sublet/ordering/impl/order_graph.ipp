@@ -54,8 +54,10 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
 
     std::vector<node_id> waits;
     for (node_id n = 0; n != p.nodes(); ++n) waits.push_back(static_cast<node_id>(result.before[n].size()));
-    if (topological_points(result.after, waits, position_order::breadth_first).size() == p.nodes()) return;
-    result.violation = dependence_violation{dependence_fault::cycle, no_value, {}};
+    if (topological_points(result.after, waits, dependence_options::position_order::breadth_first).size() ==
+        p.nodes())
+        return;
+    result.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
     for (node_id n : cycle_among(result.after, waits))
         result.violation->steps.push_back(result.steps[n].first);
 }
@@ -77,10 +79,10 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
                                                       .order = options.order});
         if (listed.violation) {
             bool const is_use = listed.violation->value != no_value;
-            result.violation =
-                dependence_violation{is_use ? dependence_fault::never_defined : dependence_fault::cycle,
-                                     listed.violation->value,
-                                     {listed.violation->to}};
+            result.violation = dependence_violation{is_use ? dependence_violation::kind::never_defined
+                                                           : dependence_violation::kind::cycle,
+                                                    listed.violation->value,
+                                                    {listed.violation->to}};
             return result;
         }
         dependence_graph g = dependences(listed.program, {.role = listed.role, .handoffs = listed.handoffs});

@@ -30,13 +30,13 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
         return b;
     };
     std::vector<unsigned char> is_anchored(n, 0), has_choice(n, 0), has_chooser(n, 0);
-    for (colocation const& c : problem.colocated) {
+    for (placement_problem::colocation const& c : problem.colocated) {
         SUBLET_EXPECTS(c.buffer < n && c.anchor < n, "sublet: a colocated buffer does not exist");
         is_anchored[c.buffer] = 1;
         buffer_id const a = find(c.buffer), b = find(c.anchor);
         leader[larger(a, b)] = smaller(a, b);
     }
-    for (pool_choice const& c : problem.choices) {
+    for (placement_problem::choice const& c : problem.choices) {
         SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
         has_choice[c.buffer] = 1;
     }
@@ -57,7 +57,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
         ++choosers[find(b)];
         if (has_choice[b] == 0) wish(b, problem.buffers[b].pool, 0);
     }
-    for (pool_choice const& c : problem.choices)
+    for (placement_problem::choice const& c : problem.choices)
         if (chooses(c.buffer)) wish(c.buffer, c.pool, c.cost);
     sort_keyed(wishes);
 

@@ -49,9 +49,10 @@ SUBLET_DECL std::vector<buffer_id> buffers_in(placement_shapes const& all,
 SUBLET_DECL placement_proof contradiction(placement_problem const& problem, placement_shapes const& shapes)
 {
     switch (shapes.fault) {
-    case shape_fault::pin_misaligned: return {proof_kind::pin_misaligned, no_limit, 0, {shapes.buffer}};
+    case shape_fault::pin_misaligned:
+        return {placement_proof::reason::pin_misaligned, no_limit, 0, {shapes.buffer}};
     case shape_fault::parts_clash:
-        return {proof_kind::parts_clash, no_limit, 0, {shapes.buffer, shapes.other}};
+        return {placement_proof::reason::parts_clash, no_limit, 0, {shapes.buffer, shapes.other}};
     case shape_fault::none: break;
     }
     auto const clash = clashing_pins(shapes);
@@ -61,15 +62,16 @@ SUBLET_DECL placement_proof contradiction(placement_problem const& problem, plac
             return byte_count{problem.buffers[p.buffer].pinned != no_offset};
         });
     };
-    return {proof_kind::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
+    return {placement_proof::reason::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
 }
 
 SUBLET_DECL placement_proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
                                      placement_bound const& bound)
 {
     placement_proof proof{bound.kind, bound.bytes};
-    if (bound.kind == proof_kind::live_bytes) proof.position = shapes.positions[bound.peak_position];
-    if (bound.kind == proof_kind::top_of_pin)
+    if (bound.kind == placement_proof::reason::live_bytes)
+        proof.position = shapes.positions[bound.peak_position];
+    if (bound.kind == placement_proof::reason::top_of_pin)
         proof.buffers = {best_part(shapes, bound.shape, [&](shape_part const& p) {
             return p.distance + problem.buffers[p.buffer].size;
         })};
@@ -90,7 +92,7 @@ SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capaci
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
         out.lower_bound = least;
-        out.proof = {proof_kind::exhausted, least, 0, buffers_in(shapes, blamed)};
+        out.proof = {placement_proof::reason::exhausted, least, 0, buffers_in(shapes, blamed)};
     };
     if (best.height > capacity) {
         told_driver told(driver, best.height, out);
@@ -391,7 +393,8 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
         if (slots.slot_of[b] != no_slot) result.offset[b] = begin[slots.slot_of[b]];
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
         placed_pool& out = result.pools[pool];
-        if (pool < bounds.size() && bounds[pool] != 0) out.proof = {proof_kind::given, bounds[pool]};
+        if (pool < bounds.size() && bounds[pool] != 0)
+            out.proof = {placement_proof::reason::given, bounds[pool]};
         out.lower_bound = out.proof.bytes;
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
     }

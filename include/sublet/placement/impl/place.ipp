@@ -50,7 +50,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
     placement result =
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
-        if (placed_pool& out = result.pools[pool]; out.proof.kind == proof_kind::exhausted) {
+        if (placed_pool& out = result.pools[pool]; out.proof.kind == placement_proof::reason::exhausted) {
             told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }
@@ -65,7 +65,7 @@ SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& ca
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
         if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
-    for (buffer_gap& gap : problem.gaps)
+    for (placement_problem::gap& gap : problem.gaps)
         if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
     placement const forced = pack(problem, counts, driver);
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {

@@ -31,7 +31,7 @@ SUBLET_DECL std::vector<keyed> gaps_in_order(placement_problem const& problem)
     std::vector<keyed> order;
     order.reserve(problem.gaps.size());
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
-        buffer_gap const& g = problem.gaps[i];
+        placement_problem::gap const& g = problem.gaps[i];
         SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap is one of no buffer");
         order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
     }
@@ -55,7 +55,7 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<key
     live_range rest = b.life;
     std::size_t at = first_that(gaps.size(), [&](std::size_t i) { return gaps[i].key >= who; });
     for (; at != gaps.size() && gaps[at].key == who; ++at) {
-        buffer_gap const& g = problem.gaps[gaps[at].who];
+        placement_problem::gap const& g = problem.gaps[gaps[at].who];
         SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
         live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
         if (is_empty(when)) continue;
@@ -170,16 +170,16 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
 
     constexpr std::int64_t too_far = std::int64_t{1} << 62;
     std::vector<std::uint32_t> first(buffers + 1, 0);
-    for (colocation const& c : problem.colocated) {
+    for (placement_problem::colocation const& c : problem.colocated) {
         SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers, "sublet: a colocated buffer does not exist");
         SUBLET_EXPECTS(c.distance < byte_count{1} << 62, "sublet: a distance is too large");
         ++first[c.buffer + 1];
         ++first[c.anchor + 1];
     }
     for (std::size_t b = 0; b != buffers; ++b) first[b + 1] += first[b];
-    std::vector<colocation> links(first[buffers]); // by anchor; distances wrap round
+    std::vector<placement_problem::colocation> links(first[buffers]); // by anchor; distances wrap round
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (colocation const& c : problem.colocated) {
+    for (placement_problem::colocation const& c : problem.colocated) {
         links[next[c.anchor]++] = c;
         links[next[c.buffer]++] = {c.anchor, c.buffer, byte_count{0} - c.distance};
     }
@@ -504,14 +504,14 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
         bound.peak_position = at;
     }
     bound.bytes = most;
-    if (most != 0) bound.kind = proof_kind::live_bytes;
+    if (most != 0) bound.kind = placement_proof::reason::live_bytes;
     for (std::uint32_t s = 0; s != all.size(); ++s) {
         placement_shape const& shape = all.shapes[s];
         byte_count const top =
             checked_add(shape.pinned == no_offset ? shape.phase : shape.pinned, shape.size);
         if (top <= bound.bytes) continue;
         bound.bytes = top;
-        bound.kind = proof_kind::top_of_pin;
+        bound.kind = placement_proof::reason::top_of_pin;
         bound.shape = s;
     }
     return bound;

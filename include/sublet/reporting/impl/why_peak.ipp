@@ -65,7 +65,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     auto touched = [&](touch t, step_id at) {
         buffer_id const b = plan.buffer_of[t.value];
         if (b == no_buffer || row_of[b] == no_buffer) return;
-        peak_buffer& row = reason.alive[row_of[b]];
+        peak_reason::buffer& row = reason.alive[row_of[b]];
         step_id& until = held_until[row_of[b]];
         if (until == 0 && t.kind == touch_kind::def && at <= row.life.first) row.producer = steps[at];
         if (until < at + 1) until = at + 1, row.last_user = steps[at];

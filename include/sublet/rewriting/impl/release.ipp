@@ -150,7 +150,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
 
     std::vector<node_id> needed_at(buffers, no_node), left_by(buffers, no_node); // the last node seen so
     std::vector<std::uint32_t> leaving(buffers);                                 // along how many edges
-    std::vector<edge_release> dying;
+    std::vector<flow_release_points::edge> dying;
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_in(n, [&](value_id v) {
             if (released(v) != no_buffer) needed_at[buffer_of[v]] = n;
@@ -170,7 +170,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                 ++leaving[b];
             });
         }
-        for (edge_release const& e : dying) {
+        for (flow_release_points::edge const& e : dying) {
             if (leaving[e.what] == arrivals) {
                 leaving[e.what] = 0; // the others of these are this one
                 at_entry.add(n, e.what);
@@ -178,15 +178,16 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                 points.on_edge.push_back(e);
             }
         }
-        for (edge_release const& e : dying) {
+        for (flow_release_points::edge const& e : dying) {
             leaving[e.what] = 0;
             left_by[e.what] = no_node;
         }
     }
-    detail::sort_by(points.on_edge, [](edge_release const& x, edge_release const& y) {
-        if (x.to != y.to) return x.to < y.to;
-        return x.from != y.from ? x.from < y.from : x.what < y.what;
-    });
+    detail::sort_by(points.on_edge,
+                    [](flow_release_points::edge const& x, flow_release_points::edge const& y) {
+                        if (x.to != y.to) return x.to < y.to;
+                        return x.from != y.from ? x.from < y.from : x.what < y.what;
+                    });
     if (p.nodes() != 0)
         live.for_each_live_in(0, [&](value_id v) {
             if (released(v) != no_buffer) needed_at[buffer_of[v]] = 0;

@@ -89,7 +89,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& made, sized_slot_p
         SUBLET_EXPECTS(values + names.made.size() < no_value, "sublet: more names than 32-bit ids");
         for (value_id v = 0; v != versions; ++v) {
             if (stays[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value) continue;
-            slot_name& name = names.made[number[plan.slot_of[v]]];
+            slot_renaming::name& name = names.made[number[plan.slot_of[v]]];
             names.name_of[v] = static_cast<value_id>(values) + number[plan.slot_of[v]];
             ++name.tenants;
             if (name.largest != no_value && bytes[v] <= name.bytes) continue;
@@ -174,7 +174,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         SUBLET_EXPECTS(plan.slot_of[v] < plan.slots, "sublet: a slot is out of range");
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size is in a slot");
         slot_state& slot = slots[plan.slot_of[v]];
-        sharing_entry e{.value = v, .from = slot.tenant, .slot = plan.slot_of[v], .bytes = bytes[v]};
+        sharing_log::entry e{.value = v, .from = slot.tenant, .slot = plan.slot_of[v], .bytes = bytes[v]};
         e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;
         if (e.from != no_value && k.key != 0)
             for (touch t : p.touches(steps[made_at[v]])) {
@@ -194,10 +194,10 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
 
 namespace detail {
 
-SUBLET_DECL std::vector<sharing_entry> trace(sharing_log const& log, value_id v)
+SUBLET_DECL std::vector<sharing_log::entry> trace(sharing_log const& log, value_id v)
 {
-    std::vector<sharing_entry> about;
-    for (sharing_entry const& e : log.entries)
+    std::vector<sharing_log::entry> about;
+    for (sharing_log::entry const& e : log.entries)
         if (e.value == v || e.from == v) about.push_back(e);
     return about;
 }

@@ -114,13 +114,13 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_
 
 namespace sublet::detail {
 
-SUBLET_DECL std::optional<fixed_clash>
+SUBLET_DECL std::optional<slot_plan::clash>
 find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of, std::vector<slot_id> const& fixed)
 {
     for (value_id v = 0; v != fixed.size(); ++v)
         for (value_id w = v + 1; w != fixed.size() && fixed[v] != no_slot; ++w)
             if (fixed[v] == fixed[w] && (interferes.test(v, w) || pool_of[v] != pool_of[w]))
-                return fixed_clash{.value = v, .other = w, .slot = fixed[v]};
+                return slot_plan::clash{.value = v, .other = w, .slot = fixed[v]};
     return std::nullopt;
 }
 

@@ -42,18 +42,18 @@ SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> c
     return csr_graph(std::move(rows));
 }
 
-SUBLET_DECL std::vector<value_id> in_turn(coloring_order by, csr_graph const& g,
+SUBLET_DECL std::vector<value_id> in_turn(coloring_options::heuristic by, csr_graph const& g,
                                           std::vector<byte_count> const& bytes,
                                           std::vector<value_id> const& given)
 {
-    if (by == coloring_order::smallest_last) return smallest_last(g).order;
+    if (by == coloring_options::heuristic::smallest_last) return smallest_last(g).order;
     std::vector<value_id> order;
     std::vector<keyed> keys;
     for (std::size_t v = 0; v != g.rows(); ++v) {
         order.push_back(static_cast<value_id>(v));
         keys.push_back({falling(bytes[v]), falling(g[v].size()), order.back()});
     }
-    if (by == coloring_order::by_size) {
+    if (by == coloring_options::heuristic::by_size) {
         sort_keyed(keys);
         for (std::size_t i = 0; i != keys.size(); ++i) order[i] = keys[i].who;
     } else if (!given.empty()) {
@@ -80,12 +80,13 @@ SUBLET_DECL std::vector<slot_id> color_in_order(csr_graph const& g, std::vector<
     return slot_of;
 }
 
-SUBLET_DECL std::optional<fixed_clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of)
+SUBLET_DECL std::optional<slot_plan::clash> find_clash(csr_graph const& g,
+                                                       std::vector<slot_id> const& slot_of)
 {
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v])
             if (slot_of[v] == slot_of[w] && slot_of[v] != no_slot)
-                return fixed_clash{.value = static_cast<value_id>(v), .other = w, .slot = slot_of[v]};
+                return slot_plan::clash{.value = static_cast<value_id>(v), .other = w, .slot = slot_of[v]};
     return std::nullopt;
 }
 
@@ -95,7 +96,7 @@ namespace sublet {
 
 SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options const& options)
 {
-    SUBLET_EXPECTS(options.order.empty() || options.by == coloring_order::given,
+    SUBLET_EXPECTS(options.order.empty() || options.by == coloring_options::heuristic::given,
                    "sublet: an order of colouring is given, but another is asked for");
     auto const bytes = options.bytes.tabulate(g.rows());
     auto slot_of = options.fixed.tabulate(g.rows());
@@ -121,11 +122,12 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
         return result;
     }
 
-    coloring_order by = options.by;
-    if (by == coloring_order::automatic) by = sizes_differ ? coloring_order::by_size : coloring_order::dsatur;
+    coloring_options::heuristic by = options.by;
+    if (by == coloring_options::heuristic::automatic)
+        by = sizes_differ ? coloring_options::heuristic::by_size : coloring_options::heuristic::dsatur;
     std::vector<value_id> order = detail::in_turn(by, interference, bytes, options.order);
     std::erase_if(order, [&](value_id v) { return bytes[v] == 0 || slot_of[v] != no_slot; });
-    slot_of = by == coloring_order::dsatur
+    slot_of = by == coloring_options::heuristic::dsatur
                   ? detail::color_by_saturation(interference, order, std::move(slot_of))
                   : detail::color_in_order(interference, order, std::move(slot_of));
 
@@ -148,7 +150,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
         node_id node = no_node;
         std::size_t at = 0; // index of the touch in its node; a step's reads stand before its writes
     };
-    auto violation = [&p](ssa_fault what, value_id v, node_id n, std::size_t at) {
+    auto violation = [&p](ssa_violation::kind what, value_id v, node_id n, std::size_t at) {
         step_id s = p.steps_of(n).first;
         for (; at >= p.touches(s).size(); ++s) at -= p.touches(s).size();
         return ssa_violation{what, v, n, s};
@@ -159,7 +161,8 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
         for (std::size_t i = 0; i != touches.size(); ++i) {
             if (touches[i].kind != touch_kind::def) continue;
             definition& d = def_of[touches[i].value];
-            if (d.node != no_node) return violation(ssa_fault::defined_twice, touches[i].value, n, i);
+            if (d.node != no_node)
+                return violation(ssa_violation::kind::defined_twice, touches[i].value, n, i);
             d = {n, i};
         }
     }
@@ -170,18 +173,18 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
             if (touches[i].kind == touch_kind::def) continue;
             definition const d = def_of[touches[i].value];
             if (d.node == no_node && !undefined)
-                undefined = violation(ssa_fault::never_defined, touches[i].value, n, i);
+                undefined = violation(ssa_violation::kind::never_defined, touches[i].value, n, i);
             if (d.node == n ? d.at >= i : d.node != no_node && !tree.dominates(d.node, n))
-                return violation(ssa_fault::not_dominated, touches[i].value, n, i);
+                return violation(ssa_violation::kind::not_dominated, touches[i].value, n, i);
         }
     }
     for (edge_use u : p.edge_uses()) {
         node_id const d = def_of[u.value].node;
         step_id const last = p.steps_of(u.pred).last - 1;
         if (d == no_node && !undefined)
-            undefined = ssa_violation{ssa_fault::never_defined, u.value, u.pred, last};
+            undefined = ssa_violation{ssa_violation::kind::never_defined, u.value, u.pred, last};
         if (d != no_node && !tree.dominates(d, u.pred))
-            return ssa_violation{ssa_fault::not_dominated, u.value, u.pred, last};
+            return ssa_violation{ssa_violation::kind::not_dominated, u.value, u.pred, last};
     }
     return undefined;
 }
@@ -196,7 +199,7 @@ namespace sublet::detail {
 /// fixed values that meet so.  O(values + touches + for each such step, what is alive and the rest of its
 /// node)
 SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
-                                    std::vector<slot_id> const& fixed, std::optional<fixed_clash>& clash)
+                                    std::vector<slot_id> const& fixed, std::optional<slot_plan::clash>& clash)
 {
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -230,7 +233,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
                         avoids.push_back(v);
                         avoided.push_back(fixed[mine]);
                     } else if (fixed[v] == fixed[mine] && !clash) {
-                        clash = fixed_clash{mine, v, fixed[v], s};
+                        clash = slot_plan::clash{mine, v, fixed[v], s};
                     }
                 }
         }

@@ -96,7 +96,7 @@ SUBLET_DECL void stream_queues::append(std::uint32_t stream, command what)
     what.number = pushed_++;
     lanes_[stream].queue.push_back(std::move(what));
     ++lanes_[stream].issued;
-    if (options_.order == stream_order::eager) drain(stream);
+    if (options_.order == simulated_options::order_kind::eager) drain(stream);
 }
 
 SUBLET_DECL void stream_queues::pass_waits()
@@ -124,12 +124,12 @@ SUBLET_DECL std::uint32_t stream_queues::next_stream()
         }
         if (!able.empty()) break;
     }
-    if (options_.order == stream_order::random) return able[random_below(able.size())];
+    if (options_.order == simulated_options::order_kind::random) return able[random_below(able.size())];
     std::uint32_t chosen = able.front();
     for (std::uint32_t s : able) {
         bool const is_later = lanes_[s].front().number > lanes_[chosen].front().number;
-        if (options_.order == stream_order::latest_first && is_later) chosen = s;
-        if (options_.order == stream_order::favour && s == options_.which) chosen = s;
+        if (options_.order == simulated_options::order_kind::latest_first && is_later) chosen = s;
+        if (options_.order == simulated_options::order_kind::favour && s == options_.which) chosen = s;
     }
     return chosen;
 }
