@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// A chain: step n reads value n - 1 and writes value n. At each step two values of 8 bytes are alive.
 archetype::program const chain(5);

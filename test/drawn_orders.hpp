@@ -51,6 +51,7 @@ inline drawn_program draw_unordered(dice& pick, std::uint32_t most, bool in_plac
 inline drawn_program draw_operations(dice& pick, std::uint32_t count, std::uint32_t reach)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     random_program r;
     auto value = [&] {
         r.bytes.push_back(byte_count{1} << pick.below(6));
@@ -144,6 +145,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
 inline sublet::byte_count least_of_all(sublet::order_graph const& g)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     struct state {
         byte_count least = no_size;
         std::vector<node_id> order; // one that leads here

@@ -11,6 +11,7 @@
 #include <sublet/ordering/order_graph.hpp>
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,23 +33,19 @@ struct chosen_order {
 inline chosen_order choose_order(std::string const& word, network const& net, wishes const& wanted)
 {
     if (word.empty()) return {};
-    bool const longest = word == "longest-path", least = word == "least-peak", exact = word == "exact",
-               best = word == "best";
-    if (!longest && !least && !exact && !best && word != "file") return {read_order(word, net), {}, {}, 0};
+    std::map<std::string, sublet::order_method> const methods{
+        {"file", sublet::order_method::listed},
+        {"longest-path", sublet::order_method::longest_path},
+        {"least-peak", sublet::order_method::least_peak},
+        {"exact", sublet::order_method::exact}};
+    auto const method = methods.find(word);
+    if (method == methods.end() && word != "best") return {read_order(word, net), {}, {}, 0};
 
     auto const start = std::chrono::steady_clock::now();
     sublet::order_graph const g = sublet::order_graph_of(as_program(net), as_options(net, wanted));
     if (g.violation) return {}; // the planner says why
-    sublet::order_contest contest(g);
-    sublet::node_order facts = contest.best();
-    if (longest) {
-        facts.order = sublet::longest_path(g);
-        facts.peak = sublet::peak_of(g, facts.order);
-    }
-    if (least) facts = sublet::least_peak(g);
-    if (exact) facts = sublet::exact_order(g);
-    if (best) facts = sublet::best_order(g);
-    if (!exact && !best) facts.lower_bound = sublet::order_lower_bound(g);
+    sublet::node_order facts =
+        method == methods.end() ? sublet::best_order(g) : sublet::order_with(g, method->second);
     chosen_order chosen{facts.order, word, std::move(facts), 0};
     chosen.milliseconds = milliseconds_since(start);
     return chosen;

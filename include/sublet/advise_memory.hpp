@@ -37,6 +37,8 @@
 /// if all that the step writes is storage that is planned: nothing of the caller's, no state.
 
 namespace sublet {
+namespace detail {
+
 /// Between two positions nobody touches a buffer. Both hold its storage, what is between need not.
 struct absence {
     value_id root = no_value;     ///< the value that all are views of that live in the buffer then
@@ -47,11 +49,11 @@ struct absence {
     friend bool operator==(absence, absence) = default;
 };
 
+} // namespace detail
+
 namespace detail {
 /// Touches where nodes end, by position.
 std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps);
-
-} // namespace detail
 
 /// All absences of planned buffers, those of a time together: first by copy, then by running a step again.
 ///
@@ -63,6 +65,8 @@ std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const
 [[nodiscard]] std::vector<absence> possible_absences(snapshot const& p, std::vector<step_id> const& steps,
                                                      buffer_table const& alone, buffer_table const& joined,
                                                      std::span<value_role const> role);
+
+} // namespace detail
 
 // --- apply absences --------------------------------------------------------------------------------------
 
@@ -108,6 +112,8 @@ struct relieved_program {
     [[nodiscard]] plan_options options(plan_options const& asked) const;
 };
 
+namespace detail {
+
 /// The program with some absences, as possible_absences() found them.
 ///
 /// Requires:   `steps` are the program's by position in the order of `options`; of absences of one time at
@@ -121,6 +127,8 @@ struct relieved_program {
                                               plan_options const& options,
                                               std::span<in_place_pair const> in_place,
                                               std::span<absence const> absences);
+
+} // namespace detail
 
 // --- memory advisor --------------------------------------------------------------------------------------
 

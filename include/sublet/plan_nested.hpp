@@ -57,6 +57,8 @@ struct planned_nested : planned_flow {
     }
 };
 
+namespace detail {
+
 /// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
 /// root's. What a body's options say of the values that it captures is not read: they are the outer ones.
 ///
@@ -66,6 +68,8 @@ struct planned_nested : planned_flow {
 ///             run in another order, and where a value of a body is an input or an output: only the whole has
 ///             those, a body has captures and bindings.
 [[nodiscard]] plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options);
+
+} // namespace detail
 
 /// Plan where every value of every program of a tree lives.
 ///

@@ -27,6 +27,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using enum value_role;
 
 namespace {

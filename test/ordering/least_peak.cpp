@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/detail/orders.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"
@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the picture of a list that begins every branch before it finishes one")
 {

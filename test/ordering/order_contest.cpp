@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/ordering/order_graph.hpp>
 
 #include "../drawn_orders.hpp"
@@ -10,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the order with the least peak stays, of equal ones the first")
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/schedule.hpp>
 #include <sublet/ordering/order_graph.hpp>
 
 #include "../dice.hpp"
@@ -13,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 

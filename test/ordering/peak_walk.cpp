@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/ordering/order_graph.hpp>
 
 #include "../dice.hpp"
@@ -11,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the picture: bytes come with the first touch and go with the last")
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/ordering/order_graph.hpp>
 
 #include "../dice.hpp"

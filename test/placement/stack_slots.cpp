@@ -8,6 +8,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static placement_problem problem_of(std::vector<placement_buffer> buffers,
                                     std::vector<pool_limits> pools = {})

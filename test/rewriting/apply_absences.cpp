@@ -18,6 +18,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 
 namespace {

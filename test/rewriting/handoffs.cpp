@@ -5,6 +5,7 @@
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
+#include <sublet/detail/schedule.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_memory.hpp>

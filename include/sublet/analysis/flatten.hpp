@@ -368,8 +368,6 @@ namespace detail {
 /// By program, by value: whether a step of the program or of a body inside writes it.
 std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 
-} // namespace detail
-
 /// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
 ///             has the touches that it had, one with bodies has them first. A value that the step itself
 ///             defines and a body captures is not used by it: bodies fill it.
@@ -377,6 +375,8 @@ std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 ///             that its bodies capture or bind, and the bindings of the branches beside for each result.
 /// Throws:     precondition_error if `program` is not in the tree.
 [[nodiscard]] snapshot with_captures(program_tree const& tree, program_id program = 0);
+
+} // namespace detail
 
 /// By program, what with_captures() makes of each. The whole tree is looked through once for all of them.
 ///

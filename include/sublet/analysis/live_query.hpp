@@ -27,6 +27,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 struct def_use_chains {
     csr_rows defs;                ///< by value: the steps that write it, ascending
     csr_rows uses;                ///< by value: the steps that read it, early or not, ascending
@@ -37,6 +39,8 @@ struct def_use_chains {
 /// Ensures:    a step that touches a value twice in the same way is listed twice.
 /// Complexity: O(nodes + values + touches) time and memory.
 [[nodiscard]] def_use_chains def_use(snapshot const& p);
+
+} // namespace detail
 
 // --- live query ------------------------------------------------------------------------------------------
 
@@ -69,11 +73,11 @@ struct def_use_chains {
 ///             `def`, as often as edges lead from one tree into another.
 /// Throws:     precondition_error for a node that does not exist.
 class live_query {
-    static node_id node_of_def(value_id v, def_use_chains const& chains)
+    static node_id node_of_def(value_id v, detail::def_use_chains const& chains)
     {
         return chains.node_of[chains.defs[v].front()];
     }
-    static auto uses_of(value_id v, def_use_chains const& chains)
+    static auto uses_of(value_id v, detail::def_use_chains const& chains)
     {
         return [v, &chains](auto matters) {
             for (step_id s : chains.uses[v])
@@ -124,15 +128,15 @@ public:
     /// Of a value of a program with these edges, by its chains. What is never defined is nowhere alive.
     ///
     /// Complexity: another O(uses of the value) for `is_live_after`.
-    [[nodiscard]] bool is_live_in(value_id v, node_id n, def_use_chains const& chains) const
+    [[nodiscard]] bool is_live_in(value_id v, node_id n, detail::def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed(n, node_of_def(v, chains), uses_of(v, chains));
     }
-    [[nodiscard]] bool is_live_out(value_id v, node_id n, def_use_chains const& chains) const
+    [[nodiscard]] bool is_live_out(value_id v, node_id n, detail::def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed_behind(n, node_of_def(v, chains), uses_of(v, chains));
     }
-    [[nodiscard]] bool is_live_after(value_id v, step_id s, def_use_chains const& chains) const;
+    [[nodiscard]] bool is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const;
 
 private:
     void prepare(snapshot const& p) { prepare(p.graph(), p.predecessors()); }

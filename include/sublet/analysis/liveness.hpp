@@ -321,6 +321,8 @@ template <graph G, class Uses, class Defs>
 /// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here what the method
 /// requires is checked, and from one node to the next ranges stay open.
 
+namespace detail {
+
 /// A linear order of the nodes in which every loop is a stretch that begins with its header. If no loop has
 /// several entries and the entry reaches all nodes, edges but those back to headers lead onwards.  As `loops`
 template <graph G>
@@ -328,6 +330,8 @@ template <graph G>
 {
     return loops(g).preorder;
 }
+
+} // namespace detail
 
 struct interval_options {
     std::vector<node_id> order = {}; ///< of the nodes; empty: 0, 1, 2 ...

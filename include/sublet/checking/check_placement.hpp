@@ -30,12 +30,12 @@ struct placement_fault {
         misaligned, ///< buffer lies at begin, which is no multiple of `needed`
         off_pin,    ///< buffer lies at begin and is pinned to `needed`
         torn,       ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
-        wrong_height, ///< pool ends at end, which is not its height, `needed`
-        clash,        ///< buffer and other are solid at position and share bytes [begin, end)
-        wrong_bound,  ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof
-                      ///< there
-        wrong_status, ///< the status is none that heights, bounds and capacities of the pools allow, or not
-                      ///< of pool
+        wrong_height,  ///< pool ends at end, which is not its height, `needed`
+        clash,         ///< buffer and other are solid at position and share bytes [begin, end)
+        wrong_bound,   ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof
+                       ///< there
+        wrong_status,  ///< the status is none that heights, bounds and capacities of the pools allow, or not
+                       ///< of pool
         wrong_cost,    ///< the pools chosen, or the cheapest that could be, cost end, and not `needed`
         wrong_movement ///< end bytes have moved, and not `needed`
     };

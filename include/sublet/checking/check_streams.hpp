@@ -39,8 +39,6 @@ namespace sublet {
 namespace detail {
 inline constexpr std::uint32_t no_space = ~std::uint32_t{0};
 
-} // namespace detail
-
 /// Somebody touches bytes [begin, end) of a space: of a pool's arena, of an allocation, of caller's storage.
 struct byte_access {
     std::uint32_t at = 0; ///< which of the things that are ordered does it, by its place in the list of them
@@ -65,10 +63,12 @@ struct race {
     friend bool operator==(race const&, race const&) = default;
 };
 
+} // namespace detail
+
 /// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, race const& r)
+Stream& operator<<(Stream& out, detail::race const& r)
 {
     if (r.first_value == no_value) {
         out << "position " << r.second << " does not wait for position " << r.first
@@ -230,7 +230,7 @@ struct stream_commands {
 
     std::size_t streams = 0;
     std::vector<stream_commands::act> acts = {};
-    std::vector<byte_access> touches = {}; ///< `at` is a command's number, `space` a block's
+    std::vector<detail::byte_access> touches = {}; ///< `at` is a command's number, `space` a block's
     std::vector<stream_commands::block> blocks = {};
 };
 
@@ -471,8 +471,6 @@ std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t 
                                                    memory_plan const* plan, std::uint32_t pools,
                                                    std::vector<step_id> const& step_at);
 
-} // namespace detail
-
 /// Look for two steps that have to come one after the other and need not, if a position begins when those
 /// that it waits for are done. None: every execution leaves what the reference order leaves.
 ///
@@ -489,6 +487,8 @@ std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t 
                                               memory_plan const* plan, std::vector<step_id> const& step_at,
                                               csr_rows const& after,
                                               std::vector<handoff> const& handoffs = {});
+
+} // namespace detail
 
 } // namespace sublet
 

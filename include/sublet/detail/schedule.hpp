@@ -2,17 +2,78 @@
 #ifndef SUBLET_DETAIL_SCHEDULE_HPP
 #define SUBLET_DETAIL_SCHEDULE_HPP
 
-/// Steps at times: the storage that buffers need in a schedule, what conflicts, and the hand-offs that keep
-/// it. Included by the planner of hand-offs.
+/// Steps at times: when each runs, the storage that buffers need in a schedule, what conflicts, and the
+/// hand-offs that keep it. Included by the planner of hand-offs.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
+
+namespace sublet::detail {
+
+// --- parallel clock --------------------------------------------------------------------------------------
+
+/// When each step begins and ends, if so many workers share the work.
+///
+///     0 ──► 1 ──► 3       one worker     0 1 2 3       two workers    0 1 3
+///     └───► 2 ──► ┘                                                     2
+///
+/// A clock is a schedule as numbers, and a promise: what it puts one after the other may be made to wait for
+/// one another, all of it at once, and no execution takes longer than the clock does. So storage may be
+/// shared wherever one life ends before the other begins in the clock (detail/schedule.hpp has the waits).
+///
+/// That needs every step to take time. Of two steps of no length at one moment each ends before the other
+/// begins: each could be made to wait for the other, and nothing would ever run.
+///
+/// With a worker for every step the clock is the longest path. With fewer, whoever is free takes the ready
+/// step with the longest path ahead of it; that is never longer than twice the shortest schedule.
+///
+/// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (the rule);
+/// Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 1969 (the
+/// factor: 2 - 1/workers).
+
+/// When a step runs that may run sooner or later.
+enum class clock_side : std::uint8_t {
+    earliest, ///< as soon as what it waits for has ended and a worker is free
+    latest    ///< the same schedule made backwards, from the end: as late as that allows
+};
+
+struct parallel_clock_options {
+    std::size_t workers = 0; ///< 0: as many as there are steps
+    clock_side side = clock_side::earliest;
+};
+
+/// By position of a dependence graph; the two positions of a step that reads early have the same times.
+struct clock_times {
+    std::vector<tick_count> start;
+    std::vector<tick_count> end;  ///< greater than `start`
+    tick_count makespan = 0;      ///< when the last step ends; the first begins at 0
+    tick_count critical_path = 0; ///< the makespan if workers are no limit
+};
+
+/// When each position ends, if `workers` share them. Positions of no length are no work, only something to
+/// wait for; `after` leads from none of them to another.
+std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before, std::size_t workers,
+                                      std::vector<tick_count> const& length,
+                                      std::vector<tick_count> const& path_ahead, bool upwards);
+
+/// A schedule of the steps of `g`; `duration` is by step.
+///
+/// Ensures:    where edges lead from one step to another it ends before the other begins, or just then; of
+///             no more steps than there are workers one runs at any moment; no worker rests while a step is
+///             ready that could run. The makespan is the critical path where `workers` is 0. Of steps with
+///             paths of equal length ahead the lowest position is first (made backwards, the highest).
+/// Complexity: O(positions + edges) time and memory; with fewer workers than steps, and a logarithm.
+/// Throws:     precondition_error where a duration is 0 or there is not one for each step, or if all
+///             durations together exceed 64 bits.
+[[nodiscard]] clock_times parallel_clock(dependence_graph const& g,
+                                         per_value<tick_count> const& duration = tick_count{1},
+                                         parallel_clock_options const& options = {});
 
 // --- clock lives -----------------------------------------------------------------------------------------
 
@@ -23,8 +84,6 @@
 ///
 /// Ticks may be nanoseconds, and live ranges have 32 bits. But storage is taken only where a step begins: it
 /// is enough to count how many positions start before.
-
-namespace sublet::detail {
 
 /// The live ranges of buffers, counted in positions by the order in which they start.
 ///
@@ -70,7 +129,7 @@ struct clocked_graph {
 
 /// The positions that conflict with each buffer if those that `may_wait` give and take bytes by hand-offs.
 ///
-/// Requires:   positions are numbered as the clock starts them (clock_order); `exact` are the
+/// Requires:   positions are numbered as the clock starts them (in_clock_order); `exact` are the
 ///             conflicts under every schedule (analysis/dependences.hpp), `in_clock` those in the clock
 ///             (clock_lives).
 /// Ensures:    of two buffers that conflict in `exact` the same is said here if they overlap in the clock, or

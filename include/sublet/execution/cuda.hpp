@@ -40,7 +40,7 @@ class cuda_device {
 public:
     using stream_type = cudaStream_t;
     using event_type = cudaEvent_t;
-    using graph_type = cuda_graph;
+    using graph_type = detail::cuda_graph;
 
     /// Throws: cuda_error if there is no such device, or it cannot be used: see cuda::probe().
     explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] stream_type make_stream()
     {
         streams_.reserve(streams_.size() + 1);
-        auto made = cuda_stream::made(calls_, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
+        auto made = detail::cuda_stream::made(calls_, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
             return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
         });
         streams_.push_back(made.handle());
@@ -67,7 +67,7 @@ public:
     /// For order only: it takes no time.
     [[nodiscard]] event_type make_event()
     {
-        return cuda_event::made(
+        return detail::cuda_event::made(
                    calls_, "cudaEventCreateWithFlags",
                    [](cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDisableTiming); })
             .release();
@@ -151,7 +151,10 @@ public:
     void begin_capture(stream_type stream) { detail::begin_capture(calls_, stream); }
     /// Throws: cuda_error if something could not be captured, or a stream was not waited for. All streams are
     ///         as usual then.
-    [[nodiscard]] cuda_graph end_capture(stream_type stream) { return detail::end_capture(calls_, stream); }
+    [[nodiscard]] detail::cuda_graph end_capture(stream_type stream)
+    {
+        return detail::end_capture(calls_, stream);
+    }
     /// Ends it for nothing.
     void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
 
@@ -184,7 +187,7 @@ public:
     }
 
     /// For calls of the user's own that are to be checked in the same way.
-    [[nodiscard]] cuda_calls& calls() noexcept { return calls_; }
+    [[nodiscard]] detail::cuda_calls& calls() noexcept { return calls_; }
 
 private:
     void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, stream_type stream)
@@ -199,8 +202,8 @@ private:
         return bytes;
     }
 
-    cuda_calls calls_;
-    cuda_pool pool_;
+    detail::cuda_calls calls_;
+    detail::cuda_pool pool_;
     std::vector<stream_type> streams_;
 };
 static_assert(stream_device<cuda_device>);

@@ -126,8 +126,6 @@ private:
     bool is_changed_ = false;
 };
 
-} // namespace detail
-
 /// Calls CUDA on one device, and remembers when that is lost.
 class cuda_calls {
 public:
@@ -303,8 +301,6 @@ private:
     cuda_executable_graph executable_; // goes first
 };
 
-namespace detail {
-
 inline void begin_capture(cuda_calls& calls, cudaStream_t stream)
 {
     // Of this thread only: what other threads of the program do is none of our business.
@@ -355,6 +351,8 @@ struct cuda_memory_use {
     byte_count reserved = 0, reserved_high = 0; ///< of the device, free parts of the pool included
     friend bool operator==(cuda_memory_use const&, cuda_memory_use const&) = default;
 };
+
+namespace detail {
 
 /// Requires: the calls outlive the pool.
 class cuda_pool {
@@ -459,6 +457,8 @@ private:
     cuda_pool_handle pool_;
     std::vector<shifted> shifted_; // what is aligned to more than CUDA does by itself
 };
+
+} // namespace detail
 
 } // namespace sublet
 

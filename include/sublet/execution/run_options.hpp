@@ -274,8 +274,6 @@ concept memory_resource_like = requires(R& resource, void* block, std::size_t co
                                    resource.deallocate(block, count, count);
                                };
 
-} // namespace detail
-
 /// Refers to a memory resource of any type; without one it is the free store.
 class memory_source {
 public:
@@ -332,6 +330,8 @@ private:
     actions const* actions_ = &free_store;
 };
 
+} // namespace detail
+
 /// What was refused because it would have exceeded the limit; nothing was asked of the resource.
 class out_of_budget : public std::bad_alloc {
 public:
@@ -368,15 +368,11 @@ struct counter {
     constexpr void remove(std::uint64_t amount) noexcept { live -= amount; }
 };
 
-} // namespace detail
-
 struct memory_use {
     detail::counter bytes;
     detail::counter allocations;
     friend bool operator==(memory_use const&, memory_use const&) = default;
 };
-
-namespace detail {
 
 /// Allocates from a source, within a limit, and counts.
 ///
@@ -556,14 +552,14 @@ enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given }
 
 struct executor_options {
     check_level check = check_level::plan;
-    bool prove = true;               ///< false: at any level, run even what the plan check would refuse
-    byte_count limit = no_limit;     ///< of what is allocated at once
-    memory_source upstream = {};     ///< a pointer to any std::pmr::memory_resource
-    per_value<bool> scratch = false; ///< defined by one step and used by none
+    bool prove = true;                   ///< false: at any level, run even what the plan check would refuse
+    byte_count limit = no_limit;         ///< of what is allocated at once
+    detail::memory_source upstream = {}; ///< a pointer to any std::pmr::memory_resource
+    per_value<bool> scratch = false;     ///< defined by one step and used by none
 };
 
 struct run_report {
-    memory_use run;             ///< while running; peaks count what was there before as well
+    detail::memory_use run;     ///< while running; peaks count what was there before as well
     byte_count reserved = 0;    ///< held from run to run: the arenas, as they were allocated
     byte_count plan_bytes = 0;  ///< what the plan asks for; 0 without one
     byte_count lower_bound = 0; ///< what no plan in this order goes below: the peaks of all pools

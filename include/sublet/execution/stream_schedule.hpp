@@ -253,8 +253,6 @@ private:
     stream_schedule result_;
 };
 
-} // namespace detail
-
 /// Puts the steps of a program on streams. If it paints, buffers are filled before their first write, and
 /// when nobody needs them any more.
 ///
@@ -316,6 +314,8 @@ template <detail::memory_mode Mode>
 [[nodiscard]] std::optional<stream_fault>
 check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
                detail::run_tape const& tape, stream_schedule const& schedule, stream_options const& how = {});
+
+} // namespace detail
 
 // --- call ------------------------------------------------------------------------------------------------
 

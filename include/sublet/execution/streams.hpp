@@ -138,7 +138,7 @@ private:
                        "sublet: digests are asked of a device that takes none");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
-        schedule_ = schedule_streams(order_, mode, streams, how.check >= check_level::paint);
+        schedule_ = detail::schedule_streams(order_, mode, streams, how.check >= check_level::paint);
         SUBLET_EXPECTS(!how.prove || how.check == check_level::off ||
                            !check_schedule(p, options, plan, tape_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");

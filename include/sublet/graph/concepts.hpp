@@ -93,12 +93,12 @@ concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& 
                                                  } -> std::convertible_to<vertex_of<G>>;
                                          };
 
-} // namespace detail
-
 /// A list of lists, which no function can be found for by ADL. Named so that compilers say what to do.
 template <class G>
 inline constexpr bool needs_as_graph =
     !detail::has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
+
+} // namespace detail
 
 /// All that any entry of the library asks of a graph.
 ///
@@ -108,7 +108,7 @@ inline constexpr bool needs_as_graph =
 /// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.
 template <class G>
 concept graph = !
-needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&& detail::has_target<G>;
+detail::needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&& detail::has_target<G>;
 
 // --- vertex numbering ------------------------------------------------------------------------------------
 

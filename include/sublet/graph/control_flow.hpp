@@ -60,6 +60,8 @@ template <graph G>
     return depth_first(as_graph(g));
 }
 
+namespace detail {
+
 /// The nodes of each tree so that its edges but the back edges lead onwards; the trees one after the other,
 /// that of the entry first.  O(V)
 [[nodiscard]] std::vector<node_id> reverse_postorder(depth_first_forest const& forest);
@@ -88,6 +90,8 @@ struct nesting {
         return entered[a] <= entered[b] && entered[b] < end[a];
     }
 };
+
+} // namespace detail
 
 namespace detail {
 /// Lay out the trees that `parent` (by node; `no_node` for a root) describes.
@@ -120,7 +124,7 @@ namespace detail {
 ///
 /// What the entry, node 0, does not reach hangs in trees of its own, one for each tree of the depth-first
 /// forest; edges from there into earlier trees dominate nothing.
-struct dominator_tree : nesting {
+struct dominator_tree : detail::nesting {
     std::vector<node_id> parent; ///< by node: its closest dominator but itself; `no_node` for a root
 
     /// Every path from b's root to b leads through a. A node dominates itself.  O(1)
@@ -165,7 +169,7 @@ template <graph G>
 ///
 /// Unreachable nodes have their loops too, in trees of the search that follow that of the entry. Edges from
 /// later trees into earlier ones enter no loop, and lead backwards.
-struct loop_forest : nesting {
+struct loop_forest : detail::nesting {
     enum class loop_kind : std::uint8_t {
         none,       ///< the node is the header of no loop
         reducible,  ///< every way into the loop is an edge to its header

@@ -208,9 +208,10 @@ template <class G>
 constexpr bool explain_graph()
 {
     if constexpr (!detail::has_vertices<G>) {
-        static_assert(!needs_as_graph<G>, "sublet: a nested list is no graph by itself; wrap it: "
-                                          "as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
-        static_assert(detail::has_vertices<G> || needs_as_graph<G>,
+        static_assert(!detail::needs_as_graph<G>,
+                      "sublet: a nested list is no graph by itself; wrap it: "
+                      "as_graph(g.size(), [&](auto v) -> auto& { return g[v]; })");
+        static_assert(detail::has_vertices<G> || detail::needs_as_graph<G>,
                       "sublet: a graph needs vertices(g), found by argument-dependent lookup, that returns a "
                       "pair of iterators");
     } else if constexpr (!detail::has_order<detail::vertex_of<G>>) {

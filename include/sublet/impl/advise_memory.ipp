@@ -133,12 +133,16 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::vector<absence> possible_absences(snapshot const& p, std::vector<step_id> const& steps,
                                                    buffer_table const& alone, buffer_table const& joined,
                                                    std::span<value_role const> role)
 {
     return detail::absence_finder(p, steps, alone, joined, role).find();
 }
+
+} // namespace detail
 
 // --- apply absences --------------------------------------------------------------------------------------
 
@@ -364,6 +368,8 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
                                             plan_options const& options,
                                             std::span<in_place_pair const> in_place,
@@ -371,6 +377,8 @@ SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_
 {
     return detail::absence_writer(p, steps, options, in_place).write(absences);
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -514,7 +522,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
     if (refuted && refuted->what != fault::over_capacity) return advice;
 
     detail::advice_question question(p, options, how);
-    auto const apply = [&](std::vector<absence> const& chosen) {
+    auto const apply = [&](std::vector<detail::absence> const& chosen) {
         advice.relieved = apply_absences(p, question.steps, options, question.in_place, chosen);
         advice.options = advice.relieved.options(options);
         advice.planned = plan_memory(advice.relieved.program, advice.options);
@@ -531,9 +539,9 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
         if (!refuted) break; // the program fits as it is
         advice.suggestions.clear();
         advice.cost = relief.cost;
-        std::vector<absence> chosen;
+        std::vector<detail::absence> chosen;
         for (auto const& [i, saved] : relief.chosen) {
-            absence const& a = question.absences[i];
+            detail::absence const& a = question.absences[i];
             chosen.push_back(a);
             advice.suggestions.push_back({a.root, question.steps[a.after], question.steps[a.before],
                                           a.rerun == no_step ? no_step : question.steps[a.rerun],

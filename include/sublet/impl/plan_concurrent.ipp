@@ -97,7 +97,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
     result.slots = share_in_chains(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
                                    {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
-    placement placed = stack_slots(problem, result.slots, how.bounds);
+    placement placed = detail::stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;
         for (placement_buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;

@@ -87,7 +87,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     planned_flow result;
     memory_plan& plan = result.plan;
     plan.valid_for = result.report.reading = program_reading::control_flow;
-    plan.order = options.order.empty() ? loop_contiguous_order(p.graph()) : options.order;
+    plan.order = options.order.empty() ? detail::loop_contiguous_order(p.graph()) : options.order;
     plan.buffer_of.assign(p.values(), no_buffer);
     result.report.steps = p.steps();
     result.report.values = p.values();

@@ -187,7 +187,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         for (handoff h : found.handoffs) plan.handoffs.push_back(h);
         for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);
         graph.handoffs = plan.handoffs;
-        result.critical_path_with = parallel_clock(dependences(p, graph), wanted.duration).critical_path;
+        result.critical_path_with =
+            detail::parallel_clock(dependences(p, graph), wanted.duration).critical_path;
     }
     if (options.check && !result.refuted) {
         result.refuted = check_concurrent_plan(p, plan, options);

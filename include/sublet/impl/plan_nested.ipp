@@ -13,6 +13,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options)
 {
     std::size_t const programs = flat.flat_of.size();
@@ -72,6 +74,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     all.pinned = std::move(pinned);
     return all;
 }
+
+} // namespace detail
 
 SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
                                        flow_options const& how)

@@ -203,6 +203,8 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Greedy, with no guaranteed factor; but where all sizes are so many bytes times N, and nothing is aligned,
 /// every batch has N times what pack() makes of a batch of 1, or less.
 
+namespace detail {
+
 /// What one batch needs if it has a plan of its own.
 struct batch_sample {
     byte_count batch = 1;
@@ -215,12 +217,8 @@ struct symbolic_packing {
     std::vector<batch_sample> samples; ///< ascending: 1, one between, the largest
 };
 
-namespace detail {
-
 /// 1, the largest, and one between that is as many times the one as it is a part of the other.
 std::vector<byte_count> sampled_batches(byte_count most);
-
-} // namespace detail
 
 /// Place buffers, each in its own pool, for every batch from 1 to `most`.
 ///
@@ -257,6 +255,8 @@ std::vector<byte_count> sampled_batches(byte_count most);
 /// Throws:     precondition_error if the slots of a pool end beyond 64 bits, or a common alignment does.
 [[nodiscard]] placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
                                     std::vector<byte_count> const& bounds = {});
+
+} // namespace detail
 
 // --- place concurrently ----------------------------------------------------------------------------------
 

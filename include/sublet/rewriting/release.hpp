@@ -92,9 +92,13 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
         insert(step_id{0}, std::span<buffer_id const>(points.at_start.data(), points.at_start.size()));
 }
 
+namespace detail {
+
 /// By position, where a step stands after insert_releases() has put in one operation for each of its calls.
 [[nodiscard]] std::vector<step_id> shifted_positions(release_points const& points,
                                                      std::vector<step_id> const& order = {});
+
+} // namespace detail
 
 // --- release flow ----------------------------------------------------------------------------------------
 

@@ -393,6 +393,8 @@ void write_entry(Stream& stream, sharing_log::entry const& e, Names name_of = {}
     out << '\n';
 }
 
+namespace detail {
+
 /// Writes the last line: how many values are in how many slots, and the bytes.
 template <detail::text_stream Stream>
 void write_total(Stream& stream, sharing_log const& log)
@@ -406,12 +408,14 @@ void write_total(Stream& stream, sharing_log const& log)
     out << '\n';
 }
 
+} // namespace detail
+
 /// Writes all of it, a line for each value and one for the total.
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
     for (sharing_log::entry const& e : log.entries) write_entry(stream, e, name_of);
-    write_total(stream, log);
+    detail::write_total(stream, log);
 }
 
 /// The same, values by their numbers.

@@ -225,7 +225,7 @@ private:
     {
         if (bytes.empty()) return;
         byte_count const begin = address(bytes.data());
-        byte_access access{at, 0, begin, begin + bytes.size(), value, writes};
+        detail::byte_access access{at, 0, begin, begin + bytes.size(), value, writes};
         if (block const* const its = block_with(begin)) {
             access.space = its->number;
             access.begin -= address(its->data);

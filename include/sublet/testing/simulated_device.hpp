@@ -50,7 +50,7 @@ struct simulated_options {
     std::uint32_t which = 0;     ///< the stream that is favoured or starved, in the order they were made
     step_id postponed = no_step; ///< is launched only when nothing else can go on
     bool paint = true;           ///< bytes that are taken, and that are given back
-    memory_source upstream = {};
+    detail::memory_source upstream = {};
     byte_count limit = no_limit; ///< of what is taken from it
 };
 

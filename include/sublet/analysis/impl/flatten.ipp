@@ -95,11 +95,7 @@ SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, st
     return {body_.data() + first, body_.data() + last};
 }
 
-} // namespace detail
-
 // --- tree values -----------------------------------------------------------------------------------------
-
-namespace detail {
 
 SUBLET_DECL tree_values number_values(program_tree const& tree)
 {
@@ -500,11 +496,15 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL snapshot with_captures(program_tree const& tree, program_id program)
 {
     SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
     return detail::capture_joiner(tree).joined(program);
 }
+
+} // namespace detail
 
 SUBLET_DECL std::vector<snapshot> each_with_captures(program_tree const& tree)
 {

@@ -12,6 +12,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL def_use_chains def_use(snapshot const& p)
 {
     auto touching = [&p](bool is_def) {
@@ -30,9 +32,11 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
     return chains;
 }
 
+} // namespace detail
+
 // --- live query ------------------------------------------------------------------------------------------
 
-SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, def_use_chains const& chains) const
+SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const
 {
     SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");
     if (chains.defs[v].size() == 0) return false;

@@ -369,8 +369,6 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     return list;
 }
 
-} // namespace detail
-
 SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options const& options,
                                             memory_plan const* plan, std::vector<step_id> const& step_at,
                                             csr_rows const& after, std::vector<handoff> const& handoffs)
@@ -425,6 +423,8 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     if (answer != questions.none) return asked[answer];
     return backwards;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -60,6 +60,8 @@ SUBLET_DECL clobbered_value::clobbered_value(clobbering const& what)
 
 // --- memory ----------------------------------------------------------------------------------------------
 
+namespace detail {
+
 SUBLET_DECL void* memory_source::allocate_free(void*, std::size_t bytes, std::size_t alignment)
 {
     if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator new(bytes);
@@ -71,8 +73,6 @@ SUBLET_DECL void memory_source::deallocate_free(void*, void* block, std::size_t,
     if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return ::operator delete(block);
     ::operator delete(block, std::align_val_t{alignment});
 }
-
-namespace detail {
 
 SUBLET_DECL void counted_memory::share() noexcept { is_shared_ = true; }
 

@@ -460,6 +460,8 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL stream_commands commands_of(snapshot const& p, plan_options const& options,
                                         memory_plan const* plan, detail::run_tape const& tape,
                                         stream_schedule const& schedule, bool keeps_ends)
@@ -476,6 +478,8 @@ SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_o
     std::optional<stream_fault> const found = check_streams(reader.read(schedule), true);
     return found ? found : reader.broken_order(how.handoffs);
 }
+
+} // namespace detail
 
 } // namespace sublet
 

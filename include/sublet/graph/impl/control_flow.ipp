@@ -53,6 +53,8 @@ SUBLET_DECL depth_first_forest depth_first(csr_graph const& g)
     return forest;
 }
 
+namespace detail {
+
 SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& forest)
 {
     std::vector<node_id> order;
@@ -67,12 +69,10 @@ SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& for
 
 // --- nesting ---------------------------------------------------------------------------------------------
 
-namespace detail {
-
-SUBLET_DECL nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order)
+SUBLET_DECL detail::nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order)
 {
     std::size_t const nodes = parent.size();
-    nesting result;
+    detail::nesting result;
     result.preorder = std::vector<node_id>(nodes);
     result.entered = std::vector<node_id>(nodes);
     result.end.assign(nodes, 1); // how many nodes the subtree has; from the second loop on, where it ends
@@ -135,7 +135,7 @@ SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predec
         }
         parent[root] = no_node;
     }
-    static_cast<nesting&>(tree) = detail::nest(parent, order);
+    static_cast<detail::nesting&>(tree) = detail::nest(parent, order);
     return tree;
 }
 
@@ -209,7 +209,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         forest.irreducible_loops += forest.kind[header] == loop_forest::loop_kind::irreducible;
         if (search.parent[header] == no_node) tree_end = at;
     }
-    static_cast<nesting&>(forest) = detail::nest(forest.parent, reverse_postorder(search));
+    static_cast<detail::nesting&>(forest) = detail::nest(forest.parent, reverse_postorder(search));
     return forest;
 }
 

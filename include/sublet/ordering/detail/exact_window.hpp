@@ -6,6 +6,7 @@
 
 #include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 

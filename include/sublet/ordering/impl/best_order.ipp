@@ -2,272 +2,45 @@
 #ifndef SUBLET_ORDERING_IMPL_BEST_ORDER_IPP
 #define SUBLET_ORDERING_IMPL_BEST_ORDER_IPP
 
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/detail/exact_window.hpp>
-#include <sublet/ordering/detail/list_schedule.hpp>
+#include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
-// --- longest path ----------------------------------------------------------------------------------------
-
 namespace sublet {
 
-namespace detail {
-
-SUBLET_DECL std::vector<std::uint32_t> path_lengths(order_graph const& g)
+SUBLET_DECL node_order order_with(order_graph const& g, order_method method)
 {
-    std::vector<std::uint32_t> length(g.nodes(), 1);
-    std::vector<node_id> const order = topological(g);
-    for (std::size_t at = order.size(); at-- != 0;)
-        for (node_id next : g.after[order[at]])
-            length[order[at]] = larger(length[order[at]], length[next] + 1);
-    return length;
-}
-
-} // namespace detail
-
-SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
-{
-    std::vector<std::uint64_t> rank;
-    rank.reserve(g.nodes());
-    for (std::uint32_t length : detail::path_lengths(g)) rank.push_back(detail::falling(length));
-    return detail::order_by_rank(g, rank);
-}
-
-// --- plain walks -----------------------------------------------------------------------------------------
-
-SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
-{
-    std::vector<std::uint64_t> level(g.nodes());
-    for (node_id n : topological(g))
-        for (node_id next : g.after[n]) level[next] = detail::larger(level[next], level[n] + 1);
-    return detail::order_by_rank(g, level);
-}
-
-SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
-{
-    std::vector<node_id> waits, order, ready;
-    for (node_id n = 0; n != g.nodes(); ++n) waits.push_back(static_cast<node_id>(g.before[n].size()));
-    // Along the listed order, so that what is pushed together lies with the first listed on top.
-    std::vector<node_id> const listed = topological(g);
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
-    for (std::size_t at = listed.size(); at-- != 0;)
-        if (waits[listed[at]] == 0) ready.push_back(listed[at]);
-    std::vector<node_id> woken; // places
-    while (!ready.empty()) {
-        node_id const n = ready.back();
-        ready.pop_back();
-        order.push_back(n);
-        woken.clear();
-        for (node_id next : g.after[n])
-            if (--waits[next] == 0) woken.push_back(place[next]);
-        std::sort(woken.begin(), woken.end());
-        for (std::size_t i = woken.size(); i-- != 0;) ready.push_back(listed[woken[i]]);
+    SUBLET_EXPECTS(method != order_method::reversed && method != order_method::improved,
+                   "sublet: reversed and improved orders are found from others: ask best_order");
+    detail::order_contest listed(g);
+    node_order result = listed.best();
+    if (g.violation) return result;
+    switch (method) {
+    case order_method::longest_path: result.order = detail::longest_path(g); break;
+    case order_method::breadth_first: result.order = detail::breadth_first(g); break;
+    case order_method::depth_first: result.order = detail::depth_first(g); break;
+    case order_method::on_demand: result.order = detail::on_demand(g); break;
+    case order_method::least_peak: result = detail::least_peak(g); break;
+    case order_method::exact: return detail::exact_order(g);
+    default: break;
     }
-    return order;
-}
-
-SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
-{
-    std::vector<node_id> const listed = topological(g);
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
-    struct frame {
-        node_id node;
-        std::uint32_t first; // in `asked`: of those it waits for, whom to ask next
-    };
-    std::vector<unsigned char> is_asked(g.nodes());
-    std::vector<node_id> order, asked; // places, each row falling
-    std::vector<frame> path;
-    auto ask = [&](node_id n) {
-        is_asked[n] = 1;
-        path.push_back({n, static_cast<std::uint32_t>(asked.size())});
-        std::vector<node_id> mine;
-        for (node_id b : g.before[n])
-            if (!is_asked[b]) mine.push_back(place[b]);
-        std::sort(mine.begin(), mine.end());
-        for (std::size_t i = mine.size(); i-- != 0;) asked.push_back(mine[i]);
-    };
-    for (node_id end : listed) {
-        if (g.after[end].size() != 0) continue;
-        ask(end);
-        while (!path.empty()) {
-            if (asked.size() == path.back().first) {
-                order.push_back(path.back().node);
-                path.pop_back();
-                continue;
-            }
-            node_id const next = listed[asked.back()];
-            asked.pop_back();
-            if (!is_asked[next]) ask(next);
-        }
+    if (method != order_method::least_peak) {
+        result.peak = peak_of(g, result.order);
+        result.found_by = method;
     }
-    return order;
+    result.lower_bound = order_lower_bound(g);
+    return result;
 }
-
-} // namespace sublet
-
-// --- least peak ------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
-
-SUBLET_DECL void schedule_again(order_contest& contest, order_graph const& g, order_graph const& mirror,
-                                least_peak_limits const& limits, std::uint32_t made)
-{
-    std::uint64_t const fitting = limits.nodes / larger(g.nodes(), std::size_t{1});
-    std::uint64_t const most = smaller(std::uint64_t{limits.schedules}, fitting);
-    std::uint32_t failed = 0;
-    for (std::uint32_t turn = 0; made + turn < most && failed != limits.patience; ++turn) {
-        if (contest.is_over()) return;
-        byte_count const peak = contest.best().peak;
-        // A goal just below keeps most of the order, a low one finds an order of its own.
-        byte_count const goals[] = {peak - 1, peak - peak / 16, peak - peak / 4};
-        schedule_rule const rule{larger(limits.floor, goals[turn / 2 % 3]), false};
-        std::vector<node_id> order = contest.best().order;
-        bool const from_end = turn % 2 != 0;
-        if (from_end) order = {order.rbegin(), order.rend()};
-        order = list_schedule(from_end ? mirror : g, order, rule);
-        bool const is_better = from_end ? contest.enter_reversed(order, order_method::reversed)
-                                        : contest.enter(std::move(order), order_method::least_peak);
-        failed = is_better ? 0 : failed + 1;
-    }
-}
-
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const& limits)
-{
-    order_contest contest(g, limits.floor);
-    auto enter = [&](auto walk, order_method how) {
-        if (!contest.is_over()) contest.enter(walk(g), how);
-    };
-    enter([](order_graph const& x) { return on_demand(x); }, order_method::on_demand);
-    enter([](order_graph const& x) { return depth_first(x); }, order_method::depth_first);
-    enter([](order_graph const& x) { return longest_path(x); }, order_method::longest_path);
-    enter([](order_graph const& x) { return breadth_first(x); }, order_method::breadth_first);
-    if (contest.is_over()) return contest.best();
-    order_graph const mirror = detail::mirrored(g);
-    contest.enter(detail::list_schedule(g, topological(g), {limits.floor, true}), order_method::least_peak);
-    if (!contest.is_over())
-        contest.enter_reversed(detail::list_schedule(mirror, topological(mirror), {limits.floor, true}),
-                               order_method::reversed);
-    detail::schedule_again(contest, g, mirror, limits, 2);
-    return contest.best();
-}
-
-// --- exact order -----------------------------------------------------------------------------------------
-
-SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
-                                         order_search_limits const& limits)
-{
-    return exact_order(g, start, limits, [](byte_count, byte_count, std::uint64_t) { return false; });
-}
-
-} // namespace sublet
-
-// --- improve order ---------------------------------------------------------------------------------------
-
-namespace sublet::detail {
-
-/// An order with what each of its nodes needs, and its searches.
-class order_stretches {
-public:
-    /// `states` is how many sets of nodes the searches may visit, and is counted down.
-    order_stretches(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
-        : g_(g), walk_(g), order_(std::move(order)), left_(states)
-    {
-        for (node_id n : order_) most_.push_back(walk_.run(n));
-    }
-    [[nodiscard]] std::vector<node_id> const& order() const { return order_; }
-
-    /// Find a better order for some stretch round the highest node; false if none is found.
-    bool lower_peak(improve_limits const& limits)
-    {
-        std::size_t top = 0;
-        for (std::size_t at = 0; at != most_.size(); ++at)
-            if (most_[at] > most_[top]) top = at;
-        for (std::size_t width = 8; width <= limits.widest; width *= 3) {
-            for (std::size_t part : {2u, 3u, 1u}) { // so many quarters before the peak
-                if (left_ == 0) return false;
-                std::size_t const before = width / 4 * part;
-                std::size_t const first = top > before ? top - before : 0;
-                if (search(first, smaller(first + width, order_.size()), limits)) return true;
-            }
-            if (width >= order_.size()) break;
-        }
-        return false;
-    }
-
-private:
-    bool search(std::size_t first, std::size_t last, improve_limits const& limits)
-    {
-        byte_count outside = 0, inside = 0; // no use to be lower than the rest
-        for (std::size_t at = 0; at != most_.size(); ++at)
-            (at < first || at >= last ? outside : inside) =
-                larger(most_[at], at < first || at >= last ? outside : inside);
-        while (walk_.ran() > first) walk_.step_back();
-        while (walk_.ran() < first) walk_.run(order_[walk_.ran()]);
-        order_search_limits asked;
-        asked.states = smaller(left_, limits.window_states);
-        asked.floor = larger(outside, limits.schedules.floor);
-        window_order const found =
-            exact_window(g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), asked);
-        left_ -= smaller(left_, larger(found.states, std::uint64_t{1}));
-        if (found.peak >= inside) return false;
-        for (std::size_t i = 0; i != found.order.size(); ++i) {
-            order_[first + i] = found.order[i];
-            most_[first + i] = walk_.run(found.order[i]);
-        }
-        return true;
-    }
-
-    order_graph const& g_;
-    peak_walk walk_;
-    std::vector<node_id> order_;
-    std::vector<byte_count> most_; // by place: bytes alive while the node there runs
-    std::uint64_t& left_;
-};
-
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> order,
-                                     improve_limits const& limits)
-{
-    order_contest contest(g, limits.schedules.floor);
-    if (contest.best().violation) return contest.best();
-    contest.enter(std::move(order), order_method::improved);
-    order_graph const mirror = detail::mirrored(g);
-    std::uint64_t left = limits.states;
-    for (std::uint32_t turn = 0; turn != limits.turns && left != 0 && !contest.is_over(); ++turn) {
-        byte_count const before = contest.best().peak;
-        detail::order_stretches stretches(g, contest.best().order, left);
-        while (stretches.lower_peak(limits)) {}
-        contest.enter(stretches.order(), order_method::improved);
-        detail::schedule_again(contest, g, mirror, limits.schedules);
-        if (contest.best().peak == before) break;
-    }
-    return contest.best();
-}
-
-// --- best order ------------------------------------------------------------------------------------------
 
 SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits)
 {
-    if (g.violation || g.nodes() == 0) return least_peak(g);
+    if (g.violation || g.nodes() == 0) return detail::least_peak(g);
     byte_count const floor = detail::larger(limits.schedules.floor, order_lower_bound(g));
     limits.schedules.floor = floor;
     node_order best = least_peak(g, limits.schedules);

@@ -173,156 +173,19 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     return result;
 }
 
-// --- topological -----------------------------------------------------------------------------------------
-
-namespace detail {
-
-SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
-{
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != g.nodes(); ++at) place[g.listed[at]] = at;
-    return place;
-}
-
-SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector<std::uint64_t> const& rank)
-{
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
-    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
-    std::vector<node_id> const place = listed_places(g);
-    std::vector<node_id> waits(g.nodes()), order;
-    std::priority_queue<detail::keyed> ready; // the greatest comes first, so both keys fall
-    auto wake = [&](node_id n) { ready.push({detail::falling(rank[n]), detail::falling(place[n]), n}); };
-    order.reserve(g.nodes());
-    for (node_id n = 0; n != g.nodes(); ++n) {
-        waits[n] = static_cast<node_id>(g.before[n].size());
-        if (waits[n] == 0) wake(n);
-    }
-    while (!ready.empty()) {
-        node_id const n = ready.top().who;
-        ready.pop();
-        order.push_back(n);
-        for (node_id next : g.after[n])
-            if (--waits[next] == 0) wake(next);
-    }
-    return order;
-}
-
-} // namespace detail
-
-SUBLET_DECL std::vector<node_id> topological(order_graph const& g)
-{
-    std::vector<node_id> const place = detail::listed_places(g);
-    bool can_run = true;
-    for (node_id n = 0; n != g.nodes(); ++n)
-        for (node_id next : g.after[n]) can_run = can_run && place[n] < place[next];
-    return can_run ? g.listed : detail::order_by_rank(g, std::vector<std::uint64_t>(g.nodes(), 0));
-}
-
-// --- peak walk -------------------------------------------------------------------------------------------
-
-SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
-{
-    byte_count all = 0;
-    for (buffer_id b = 0; b != g.buffers(); ++b) {
-        all = checked_add(all, g.size[b]);
-        if (!g.is_given[b]) continue;
-        live_ += g.size[b];
-        if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
-    }
-}
-
-SUBLET_DECL byte_count peak_walk::run(node_id n)
-{
-    log_.push_back({n, live_, peak_});
-    byte_count most = 0;
-    for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = detail::larger(most, run_step(s));
-    peak_ = detail::larger(peak_, most);
-    return most;
-}
-
-SUBLET_DECL void peak_walk::step_back()
-{
-    record const last = log_.back();
-    log_.pop_back();
-    live_ = last.live;
-    peak_ = last.peak;
-    for (step_id s = g_.steps[last.node].first; s != g_.steps[last.node].last; ++s) {
-        --steps_;
-        for (buffer_id b : g_.held[s]) ++remaining_[b];
-        for (buffer_id b : g_.early[s]) ++remaining_[b];
-    }
-}
-
-SUBLET_DECL byte_count peak_walk::run_step(step_id s)
-{
-    byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
-    for (buffer_id b : g_.held[s]) {
-        if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
-        if (dies(b)) dead += g_.size[b];
-    }
-    byte_count const behind = now - dead;
-    // What is only read early is gone when the step writes; but what is given is there at first.
-    byte_count early = 0;
-    for (buffer_id b : g_.early[s])
-        if (dies(b)) early += g_.size[b];
-    bool const is_first = steps_ == 0;
-    if (!is_first) now -= early;
-    now -= saved(s, is_first);
-
-    for (buffer_id b : g_.held[s]) --remaining_[b];
-    for (buffer_id b : g_.early[s]) --remaining_[b];
-    ++steps_;
-    live_ = behind - early;
-    return now;
-}
-
-SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
-{
-    candidates_.clear();
-    for (detail::overwrite_pair const& pair : g_.pairs_of(s)) {
-        if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
-        if (!is_first && detail::is_listed(g_.early[s], pair.in)) continue;
-        candidates_.push_back(pair);
-    }
-    byte_count sum = 0;
-    for (std::uint32_t i : detail::match_overwrites(candidates_)) sum += candidates_[i].saved;
-    return sum;
-}
+// --- peak of an order ------------------------------------------------------------------------------------
 
 SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
 {
     SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    peak_walk walk(g);
+    detail::peak_walk walk(g);
     for (node_id n : order) walk.run(n);
     return walk.peak();
 }
 
-// --- order contest ---------------------------------------------------------------------------------------
-
-SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor) : g_(g)
-{
-    best_.violation = g.violation;
-    if (g.violation) return;
-    best_.order = topological(g);
-    best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
-    best_.lower_bound = detail::smaller(floor, best_.peak);
-}
-
-SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method how)
-{
-    byte_count const peak = sublet::peak_of(g_, order);
-    if (peak >= best_.peak) return false;
-    best_.order = std::move(order);
-    best_.peak = peak;
-    best_.found_by = how;
-    return true;
-}
-
-} // namespace sublet
-
 // --- order bound -----------------------------------------------------------------------------------------
 
-namespace sublet::detail {
+namespace detail {
 
 SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
 {
@@ -460,9 +323,7 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
     return most;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
+} // namespace detail
 
 SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
 {
@@ -474,109 +335,6 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
         if (g.is_kept[b]) kept += g.size[b];   // while the last one does
     }
     return g.nodes() == 0 ? 0 : detail::larger(detail::larger(given, kept), detail::least_while_any_runs(g));
-}
-
-} // namespace sublet
-
-// --- parallel clock --------------------------------------------------------------------------------------
-
-namespace sublet::detail {
-
-/// The longest path from each position along `edges`, itself included. Positions are visited in the order
-/// of `from`, which has those first that edges lead to.
-SUBLET_DECL std::vector<tick_count> longest_paths(csr_rows const& edges,
-                                                  std::vector<tick_count> const& length, bool upwards)
-{
-    std::size_t const n = edges.rows();
-    std::vector<tick_count> path(n);
-    for (std::size_t i = 0; i != n; ++i) {
-        std::size_t const at = upwards ? i : n - 1 - i;
-        tick_count longest = 0;
-        for (step_id next : edges[at]) longest = larger(longest, path[next]);
-        path[at] = longest + length[at];
-    }
-    return path;
-}
-
-SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before,
-                                                  std::size_t workers, std::vector<tick_count> const& length,
-                                                  std::vector<tick_count> const& path_ahead, bool upwards)
-{
-    std::size_t const n = after.rows();
-    std::vector<tick_count> end(n);
-    std::vector<step_id> waits, free; // `free`: of no length, and nothing to wait for
-    waits.reserve(n);
-    std::priority_queue<keyed> ready, running; // the greatest on top
-    auto found = [&](step_id at) {
-        if (length[at] == 0) free.push_back(at);
-        else ready.push({path_ahead[at], upwards ? falling(at) : at, at});
-    };
-    auto finish = [&](step_id at) {
-        for (step_id next : after[at])
-            if (--waits[next] == 0) found(next);
-    };
-    for (step_id at = 0; at != n; ++at) waits.push_back(static_cast<step_id>(before[at].size()));
-    for (step_id at = 0; at != n; ++at)
-        if (before[at].empty()) found(at);
-    for (tick_count now = 0;; now = falling(running.top().key)) {
-        while (!running.empty() && falling(running.top().key) == now) {
-            step_id const at = running.top().who;
-            running.pop();
-            finish(at);
-        }
-        while (!free.empty()) {
-            step_id const at = free.back();
-            free.pop_back();
-            finish(at);
-        }
-        while (!ready.empty() && running.size() != workers) {
-            step_id const at = ready.top().who;
-            ready.pop();
-            end[at] = now + length[at];
-            running.push({falling(end[at]), 0, at});
-        }
-        if (running.empty()) return end;
-    }
-}
-
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick_count> const& duration,
-                                       parallel_clock_options const& options)
-{
-    SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
-    auto const durations = duration.tabulate(g.position_of.size());
-    tick_count all = 0;
-    for (tick_count d : durations) {
-        SUBLET_EXPECTS(d != 0, "sublet: a step takes no time (a clock needs at least 1 for each)");
-        all = checked_add(all, d);
-    }
-    std::size_t const n = g.positions();
-    std::vector<tick_count> length(n, 0); // where a step reads early it has not begun to count
-    for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
-
-    clock_times clock;
-    bool const earliest = options.side == clock_side::earliest;
-    csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
-    bool const is_limited = options.workers != 0 && options.workers < durations.size();
-    std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
-    for (tick_count t : end) clock.critical_path = detail::larger(clock.critical_path, t);
-    clock.makespan = clock.critical_path;
-    if (is_limited) {
-        end = detail::list_schedule(onwards, back, options.workers, length,
-                                    detail::longest_paths(onwards, length, !earliest), earliest);
-        for (tick_count t : end) clock.makespan = detail::larger(clock.makespan, t);
-    }
-    clock.start.reserve(n);
-    clock.end.reserve(n);
-    for (std::size_t at = 0; at != n; ++at) {
-        tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
-        clock.start.push_back(earliest ? ends - takes : clock.makespan - ends);
-        clock.end.push_back(clock.start.back() + takes);
-    }
-    return clock;
 }
 
 } // namespace sublet

@@ -342,6 +342,8 @@ private:
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& buffers, byte_count most,
                                            batch_mixing mixing, pack_options const& options)
 {
@@ -401,6 +403,8 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     detail::sum_up(result);
     return result;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -72,6 +72,8 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
     return points;
 }
 
+namespace detail {
+
 SUBLET_DECL std::vector<step_id> shifted_positions(release_points const& points,
                                                    std::vector<step_id> const& order)
 {
@@ -83,6 +85,8 @@ SUBLET_DECL std::vector<step_id> shifted_positions(release_points const& points,
     }
     return shifted;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

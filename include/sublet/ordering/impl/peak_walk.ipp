@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
+#define SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
+
+#include <sublet/detail/overwrite_matching.hpp>
+#include <sublet/detail/sorting.hpp>
+#include <sublet/graph/concepts.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/ordering/detail/peak_walk.hpp>
+#include <sublet/ordering/order_graph.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+// --- topological -----------------------------------------------------------------------------------------
+
+SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
+{
+    std::vector<node_id> place(g.nodes());
+    for (node_id at = 0; at != g.nodes(); ++at) place[g.listed[at]] = at;
+    return place;
+}
+
+SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector<std::uint64_t> const& rank)
+{
+    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
+    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
+    std::vector<node_id> const place = listed_places(g);
+    std::vector<node_id> waits(g.nodes()), order;
+    std::priority_queue<keyed> ready; // the greatest comes first, so both keys fall
+    auto wake = [&](node_id n) { ready.push({falling(rank[n]), falling(place[n]), n}); };
+    order.reserve(g.nodes());
+    for (node_id n = 0; n != g.nodes(); ++n) {
+        waits[n] = static_cast<node_id>(g.before[n].size());
+        if (waits[n] == 0) wake(n);
+    }
+    while (!ready.empty()) {
+        node_id const n = ready.top().who;
+        ready.pop();
+        order.push_back(n);
+        for (node_id next : g.after[n])
+            if (--waits[next] == 0) wake(next);
+    }
+    return order;
+}
+
+SUBLET_DECL std::vector<node_id> topological(order_graph const& g)
+{
+    std::vector<node_id> const place = listed_places(g);
+    bool can_run = true;
+    for (node_id n = 0; n != g.nodes(); ++n)
+        for (node_id next : g.after[n]) can_run = can_run && place[n] < place[next];
+    return can_run ? g.listed : order_by_rank(g, std::vector<std::uint64_t>(g.nodes(), 0));
+}
+
+// --- peak walk -------------------------------------------------------------------------------------------
+
+SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
+{
+    byte_count all = 0;
+    for (buffer_id b = 0; b != g.buffers(); ++b) {
+        all = checked_add(all, g.size[b]);
+        if (!g.is_given[b]) continue;
+        live_ += g.size[b];
+        if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
+    }
+}
+
+SUBLET_DECL byte_count peak_walk::run(node_id n)
+{
+    log_.push_back({n, live_, peak_});
+    byte_count most = 0;
+    for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) most = larger(most, run_step(s));
+    peak_ = larger(peak_, most);
+    return most;
+}
+
+SUBLET_DECL void peak_walk::step_back()
+{
+    record const last = log_.back();
+    log_.pop_back();
+    live_ = last.live;
+    peak_ = last.peak;
+    for (step_id s = g_.steps[last.node].first; s != g_.steps[last.node].last; ++s) {
+        --steps_;
+        for (buffer_id b : g_.held[s]) ++remaining_[b];
+        for (buffer_id b : g_.early[s]) ++remaining_[b];
+    }
+}
+
+SUBLET_DECL byte_count peak_walk::run_step(step_id s)
+{
+    byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
+    for (buffer_id b : g_.held[s]) {
+        if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
+        if (dies(b)) dead += g_.size[b];
+    }
+    byte_count const behind = now - dead;
+    // What is only read early is gone when the step writes; but what is given is there at first.
+    byte_count early = 0;
+    for (buffer_id b : g_.early[s])
+        if (dies(b)) early += g_.size[b];
+    bool const is_first = steps_ == 0;
+    if (!is_first) now -= early;
+    now -= saved(s, is_first);
+
+    for (buffer_id b : g_.held[s]) --remaining_[b];
+    for (buffer_id b : g_.early[s]) --remaining_[b];
+    ++steps_;
+    live_ = behind - early;
+    return now;
+}
+
+SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
+{
+    candidates_.clear();
+    for (overwrite_pair const& pair : g_.pairs_of(s)) {
+        if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
+        if (!is_first && is_listed(g_.early[s], pair.in)) continue;
+        candidates_.push_back(pair);
+    }
+    byte_count sum = 0;
+    for (std::uint32_t i : match_overwrites(candidates_)) sum += candidates_[i].saved;
+    return sum;
+}
+
+// --- order contest ---------------------------------------------------------------------------------------
+
+SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor) : g_(g)
+{
+    best_.violation = g.violation;
+    if (g.violation) return;
+    best_.order = topological(g);
+    best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
+    best_.lower_bound = smaller(floor, best_.peak);
+}
+
+SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method how)
+{
+    byte_count const peak = sublet::peak_of(g_, order);
+    if (peak >= best_.peak) return false;
+    best_.order = std::move(order);
+    best_.peak = peak;
+    best_.found_by = how;
+    return true;
+}
+
+} // namespace sublet::detail
+
+#endif
