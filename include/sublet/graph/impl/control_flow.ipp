@@ -101,7 +101,7 @@ SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predec
 {
     std::size_t const nodes = g.rows();
     std::vector<node_id> const& left = search.left;
-    std::vector<node_id> const order = reverse_postorder(search);
+    std::vector<node_id> const order = detail::reverse_postorder(search);
     dominator_tree tree;
     std::vector<node_id>& parent = tree.parent;
     parent.assign(nodes, no_node);
@@ -209,7 +209,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         forest.irreducible_loops += forest.kind[header] == loop_forest::loop_kind::irreducible;
         if (search.parent[header] == no_node) tree_end = at;
     }
-    static_cast<detail::nesting&>(forest) = detail::nest(forest.parent, reverse_postorder(search));
+    static_cast<detail::nesting&>(forest) = detail::nest(forest.parent, detail::reverse_postorder(search));
     return forest;
 }
 
