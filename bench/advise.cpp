@@ -68,7 +68,7 @@ void run(subject const& s)
     for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
         all_flops = checked_add(all_flops, s.flops[step]);
         for (touch t : s.program.touches(step))
-            if (t.kind == touch_kind::def) rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+            if (t.kind == touch::access::def) rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
     }
     byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
@@ -117,7 +117,7 @@ subject read_network([[maybe_unused]] std::string const& file)
 #ifdef SUBLET_BENCH_READS_ONNX
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
-    auto const versioned = versions(plan_model::as_program(net), versions_for(options));
+    auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
     options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
     options.role = options.role.tabulate(versioned.program.values());

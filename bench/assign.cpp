@@ -153,7 +153,7 @@ subject read_network([[maybe_unused]] std::string const& file)
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
     options.in_place = false;
-    auto const versioned = versions(plan_model::as_program(net), versions_for(options));
+    auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
     options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
     return {versioned.program, options, versioned.handoffs};

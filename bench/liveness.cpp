@@ -45,8 +45,8 @@ namespace {
 
 using namespace sublet;
 using cfg_file::function;
-using early = cfg_file::as_program<touch_kind::use_early>;
-using held = cfg_file::as_program<touch_kind::use>;
+using early = cfg_file::as_program<touch::access::use_early>;
+using held = cfg_file::as_program<touch::access::use>;
 
 struct subject {
     function source;

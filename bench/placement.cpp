@@ -68,7 +68,7 @@ struct measurement {
     double mebibytes = 0; ///< of the whole process at its most, where that was asked for
     bool is_refuted = false;
 
-    placed_pool const& pool() const { return placed.pools.at(0); }
+    placement::pool_result const& pool() const { return placed.pools.at(0); }
     double gap() const // percent
     {
         if (pool().lower_bound == 0) return 0;
@@ -198,7 +198,7 @@ void run_methods(subject const& s, tally& all)
         m.placed.offset.assign(problem.buffers.size(), no_offset);
         for (detail::shape_part const& part : shapes.parts)
             m.placed.offset[part.buffer] = best.origin[part.shape] + part.distance;
-        placed_pool& pool = m.placed.pools.emplace_back();
+        placement::pool_result& pool = m.placed.pools.emplace_back();
         pool.height = best.height;
         pool.lower_bound = bound.bytes;
         pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];

@@ -189,7 +189,7 @@ row measure(sized_program const& p, int runs)
                 problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         }));
         ms_place.push_back(bench::milliseconds([&] { placed = place(problem); }));
-        placed_pool const& pool = placed.pools.front();
+        placement::pool_result const& pool = placed.pools.front();
         plan.buffer_of = table.buffer_of;
         plan.arena_bytes = {pool.height};
         for (std::size_t b = 0; b != table.buffers.size(); ++b)

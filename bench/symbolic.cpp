@@ -66,7 +66,7 @@ struct tally {
     {
         auto const planned = plan_symbolic(program, options);
         std::size_t growing = 0;
-        for (symbolic_buffer const& b : planned.plan.buffers) growing += b.size.is_scaled();
+        for (symbolic_plan::buffer const& b : planned.plan.buffers) growing += b.size.is_scaled();
         std::ostringstream text;
         text << planned.report;
         std::printf("%s: %zu buffers, %zu of them grow; %s; %.1f ms\n", name.c_str(), planned.report.buffers,
@@ -83,7 +83,7 @@ struct tally {
             if (batch <= options.max_batch && (batches.empty() || batch > batches.back()))
                 batches.push_back(batch);
         for (byte_count batch : batches) {
-            plan_options const one = options_at(options, batch);
+            plan_options const one = options.at(batch);
             memory_plan const plan = planned.plan.at(batch);
             auto const own = plan_memory(program, one);
             byte_count bytes = 0;

@@ -37,8 +37,8 @@ int main()
     sublet::symbolic_options const options{
         .bytes =
             [&](auto v) {
-                return sublet::affine_bytes{.fixed = sublet::to_byte_count(tensors[v].fixed),
-                                            .per_batch = sublet::to_byte_count(tensors[v].per_image)};
+                return sublet::affine_bytes{.fixed = static_cast<sublet::byte_count>(tensors[v].fixed),
+                                            .per_batch = static_cast<sublet::byte_count>(tensors[v].per_image)};
             },
         .max_batch = 64,
         .alignment = 16,

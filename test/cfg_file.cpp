@@ -45,7 +45,7 @@ TEST_CASE("a function of a file is a program: parameters and phis first, then a 
     auto const functions = cfg_file::functions_in(countdown, "text");
     REQUIRE(functions.size() == 1);
     CHECK(functions[0].name == "countdown");
-    snapshot const read(cfg_file::as_program<touch_kind::use_early>{functions[0]});
+    snapshot const read(cfg_file::as_program<touch::access::use_early>{functions[0]});
     std::vector<std::vector<node_id>> const successors{{1}, {1, 2}, {}};
     snapshot const expected = flow(
         3, 4, [&](node_id n) -> auto& { return successors[n]; },
@@ -70,8 +70,8 @@ TEST_CASE("a function of a file is a program: parameters and phis first, then a 
             }
         });
     CHECK(read == expected);
-    snapshot const held(cfg_file::as_program<touch_kind::use>{functions[0]});
-    CHECK(held.touches(1)[0] == touch{0, touch_kind::use});
+    snapshot const held(cfg_file::as_program<touch::access::use>{functions[0]});
+    CHECK(held.touches(1)[0] == touch{0, touch::access::use});
 }
 
 TEST_CASE("a text of functions may be empty, its blocks too, and constants are left out")
@@ -82,7 +82,7 @@ TEST_CASE("a text of functions may be empty, its blocks too, and constants are l
                                                   "text");
     REQUIRE(functions.size() == 2);
     CHECK(functions[0].blocks() == 0);
-    snapshot const read(cfg_file::as_program<touch_kind::use>{functions[1]});
+    snapshot const read(cfg_file::as_program<touch::access::use>{functions[1]});
     CHECK(read.steps() == 2);
     CHECK(read.edge_uses().empty());
 }

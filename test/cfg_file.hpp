@@ -74,7 +74,7 @@ struct function {
 
 /// A function as the library reads it. Parameters and the phis of a block are written at once, in a first
 /// step of their own; then each instruction is a step, which uses its operands as `Use` says.
-template <touch_kind Use>
+template <touch::access Use>
 struct as_program {
     function const& source;
 
@@ -91,7 +91,7 @@ struct as_program {
         for (std::size_t i = source.first_instruction(n); i != source.instruction_end[n]; ++i) {
             if (!std::exchange(is_first, false)) sink.next_step();
             for (value_id v : source.uses[i]) {
-                if constexpr (Use == touch_kind::use_early) sink.use_early(v);
+                if constexpr (Use == touch::access::use_early) sink.use_early(v);
                 else sink.use(v);
             }
             sink.def(source.defs[i]);

@@ -43,7 +43,7 @@ public:
     /// What is alive where the program begins is there, so it occupies the first step of all.
     bool occupies(sublet::value_id v, sublet::step_id s) const
     {
-        return touches(v, s, sublet::touch_kind::def) || touches(v, s, sublet::touch_kind::use) ||
+        return touches(v, s, sublet::touch::access::def) || touches(v, s, sublet::touch::access::use) ||
                is_live_after(v, s) || (s == 0 && is_live_in(v, 0));
     }
 
@@ -78,7 +78,7 @@ public:
     bool is_strict_ssa() const;
 
 private:
-    bool touches(sublet::value_id v, sublet::step_id s, sublet::touch_kind how) const
+    bool touches(sublet::value_id v, sublet::step_id s, sublet::touch::access how) const
     {
         for (sublet::touch t : p_.touches(s))
             if (t.value == v && t.kind == how) return true;
@@ -99,9 +99,9 @@ private:
             auto const [node, next] = open.back();
             open.pop_back();
             if (next != p_.steps_of(node).last) {
-                if (touches(v, next, sublet::touch_kind::use)) return true;
-                if (touches(v, next, sublet::touch_kind::use_early)) return true;
-                if (!touches(v, next, sublet::touch_kind::def)) open.push_back({node, next + 1});
+                if (touches(v, next, sublet::touch::access::use)) return true;
+                if (touches(v, next, sublet::touch::access::use_early)) return true;
+                if (!touches(v, next, sublet::touch::access::def)) open.push_back({node, next + 1});
                 continue;
             }
             for (sublet::edge_use u : p_.edge_uses())
@@ -162,7 +162,7 @@ inline bool flow_oracle::is_strict_ssa() const
         for (sublet::step_id s = 0; s != p_.steps(); ++s)
             for (sublet::touch t : p_.touches(s))
                 if (t.value == v)
-                    (t.kind == sublet::touch_kind::def ? defs : uses).push_back({node_of_[s], s});
+                    (t.kind == sublet::touch::access::def ? defs : uses).push_back({node_of_[s], s});
         for (sublet::edge_use u : p_.edge_uses())
             if (u.value == v) uses.push_back({u.pred, sublet::no_step});
         if (defs.size() > 1 || (defs.empty() && !uses.empty())) return false;
@@ -207,9 +207,9 @@ inline liveness_tables solved_liveness(sublet::snapshot const& p)
             std::vector<bool> now = live.out[n];
             for (sublet::step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
                 for (sublet::touch t : p.touches(s))
-                    if (t.kind == sublet::touch_kind::def) now[t.value] = false;
+                    if (t.kind == sublet::touch::access::def) now[t.value] = false;
                 for (sublet::touch t : p.touches(s))
-                    if (t.kind != sublet::touch_kind::def) now[t.value] = true;
+                    if (t.kind != sublet::touch::access::def) now[t.value] = true;
             }
             live.in[n] = now;
         }
@@ -229,7 +229,7 @@ inline liveness_tables walked_liveness(sublet::snapshot const& p)
             bool is_defined = false;
             while (!is_defined && s != p.steps_of(n).first)
                 for (sublet::touch t : p.touches(--s))
-                    is_defined = is_defined || (t.value == v && t.kind == sublet::touch_kind::def);
+                    is_defined = is_defined || (t.value == v && t.kind == sublet::touch::access::def);
             if (is_defined || live.in[n][v]) continue;
             live.in[n][v] = true;
             for (sublet::node_id m : p.predecessors(n)) {
@@ -241,7 +241,7 @@ inline liveness_tables walked_liveness(sublet::snapshot const& p)
     for (sublet::node_id n = 0; n != p.nodes(); ++n)
         for (sublet::step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
             for (sublet::touch t : p.touches(s))
-                if (t.kind != sublet::touch_kind::def) walk_back(t.value, n, s);
+                if (t.kind != sublet::touch::access::def) walk_back(t.value, n, s);
     for (sublet::edge_use u : p.edge_uses()) {
         live.out[u.pred][u.value] = true;
         walk_back(u.value, u.pred, p.steps_of(u.pred).last);

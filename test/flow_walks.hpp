@@ -180,13 +180,13 @@ private:
         using namespace sublet;
         ++steps_;
         for (touch t : f_.program.touches(s))
-            if (t.kind != touch_kind::def && !is_right(t.value)) return false;
+            if (t.kind != touch::access::def && !is_right(t.value)) return false;
         paint_dead(position_[s]);
         for (touch t : f_.program.touches(s)) // held to the end, unless the step may write over it
-            if (t.kind == touch_kind::use && f_.program.overwrites(s).empty() && !is_right(t.value))
+            if (t.kind == touch::access::use && f_.program.overwrites(s).empty() && !is_right(t.value))
                 return false;
         for (touch t : f_.program.touches(s))
-            if (t.kind == touch_kind::def) write(t.value, pick.random());
+            if (t.kind == touch::access::def) write(t.value, pick.random());
         return true;
     }
     void paint_dead(sublet::step_id position)

@@ -18,11 +18,11 @@ static_assert(!live_range_function<decltype([](std::vector<int>) { return live_r
 
 TEST_CASE("a range that ends where another begins does not meet it")
 {
-    CHECK_FALSE(overlaps({0, 3}, {3, 4}));
-    CHECK(overlaps({0, 3}, {2, 4}));
-    CHECK(length({0, 3}) == 3);
-    CHECK(contains({0, 3}, 2));
-    CHECK_FALSE(contains({0, 3}, 3));
+    CHECK_FALSE(overlaps(live_range{0, 3}, live_range{3, 4}));
+    CHECK(overlaps(live_range{0, 3}, live_range{2, 4}));
+    CHECK(length(live_range{0, 3}) == 3);
+    CHECK(contains(live_range{0, 3}, 2));
+    CHECK_FALSE(contains(live_range{0, 3}, 3));
 }
 
 TEST_CASE("a default range is empty")

@@ -27,14 +27,14 @@ inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& 
         step_range const mine = p.steps_of(n);
         for (step_id s = mine.last; s-- != mine.first;) {
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::use_early) set(t.value, true);
+                if (t.kind != touch::access::use_early) set(t.value, true);
             if (s == 0)
                 for (value_id v : live.live_in(0)) set(v, true);
             most = std::max(most, alive);
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) set(t.value, false);
+                if (t.kind == touch::access::def) set(t.value, false);
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::def) set(t.value, true);
+                if (t.kind != touch::access::def) set(t.value, true);
         }
         for (value_id v : live.live_in(n)) set(v, false);
     }

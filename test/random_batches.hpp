@@ -73,16 +73,16 @@ inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
              .eligible = p.eligible,
              .pools = pools,
              .order = p.order,
-             .mixing = is_apart ? sublet::batch_mixing::apart : sublet::batch_mixing::proved}};
+             .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart : sublet::symbolic_options::mixing_rule::proved}};
 }
 
 /// Buffers of one pool, at up to `most_positions` positions.
-inline std::vector<sublet::symbolic_buffer> draw_growing_buffers(dice& pick, std::uint32_t most,
+inline std::vector<sublet::symbolic_plan::buffer> draw_growing_buffers(dice& pick, std::uint32_t most,
                                                                  std::uint32_t most_positions)
 {
-    std::vector<sublet::symbolic_buffer> buffers(1 + pick.below(most));
+    std::vector<sublet::symbolic_plan::buffer> buffers(1 + pick.below(most));
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-        sublet::symbolic_buffer& b = buffers[i];
+        sublet::symbolic_plan::buffer& b = buffers[i];
         b.root = i;
         b.life.first = pick.below(most_positions);
         b.life.last = b.life.first + 1 + pick.below(most_positions - b.life.first);
@@ -93,12 +93,12 @@ inline std::vector<sublet::symbolic_buffer> draw_growing_buffers(dice& pick, std
 }
 
 /// Whether the buffers lie apart wherever they are alive together, and at multiples, for one batch.
-inline bool lie_apart(std::vector<sublet::symbolic_buffer> const& buffers, sublet::byte_count batch)
+inline bool lie_apart(std::vector<sublet::symbolic_plan::buffer> const& buffers, sublet::byte_count batch)
 {
     for (auto const& a : buffers) {
         if (a.offset_at(batch) % a.alignment != 0) return false;
         for (auto const& b : buffers)
-            if (&a != &b && a.pool == b.pool && sublet::overlaps(a.life, b.life) &&
+            if (&a != &b && a.pool == b.pool && overlaps(a.life, b.life) &&
                 a.offset_at(batch) < b.offset_at(batch) + b.size.at(batch) &&
                 b.offset_at(batch) < a.offset_at(batch) + a.size.at(batch))
                 return false;

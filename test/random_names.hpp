@@ -204,12 +204,12 @@ struct names_run {
                 std::map<value_id, std::size_t> defs; // the first of each, by name
                 for (std::size_t i = 0; i != touches.size(); ++i) {
                     makes_view[s].push_back(false);
-                    if (touches[i].kind != touch_kind::def) reads[s].push_back(read(touches[i].value, s));
+                    if (touches[i].kind != touch::access::def) reads[s].push_back(read(touches[i].value, s));
                     else defs.insert({touches[i].value, i});
                 }
                 std::set<std::size_t> touched; // cells, other than by making a view
                 for (touch t : touches)
-                    if (t.kind != touch_kind::def) touched.insert(cell_of[t.value]);
+                    if (t.kind != touch::access::def) touched.insert(cell_of[t.value]);
                 std::vector<std::size_t> written_cells;
                 for (auto [v, i] : defs) { // what is viewed comes before its views
                     value_id const of = names.alias_of[v];

@@ -46,7 +46,7 @@ inline subject drawn_versions(dice& pick)
                                        .role = names.role,
                                        .alias_of = names.alias_of,
                                        .order = names.order};
-    auto const made = versions(names.program(), versions_for(by_name, names.same_storage));
+    auto const made = versions(names.program(), by_name, names.same_storage);
     REQUIRE(!made.violation);
     return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size()),
             made.handoffs};

@@ -79,7 +79,7 @@ TEST_CASE("same input, same plan")
 TEST_CASE("kept apart, what grows with the batch never shares with what does not")
 {
     std::vector<affine_bytes> const sizes{{0, 64}, {640, 0}, {0, 64}, {640, 0}};
-    auto const apart = plan_symbolic(chain, {.bytes = sizes, .max_batch = 10, .mixing = batch_mixing::apart});
+    auto const apart = plan_symbolic(chain, {.bytes = sizes, .max_batch = 10, .mixing = symbolic_options::mixing_rule::apart});
     CHECK(apart.is_sound());
     CHECK(apart.report.arena == affine_bytes{640, 64}); // a and c share, b and d share
     for (byte_count n = 1; n != 11; ++n) {
@@ -129,10 +129,10 @@ TEST_CASE("when the batch shrinks its plan is another one, and right; when it gr
     for (byte_count n : {32u, 3u, 1u, 17u, 32u}) {
         CAPTURE(n);
         memory_plan const plan = planned.plan.at(n);
-        CHECK(!check_plan(chain, plan, options_at(options, n)));
+        CHECK(!check_plan(chain, plan, options.at(n)));
         CHECK(plan.buffers[1].size == 100 + 32 * n);
     }
-    CHECK(check_plan(chain, planned.plan.at(3), options_at(options, 32))); // a stale one is found out
+    CHECK(check_plan(chain, planned.plan.at(3), options.at(32))); // a stale one is found out
 }
 
 // REGRESSIONS, user thread 51: an upper bound for all shapes takes the memory of the largest for each.

@@ -65,7 +65,7 @@ void run_in_any_order(random_names const& names, names_run const& expected,
         bool const is_late = g.position_of[s] == at;
         auto const touches = p.touches(s);
         for (std::size_t i = 0; i != reads[s].size(); ++i)
-            if ((touches[i].kind == touch_kind::use_early) != is_late)
+            if ((touches[i].kind == touch::access::use_early) != is_late)
                 reads[s][i] = cell[cell_of[touches[i].value]];
         if (is_late) {
             REQUIRE(reads[s] == expected.reads[s]);

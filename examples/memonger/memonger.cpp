@@ -278,7 +278,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                           !kept.count(all.name[v]) && !all.keeps_storage[v] &&
                                           is_eligible(all.name[v]);
                                }};
-    versioned_program const made = versions(all.program(), versions_for(by_name));
+    versioned_program const made = versions(all.program(), by_name);
     if (made.violation)
         throw net_error("blob " + in_quotes(all.name[made.violation->value]) + " is used before it is there");
     byte_count sum = 0;
@@ -343,7 +343,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     for (sharing_log::entry const& e : log.entries) {
         if (e.from == no_value) continue;
         std::ostringstream line;
-        write_entry(
+        write_log(
             line, e, [&](value_id v) -> auto& { return all.name[made.value_of[v]]; });
         result.log.push_back(line.str());
     }

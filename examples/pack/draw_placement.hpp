@@ -27,14 +27,14 @@ inline sublet::memory_plan solid_parts(sublet::placement_problem const& problem,
     for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b) {
         sublet::live_range rest = problem.buffers[b].life;
         auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {
-            if (placed.offset[b] == sublet::no_offset || sublet::is_empty(when) || begin == end) return;
+            if (placed.offset[b] == sublet::no_offset || is_empty(when) || begin == end) return;
             plan.buffers.push_back(
                 {.root = b, .life = when, .size = end - begin, .offset = placed.offset[b] + begin});
         };
         for (; gap != problem.gaps.end() && gap->buffer == b; ++gap) {
             sublet::live_range const when{std::max(gap->when.first, rest.first),
                                           std::min(gap->when.last, rest.last)};
-            if (sublet::is_empty(when)) continue;
+            if (is_empty(when)) continue;
             add({rest.first, when.first}, 0, problem.buffers[b].size);
             add(when, gap->begin, gap->end);
             rest.first = when.last;

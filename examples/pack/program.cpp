@@ -90,7 +90,7 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
         throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
 
     using enum sublet::placement_status;
-    sublet::placed_pool const& pool = placed.pools[0];
+    sublet::placement::pool_result const& pool = placed.pools[0];
     bool const is_infeasible = placed.status == infeasible;
     bool const is_solved = placed.status == optimal || (placed.status == feasible && !asked.minimize);
     bool const is_lowest = pool.height == pool.lower_bound; // `optimal` says of a capacity that it suffices

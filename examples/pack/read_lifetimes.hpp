@@ -184,7 +184,7 @@ inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::
             gap.end = cell.number(high, bytes);
             if (gap.end < gap.begin) cell.fail(in_quotes(text) + " has a window that ends before it begins");
         }
-        if (!sublet::is_empty(gap.when)) into.push_back(gap);
+        if (!is_empty(gap.when)) into.push_back(gap);
     }
     auto const own = into.begin() + static_cast<std::ptrdiff_t>(first_gap);
     std::sort(own, into.end(), [](auto const& a, auto const& b) { return a.when.first < b.when.first; });

@@ -62,7 +62,7 @@ struct sweep {
     void run(std::string const& file, network const& net)
     {
         sublet::plan_options const options = as_options(net, {.in_place = false});
-        auto const versioned = sublet::versions(as_program(net), sublet::versions_for(options));
+        auto const versioned = sublet::versions(as_program(net), options);
         sublet::plan_options const lifted = sublet::with_versions(options, versioned);
         sublet::snapshot const& program = versioned.program;
         auto const planned = sublet::plan_concurrent(program, lifted, {.handoffs = versioned.handoffs});

@@ -43,7 +43,7 @@ struct limit_exceeded : std::runtime_error {
 };
 
 /// What was clobbered, in the words of the model.
-inline std::string explain(sublet::clobbering const& what, network const& net,
+inline std::string explain(sublet::clobbered_value::finding const& what, network const& net,
                            network_versions const* versions)
 {
     auto value = [&](auto v) {

@@ -145,7 +145,7 @@ struct block_renamer {
     void set_output(program_id p, step_id s, std::size_t i, std::size_t k) { op(p, s).outputs[i] = name[k]; }
     void set_at_end(program_id, node_id, std::size_t, std::size_t) {}
     void set_capture(program_id, std::size_t, std::size_t) {} // what crosses is not renamed
-    void set_binding(program_id, std::size_t, binding_part, std::size_t) {}
+    void set_binding(program_id, std::size_t, program_body::binding_part, std::size_t) {}
 };
 
 /// By value, whether the first step that touches it writes it. One that is touched in one block, and in none
@@ -154,7 +154,7 @@ std::vector<unsigned char> written_first(snapshot const& flat)
 {
     std::vector<unsigned char> is_touched(flat.values()), is_written(flat.values());
     for (touch t : flat.touches({0, static_cast<step_id>(flat.steps())})) {
-        if (is_touched[t.value] == 0) is_written[t.value] = t.kind == touch_kind::def;
+        if (is_touched[t.value] == 0) is_written[t.value] = t.kind == touch::access::def;
         is_touched[t.value] = 1;
     }
     return is_written;
@@ -171,7 +171,7 @@ snapshot restricted_to(snapshot const& flat, std::vector<unsigned char> const& c
                 if (s != mine.first) sink.next_step();
                 for (touch t : flat.touches(s)) {
                     if (counts[t.value] == 0) continue;
-                    if (t.kind == touch_kind::def) sink.def(t.value);
+                    if (t.kind == touch::access::def) sink.def(t.value);
                     else sink.use(t.value);
                 }
             }
@@ -265,14 +265,14 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
             program.blocks[static_cast<std::size_t>(all.block_of[flat.value_of[f].program])].vars.erase(
                 name[f]);
     block_renamer renamer{program, all, new_name};
-    rename_tree(all.tree, flat, given, renamer);
+    rename(all.tree, flat, given, renamer);
     for (byte_count slot : plan.slot_bytes) result.after += slot;
     program.is_optimized = true;
 
     if (print_log == nullptr) return result;
     for (sharing_log::entry const& e : log_sharing(flat.program, plan, options).entries)
         if (e.from != no_value)
-            write_entry(
+            write_log(
                 *print_log, e, [&](value_id f) -> auto& { return name[f]; });
     return result;
 }

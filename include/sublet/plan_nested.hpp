@@ -33,22 +33,21 @@
 #include <vector>
 
 namespace sublet {
-
-/// A witness against the flat program, and what it is about in the tree.
-struct nested_witness {
-    witness flat;
-    detail::tree_value value; ///< `no_value` where the witness names none
-    detail::tree_value other;
-    flat_tree::step at; ///< where it names a position
-    friend bool operator==(nested_witness const&, nested_witness const&) = default;
-};
-
 struct planned_nested : planned_flow {
+    /// A witness against the flat program, and what it is about in the tree.
+    struct refutation {
+        witness flat;
+        detail::tree_value value; ///< `no_value` where the witness names none
+        detail::tree_value other;
+        flat_tree::step at; ///< where it names a position
+        friend bool operator==(planned_nested::refutation const&, planned_nested::refutation const&) = default;
+    };
+
     flat_tree flat; ///< what was planned: ids in the plan, the report and `refuted` are its ids
     /// The copies of bindings that are still to be made, those of one place in the order in which to make
     /// them; from and to are flat values. The others find their bytes where they belong.
     std::vector<flat_tree::move> copies;
-    std::optional<nested_witness> objection; ///< if there is one: `refuted`, in terms of the tree
+    std::optional<planned_nested::refutation> objection; ///< if there is one: `refuted`, in terms of the tree
 
     /// The first byte of a program's value in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(program_id program, value_id value) const
@@ -58,7 +57,6 @@ struct planned_nested : planned_flow {
 };
 
 namespace detail {
-
 /// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
 /// root's. What a body's options say of the values that it captures is not read: they are the outer ones.
 ///
@@ -97,7 +95,7 @@ template <class OptionsOf>
 /// The sentence of the witness, which speaks of flat values, and who they are.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, nested_witness const& w)
+Stream& operator<<(Stream& out, planned_nested::refutation const& w)
 {
     out << w.flat;
     if (w.value.value != no_value)

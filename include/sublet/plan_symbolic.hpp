@@ -9,7 +9,7 @@
 ///     for N up to 64 auto plan = planned.plan.at(batch);           // an ordinary plan auto place =
 ///     planned.plan.buffers[b].start;   // or a formula, to be compiled in
 ///
-/// As plan_memory(), with pack_symbolic() and check_symbolic_plan(). Sizes of which only a lower bound is
+/// As plan_memory(), with pack_symbolic() and check_plan(). Sizes of which only a lower bound is
 /// known are not sizes: say `unknown_bytes`, or an upper bound.
 
 #include <sublet/checking/check_plan.hpp>
@@ -73,7 +73,7 @@ void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packin
 ///             is off. `refuted` says what stands against it: an order as in plan_memory(), a view that is
 ///             larger than its root for some batch, or a capacity that the largest batch exceeds
 ///             (`report.fits_up_to` then says which does not).
-/// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_symbolic_plan().
+/// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
 ///             largest batch exceed 64 bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);

@@ -26,7 +26,6 @@
 /// throughout, and least_above() is the line over both ends.
 
 namespace sublet {
-
 struct affine_bytes {
     byte_count fixed = 0;     ///< `no_size`: not known, whatever the batch
     byte_count per_batch = 0; ///< bytes more for each further one of the batch
@@ -54,7 +53,6 @@ inline constexpr affine_bytes unknown_bytes{no_size, 0};
 }
 
 namespace detail {
-
 /// Whether a <= b for every batch from 1 to `most`.
 /// Throws: precondition_error if one of them reaches 2^64 - 1 for `most`.
 [[nodiscard]] constexpr bool never_above(affine_bytes a, affine_bytes b, byte_count most)
@@ -118,16 +116,16 @@ namespace detail {
 ///
 ///     {.bytes = sizes, .max_batch = 64}       sizes[v] is {fixed, per_batch}; batches are 1, 2 ... 64
 ///
-/// All but the sizes is as in plan_options, and options_at() says what is asked for one batch. There are no
+/// All but the sizes is as in plan_options, and at() says what is asked for one batch. There are no
 /// pins: where a value has to be for every batch cannot depend on the batch, and so cannot its neighbours.
 
-/// Who may lie where something lay that grows otherwise.
-enum class batch_mixing : std::uint8_t {
-    proved, ///< whoever is proved to have room, for every batch
-    apart   ///< what grows with the batch shares only with what does, what is fixed with what is fixed
-};
-
 struct symbolic_options {
+    /// Who may lie where something lay that grows otherwise.
+    enum class mixing_rule : std::uint8_t {
+        proved, ///< whoever is proved to have room, for every batch
+        apart   ///< what grows with the batch shares only with what does, what is fixed with what is fixed
+    };
+
     per_value<affine_bytes> bytes;                   ///< no default; `unknown_bytes` where it is not known
     byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
@@ -137,14 +135,14 @@ struct symbolic_options {
     per_value<bool> eligible = true;
     std::vector<pool_limits> pools = {}; ///< capacities are those of the largest batch
     std::vector<node_id> order = {};
-    batch_mixing mixing = batch_mixing::proved;
+    symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
     bool in_place = true; ///< take in-place pairs whose sizes are equal for every batch
     bool check = true;
-};
 
-/// What is asked for one batch.
-/// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
-[[nodiscard]] plan_options options_at(symbolic_options const& options, byte_count batch);
+    /// What is asked for one batch.
+    /// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
+    [[nodiscard]] plan_options at(byte_count batch) const;
+};
 
 // --- symbolic plan ---------------------------------------------------------------------------------------
 
@@ -158,34 +156,34 @@ struct symbolic_options {
 /// multiples already nothing is rounded, and code that runs for any batch computes an offset by one
 /// multiplication and one addition. at(N) is the ordinary plan for one batch.
 
-struct symbolic_buffer {
-    value_id root = no_value;
-    live_range life = {};
-    affine_bytes size = {};
-    byte_count alignment = 1; ///< its own and its pool's
-    pool_id pool = 0;
-    affine_bytes start = {};
-
-    [[nodiscard]] byte_count offset_at(byte_count batch) const
-    {
-        byte_count const offset = align_up(start.at(batch), alignment);
-        SUBLET_EXPECTS(offset != no_offset, "sublet: a sum of sizes exceeds 64 bits");
-        return offset;
-    }
-    /// Its bytes end here or below, for every batch.
-    [[nodiscard]] affine_bytes top() const
-    {
-        affine_bytes const end = checked_add(start, size);
-        return {checked_add(end.fixed, detail::most_rounding(start, alignment)), end.per_batch};
-    }
-    friend bool operator==(symbolic_buffer const&, symbolic_buffer const&) = default;
-};
-
 /// Of the sequential reading.
 struct symbolic_plan {
+    struct buffer {
+        value_id root = no_value;
+        live_range life = {};
+        affine_bytes size = {};
+        byte_count alignment = 1; ///< its own and its pool's
+        pool_id pool = 0;
+        affine_bytes start = {};
+
+        [[nodiscard]] byte_count offset_at(byte_count batch) const
+        {
+            byte_count const offset = align_up(start.at(batch), alignment);
+            SUBLET_EXPECTS(offset != no_offset, "sublet: a sum of sizes exceeds 64 bits");
+            return offset;
+        }
+        /// Its bytes end here or below, for every batch.
+        [[nodiscard]] affine_bytes top() const
+        {
+            affine_bytes const end = checked_add(start, size);
+            return {checked_add(end.fixed, detail::most_rounding(start, alignment)), end.per_batch};
+        }
+        friend bool operator==(symbolic_plan::buffer const&, symbolic_plan::buffer const&) = default;
+    };
+
     byte_count max_batch = 1;
     std::vector<node_id> order = {};           ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<symbolic_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
+    std::vector<symbolic_plan::buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
     std::vector<buffer_id> buffer_of = {};     ///< by value; `no_buffer`: it has no storage of the plan's
     std::vector<affine_bytes> arena = {};      ///< by pool: enough for every batch
     std::vector<value_id> unsized = {};        ///< roots of buffers of unknown size
@@ -203,7 +201,7 @@ struct symbolic_plan {
     template <detail::integer Batch>
     [[nodiscard]] memory_plan at(Batch which) const
     {
-        byte_count const batch = to_byte_count(which);
+        byte_count const batch = detail::to_byte_count(which);
         SUBLET_EXPECTS(batch >= 1 && batch <= max_batch, "sublet: a plan holds from 1 to its max_batch");
         memory_plan plan;
         plan.order = order;
@@ -211,7 +209,7 @@ struct symbolic_plan {
         plan.unsized = unsized;
         plan.arena_bytes.assign(arena.size(), 0);
         plan.buffers.reserve(buffers.size());
-        for (symbolic_buffer const& b : buffers) {
+        for (symbolic_plan::buffer const& b : buffers) {
             placed_buffer const p{b.root, b.life, b.size.at(batch), b.alignment, b.pool, b.offset_at(batch)};
             plan.buffers.push_back(p);
             byte_count& height = plan.arena_bytes[b.pool];

@@ -23,7 +23,6 @@
 /// type), the third is a returned value (a fact about the data, with a witness): neither throws.
 
 namespace sublet {
-
 /// The one exception of the library's own. It carries a literal, so that throwing it allocates nothing
 /// beyond the exception itself and including it does not pull in `std::string`.
 class precondition_error : public std::exception {
@@ -36,7 +35,6 @@ private:
 };
 
 namespace detail {
-
 /// Throw the sentence; without exceptions print it and abort.
 ///
 /// Which of the two is decided where the library is compiled: in every file that includes it, or once for
@@ -62,7 +60,6 @@ namespace detail {
 /// them goes through the checked functions below.
 
 namespace sublet {
-
 using node_id = std::uint32_t;   ///< a node of the program's graph: an operation or a basic block
 using value_id = std::uint32_t;  ///< what a step defines and others use
 using step_id = std::uint32_t;   ///< one operation, or its position in the order that is used
@@ -82,7 +79,6 @@ inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is not kno
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a pool that has none
 
 namespace detail {
-
 /// An integer that is meant as a number, not as a truth value or a character.
 template <class I>
 concept integer = std::integral<I> && !
@@ -115,7 +111,6 @@ template <detail::integer I>
 }
 
 namespace detail {
-
 /// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
 /// and the narrowing is then ours to answer for (ids that a user's int cannot hold are ids it never gave).
 template <class F, class... Arguments>
@@ -132,7 +127,6 @@ constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
 #endif
 }
 
-} // namespace detail
 
 /// A user's integer as a number of bytes.
 /// Throws: precondition_error for a negative one.
@@ -145,8 +139,9 @@ template <detail::integer_like N>
     return static_cast<byte_count>(count);
 }
 
-namespace detail {
+} // namespace detail
 
+namespace detail {
 /// From a dense index to the size of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same size, never a negative one.
@@ -196,7 +191,6 @@ template <integer I>
 }
 
 namespace detail {
-
 /// The alignment that satisfies both.
 /// Requires: a >= 1 and b >= 1.
 /// Throws:   precondition_error if the least common multiple exceeds 64 bits.
@@ -229,31 +223,30 @@ struct live_range {
     step_id last = 0;
 
     friend constexpr bool operator==(live_range, live_range) = default;
+
+    [[nodiscard]] friend constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
+    [[nodiscard]] friend constexpr step_id length(live_range r) noexcept { return is_empty(r) ? 0 : r.last - r.first; }
+    [[nodiscard]] friend constexpr bool contains(live_range r, step_id position) noexcept
+    {
+        return r.first <= position && position < r.last;
+    }
+
+    /// Two ranges share a position. An empty range shares none.
+    [[nodiscard]] friend constexpr bool overlaps(live_range a, live_range b) noexcept
+    {
+        return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
+    }
+
+    /// The shortest range that covers both; an empty one adds nothing.
+    [[nodiscard]] friend constexpr live_range hull(live_range a, live_range b) noexcept
+    {
+        if (is_empty(a)) return b;
+        if (is_empty(b)) return a;
+        return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
+    }
 };
 
-[[nodiscard]] constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
-[[nodiscard]] constexpr step_id length(live_range r) noexcept { return is_empty(r) ? 0 : r.last - r.first; }
-[[nodiscard]] constexpr bool contains(live_range r, step_id position) noexcept
-{
-    return r.first <= position && position < r.last;
-}
-
-/// Two ranges share a position. An empty range shares none.
-[[nodiscard]] constexpr bool overlaps(live_range a, live_range b) noexcept
-{
-    return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
-}
-
-/// The shortest range that covers both; an empty one adds nothing.
-[[nodiscard]] constexpr live_range hull(live_range a, live_range b) noexcept
-{
-    if (is_empty(a)) return b;
-    if (is_empty(b)) return a;
-    return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
-}
-
 namespace detail {
-
 /// From a dense index to the live range of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.
@@ -274,6 +267,8 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
 ///
 /// Straight-line code has no holes; branches have, for one of two ways is laid out after the other.
 
+namespace detail {
+
 /// Some range of the one list meets some range of the other.
 ///
 /// Requires:   both ascend, and the ranges of a list do not overlap each other.
@@ -288,22 +283,24 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
     return false;
 }
 
-/// How live ranges with holes are found. The ranges are the same.
-enum class interval_method : std::uint8_t {
-    automatic,     ///< one_pass where it is allowed, otherwise from_liveness
-    from_liveness, ///< solve for what is alive at the ends of the nodes first: any program, any order
-    one_pass       ///< without: strict SSA without irreducible loops, in an order that keeps loops together
-};
+} // namespace detail
 
 /// By value; those of a value ascend, are not empty, and neither overlap nor touch each other.
 class live_range_lists {
 public:
+    /// How live ranges with holes are found. The ranges are the same.
+    enum class source : std::uint8_t {
+        automatic,     ///< one_pass where it is allowed, otherwise from_liveness
+        from_liveness, ///< solve for what is alive at the ends of the nodes first: any program, any order
+        one_pass       ///< without: strict SSA without irreducible loops, in an order that keeps loops together
+    };
+
     live_range_lists() = default;
     /// Made by `live_intervals`. Those of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
-    live_range_lists(interval_method method, step_id positions, std::vector<std::uint32_t> first,
+    live_range_lists(live_range_lists::source method, step_id positions, std::vector<std::uint32_t> first,
                      std::vector<live_range> ranges);
     /// Which one was taken, never `automatic`.
-    [[nodiscard]] interval_method method() const { return method_; }
+    [[nodiscard]] live_range_lists::source method() const { return method_; }
 
     [[nodiscard]] std::size_t values() const { return first_.size() - 1; }
     [[nodiscard]] step_id positions() const { return positions_; }
@@ -333,14 +330,13 @@ public:
 private:
     static std::size_t most_at_once(std::vector<live_range> const& ranges, step_id positions);
 
-    interval_method method_ = interval_method::from_liveness;
+    live_range_lists::source method_ = live_range_lists::source::from_liveness;
     step_id positions_ = 0;
     std::vector<std::uint32_t> first_{0};
     std::vector<live_range> ranges_;
 };
 
 namespace detail {
-
 /// Collects the ranges of every value from the last to the first. A new one swallows those that it touches.
 class range_collector {
 public:
@@ -352,7 +348,7 @@ public:
 
     /// Complexity: O(values + calls of add).
     /// Throws:     precondition_error if there are 2^32 - 1 ranges or more.
-    [[nodiscard]] live_range_lists lists(interval_method method, step_id positions) const;
+    [[nodiscard]] live_range_lists lists(live_range_lists::source method, step_id positions) const;
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};

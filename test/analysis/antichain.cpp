@@ -18,6 +18,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -145,10 +146,10 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         weighed_tasks const one(draw_small_tasks(seed, 80));
-        conflict_options const few{.max_ranges = seed % 2 == 0 ? 0 : 1 + one.lives.buffers() / 2};
+        std::uint64_t const few = seed % 2 == 0 ? 0 : 1 + one.lives.buffers() / 2;
         auto const conflicts = later_conflicts(one.g, one.lives, few);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights,
-                                                   {.visits = seed % 3 == 0 ? 0 : 1 + roll.below(100)});
+                                                   seed % 3 == 0 ? 0 : 1 + roll.below(100));
         REQUIRE(one.is_antichain(found.members));
         REQUIRE(one.weight(found.members) == found.bytes);
         byte_count const best = heaviest_by_boost(one);
@@ -196,7 +197,7 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2, 2}, std::vector<value_role>(4));
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).bytes == 24);
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).is_exact);
-    antichain const hurried = heaviest_antichain(g, lives, {8, 8, 8}, {.visits = 16});
+    antichain const hurried = heaviest_antichain(g, lives, {8, 8, 8}, 16);
     CHECK(hurried.bytes <= 24);
     CHECK(hurried.at_most >= 24);
 }
@@ -209,7 +210,7 @@ TEST_CASE("undecided conflicts prove nothing, of what is written in parts neithe
         dice roll{std::mt19937(seed)};
         weighed_tasks const one(
             draw_tasks(roll, {.tasks = 40, .operands = 1 + roll.below(3), .views = 60, .shuffled = true}));
-        auto const conflicts = later_conflicts(one.g, one.lives, {.max_ranges = 1});
+        auto const conflicts = later_conflicts(one.g, one.lives, 1);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights);
         REQUIRE(one.is_antichain(found.members));
         for (buffer_id b = 0; b != one.weights.size(); ++b)

@@ -39,7 +39,7 @@ bool reads_first(snapshot const& p, node_id n, value_id v)
     for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
         bool writes = false;
         for (touch t : p.touches(s)) {
-            if (t.value == v && t.kind != touch_kind::def) return true;
+            if (t.value == v && t.kind != touch::access::def) return true;
             writes = writes || t.value == v;
         }
         if (writes) return false;
@@ -50,7 +50,7 @@ bool reads_first(snapshot const& p, node_id n, value_id v)
 bool defines(snapshot const& p, node_id n, value_id v)
 {
     for (touch t : p.touches(p.steps_of(n)))
-        if (t == touch{v, touch_kind::def}) return true;
+        if (t == touch{v, touch::access::def}) return true;
     return false;
 }
 

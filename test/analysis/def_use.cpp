@@ -75,7 +75,7 @@ TEST_CASE("random programs: each touch is listed once under its value, in the or
                 for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
                     CHECK(chains.node_of[s] == n);
                     for (touch t : p.touches(s))
-                        if (t.value == v) (t.kind == touch_kind::def ? defs : uses).push_back(s);
+                        if (t.value == v) (t.kind == touch::access::def ? defs : uses).push_back(s);
                 }
             for (edge_use u : p.edge_uses())
                 if (u.value == v) nodes.push_back(u.pred);

@@ -43,11 +43,11 @@ std::string text(flat_tree const& flat)
         for (step_id s = steps.first; s != steps.last; ++s) {
             out << (s == steps.first ? "" : ";");
             for (touch t : flat.program.touches(s))
-                if (t.kind != touch_kind::def)
-                    out << ' ' << t.value << (t.kind == touch_kind::use ? "" : "'");
+                if (t.kind != touch::access::def)
+                    out << ' ' << t.value << (t.kind == touch::access::use ? "" : "'");
             out << (flat.step_of[s].part == flat_tree::part::move ? " =" : " ->");
             for (touch t : flat.program.touches(s))
-                if (t.kind == touch_kind::def) out << ' ' << t.value;
+                if (t.kind == touch::access::def) out << ' ' << t.value;
         }
         out << " |";
         for (node_id to : flat.program.successors(n)) out << ' ' << to;

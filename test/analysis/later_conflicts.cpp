@@ -113,7 +113,7 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
             auto const lives =
                 concurrent_lifetimes(tasks.program(), g, n, numbers(n), std::vector<value_role>(n));
             position_closure closure(g);
-            auto const conflicts = later_conflicts(g, lives, {.max_ranges = room});
+            auto const conflicts = later_conflicts(g, lives, room);
             std::uint64_t lost = 0;
             for (buffer_id u = 0; u != n; ++u)
                 for (buffer_id v = 0; v != n; ++v) {
@@ -140,7 +140,7 @@ TEST_CASE("no pair is lost that is not counted as in doubt")
         dependence_graph const g = dependences(p, {.role = tasks.role});
         auto const lives = concurrent_lifetimes(p, g, p.values(), numbers(p.values()), tasks.role);
         auto const exact = later_conflicts(g, lives);
-        auto const coarse = later_conflicts(g, lives, {.max_ranges = 60 + roll.below(120)});
+        auto const coarse = later_conflicts(g, lives, 60 + roll.below(120));
         std::uint64_t lost = 0;
         for (buffer_id u = 0; u != p.values(); ++u)
             for (buffer_id v = 0; v != p.values(); ++v) {

@@ -192,12 +192,12 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         struct seen {
             step_id step;
             value_id value;
-            touch_kind kind;
+            touch::access kind;
         };
         std::vector<seen> touches;
         for (std::size_t i = 0, n = pick() % 14; i != n; ++i)
             touches.push_back({static_cast<step_id>(pick() % steps), static_cast<value_id>(pick() % values),
-                               static_cast<touch_kind>(pick() % 3)});
+                               static_cast<touch::access>(pick() % 3)});
         std::vector<value_role> role(values);
         for (auto& r : role) r = static_cast<value_role>(pick() % 4 == 0 ? pick() % 5 : 0);
         std::vector<node_id> order(steps);
@@ -207,9 +207,9 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         auto p = sequence(steps, values, [&](auto step, effect_sink& s) {
             for (auto t : touches) {
                 if (t.step != step) continue;
-                if (t.kind == touch_kind::use) s.use(t.value);
-                if (t.kind == touch_kind::use_early) s.use_early(t.value);
-                if (t.kind == touch_kind::def) s.def(t.value);
+                if (t.kind == touch::access::use) s.use(t.value);
+                if (t.kind == touch::access::use_early) s.use_early(t.value);
+                if (t.kind == touch::access::def) s.def(t.value);
             }
         });
         auto lives = lifetimes(p, {.role = role, .order = order});
@@ -223,12 +223,12 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
             bool const given = is_given(role[v]);
             auto defined_by = [&](step_id x, bool including) {
                 return std::any_of(touches.begin(), touches.end(), [&](seen t) {
-                    return t.value == v && t.kind == touch_kind::def &&
+                    return t.value == v && t.kind == touch::access::def &&
                            (position(t.step) < x || (including && position(t.step) == x));
                 });
             };
             for (seen t : touches)
-                if (t.value == v && t.kind != touch_kind::def && !given &&
+                if (t.value == v && t.kind != touch::access::def && !given &&
                     !defined_by(position(t.step), false))
                     first_violation = std::min(first_violation, position(t.step));
             if (has_role(role[v], value_role::output) && !given &&
@@ -241,7 +241,7 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
                 for (seen t : touches)
                     wanted = wanted ||
                              (t.value == v && (position(t.step) > x ||
-                                               (position(t.step) == x && t.kind != touch_kind::use_early)));
+                                               (position(t.step) == x && t.kind != touch::access::use_early)));
                 // A last touch that is early ends before the writes of its step: alive up to the position
                 // before.
                 CHECK(contains(lives.of[v], x) == ((given || defined_by(x, true)) && wanted));
@@ -250,12 +250,12 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         bool is_moved = false, has_moved_there = false; // a write that is on another side of another touch
         auto versions = [&](value_id v) {
             auto defs = std::count_if(touches.begin(), touches.end(),
-                                      [&](seen t) { return t.value == v && t.kind == touch_kind::def; });
+                                      [&](seen t) { return t.value == v && t.kind == touch::access::def; });
             return defs + (is_given(role[v]) ? 1 : 0);
         };
         for (seen w : touches)
             for (seen t : touches)
-                if (w.kind == touch_kind::def && t.value == w.value && versions(w.value) > 1 &&
+                if (w.kind == touch::access::def && t.value == w.value && versions(w.value) > 1 &&
                     (t.step < w.step) != (position(t.step) < position(w.step))) {
                     is_moved = true;
                     has_moved_there =

@@ -56,7 +56,7 @@ live_range_lists by_definition(snapshot const& p, ids const& order)
             }
         first.push_back(static_cast<std::uint32_t>(all.size()));
     }
-    return {interval_method::from_liveness, static_cast<step_id>(p.steps()), first, all};
+    return {live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()), first, all};
 }
 
 void shuffle(dice& pick, ids& order)
@@ -69,7 +69,7 @@ void shuffle(dice& pick, ids& order)
 TEST_CASE("a value has a hole where the way that is laid out does not need it")
 {
     snapshot const p = blocks({{1, 3}, {2}, {}, {}}, 3, {{}, {}, {1}, {0}}, {{0}, {1}, {}, {2}});
-    for (auto method : {interval_method::from_liveness, interval_method::one_pass}) {
+    for (auto method : {live_range_lists::source::from_liveness, live_range_lists::source::one_pass}) {
         live_range_lists const lives = live_intervals(p, {.method = method});
         CHECK(lives.method() == method);
         CHECK(listed(lives[0]) == ranges{{0, 1}, {3, 4}});
@@ -97,7 +97,7 @@ TEST_CASE("values of two ways share a slot, even by their hulls, where each way 
 TEST_CASE("what a loop needs at its header lives to the end of the loop")
 {
     snapshot const p = blocks({{1}, {2}, {1, 3}, {}}, 2, {{}, {0}, {1}, {}}, {{0}, {1}, {}, {}});
-    for (auto method : {interval_method::from_liveness, interval_method::one_pass}) {
+    for (auto method : {live_range_lists::source::from_liveness, live_range_lists::source::one_pass}) {
         live_range_lists const lives = live_intervals(p, {.method = method});
         CHECK(listed(lives[0]) == ranges{{0, 3}});
         CHECK(listed(lives[1]) == ranges{{1, 3}});
@@ -108,27 +108,27 @@ TEST_CASE("one pass is not taken where it would be wrong")
 {
     auto method = [](snapshot const& p, ids order = {}) {
         live_range_lists const lives = live_intervals(p, {.order = order});
-        if (lives.method() == interval_method::from_liveness)
-            CHECK_THROWS_AS((void)live_intervals(p, {.order = order, .method = interval_method::one_pass}),
+        if (lives.method() == live_range_lists::source::from_liveness)
+            CHECK_THROWS_AS((void)live_intervals(p, {.order = order, .method = live_range_lists::source::one_pass}),
                             precondition_error);
         return lives.method();
     };
     std::vector<ids> const loop = {{1}, {2}, {1, 3}, {}}, nothing(4);
-    CHECK(method(blocks(loop, 0, nothing, nothing)) == interval_method::one_pass);
+    CHECK(method(blocks(loop, 0, nothing, nothing)) == live_range_lists::source::one_pass);
     // An edge leads backwards; a loop is torn apart; a loop is entered in its middle.
-    CHECK(method(blocks(loop, 0, nothing, nothing), {0, 1, 3, 2}) == interval_method::from_liveness);
-    CHECK(method(blocks(loop, 0, nothing, nothing), {1, 2, 3, 0}) == interval_method::from_liveness);
+    CHECK(method(blocks(loop, 0, nothing, nothing), {0, 1, 3, 2}) == live_range_lists::source::from_liveness);
+    CHECK(method(blocks(loop, 0, nothing, nothing), {1, 2, 3, 0}) == live_range_lists::source::from_liveness);
     CHECK(method(blocks({{1}, {2, 3}, {1}, {}}, 0, nothing, nothing), {0, 1, 3, 2}) ==
-          interval_method::from_liveness);
-    CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) == interval_method::from_liveness);
+          live_range_lists::source::from_liveness);
+    CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) == live_range_lists::source::from_liveness);
     // What nothing reaches leads into the middle of a loop.
     CHECK(method(blocks({{1}, {2}, {1}, {2}}, 0, nothing, nothing), {3, 0, 1, 2}) ==
-          interval_method::from_liveness);
+          live_range_lists::source::from_liveness);
     // A value is written twice; it may be read where nothing has written it.
-    CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) == interval_method::from_liveness);
-    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) == interval_method::from_liveness);
+    CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) == live_range_lists::source::from_liveness);
+    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) == live_range_lists::source::from_liveness);
     // Given from outside it is alive from the beginning on, and that is no obstacle.
-    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {}, {}})) == interval_method::one_pass);
+    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {}, {}})) == live_range_lists::source::one_pass);
 }
 
 TEST_CASE("without branches the ranges are the lifetimes")
@@ -184,7 +184,7 @@ TEST_CASE("random programs in random orders: the ranges are those of the definit
         if (pick.below(4) != 0) shuffle(pick, order);
         live_range_lists const right = by_definition(p, order);
         CHECK(live_intervals(p, {.order = order}) == right);
-        CHECK(live_intervals(p, {.order = order, .method = interval_method::from_liveness}) == right);
+        CHECK(live_intervals(p, {.order = order, .method = live_range_lists::source::from_liveness}) == right);
         CHECK(right.max_live() == flow_oracle(p).maxlive());
     }
 }
@@ -201,8 +201,8 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is a
         ids const order = loop_contiguous_order(p.graph());
         live_range_lists const lives = live_intervals(p, {.order = order});
         CHECK(lives == by_definition(p, order));
-        if (limits.is_reducible) CHECK(lives.method() == interval_method::one_pass);
-        in_one_pass += lives.method() == interval_method::one_pass;
+        if (limits.is_reducible) CHECK(lives.method() == live_range_lists::source::one_pass);
+        in_one_pass += lives.method() == live_range_lists::source::one_pass;
 
         ids other = order; // what nothing reaches first: now its edges to the rest lead onwards
         for (std::size_t i = 0; i != other.size(); ++i)
@@ -228,7 +228,7 @@ TEST_CASE("random programs of one definition a value: one pass is refused, or ri
         ids const order = loop_contiguous_order(p.graph());
         live_range_lists const lives = live_intervals(p, {.order = order});
         CHECK(lives == by_definition(p, order));
-        in_one_pass += lives.method() == interval_method::one_pass;
+        in_one_pass += lives.method() == live_range_lists::source::one_pass;
         not_strict += !is_strict;
     }
     CHECK(in_one_pass > rounds(500));
@@ -245,10 +245,10 @@ TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes
         },
         [](node_id n) { return n == 0 ? ids{} : ids{n - 1}; }, [](node_id n) { return ids{n}; });
     live_range_lists const lives = live_intervals(p);
-    CHECK(lives.method() == interval_method::one_pass);
+    CHECK(lives.method() == live_range_lists::source::one_pass);
     CHECK(lives.ranges() == nodes);
     CHECK(lives.max_live() == 2);
-    CHECK(lives == live_intervals(p, {.method = interval_method::from_liveness}));
+    CHECK(lives == live_intervals(p, {.method = live_range_lists::source::from_liveness}));
 }
 
 } // namespace this_test

@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -56,20 +57,20 @@ TEST_CASE("random lists of ranges meet where some position is in both")
 
 TEST_CASE("lists say what they are of, what is around them, and how many values are alive at once")
 {
-    live_range_lists const lists(interval_method::one_pass, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}});
+    live_range_lists const lists(live_range_lists::source::one_pass, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}});
     CHECK(lists.values() == 3);
     CHECK(lists.positions() == 6);
     CHECK(lists.ranges() == 3);
-    CHECK(lists.method() == interval_method::one_pass);
+    CHECK(lists.method() == live_range_lists::source::one_pass);
     CHECK(listed(lists[0]) == ranges{{0, 1}, {3, 6}});
     CHECK(listed(lists[1]) == ranges{});
     CHECK(lists.hull(0) == live_range{0, 6});
     CHECK(is_empty(lists.hull(1)));
     CHECK(lists.max_live() == 2);
     CHECK(lists ==
-          live_range_lists(interval_method::from_liveness, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
+          live_range_lists(live_range_lists::source::from_liveness, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
     CHECK_FALSE(lists ==
-                live_range_lists(interval_method::one_pass, 7, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
+                live_range_lists(live_range_lists::source::one_pass, 7, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
 }
 
 TEST_CASE("no lists are of nothing")
@@ -85,14 +86,14 @@ TEST_CASE("ranges found from the last to the first become one where they touch, 
     found.add(0, {5, 6});
     found.add(1, {5, 5}); // nothing
     found.add(0, {3, 4});
-    CHECK(listed(found.lists(interval_method::one_pass, 9)[0]) == ranges{{3, 4}, {5, 6}, {8, 9}});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{3, 4}, {5, 6}, {8, 9}});
     found.add(0, {2, 3});
-    CHECK(listed(found.lists(interval_method::one_pass, 9)[0]) == ranges{{2, 4}, {5, 6}, {8, 9}});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{2, 4}, {5, 6}, {8, 9}});
     found.add(0, {1, 5});
-    CHECK(listed(found.lists(interval_method::one_pass, 9)[0]) == ranges{{1, 6}, {8, 9}});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{1, 6}, {8, 9}});
     found.add(0, {0, 9});
-    CHECK(listed(found.lists(interval_method::one_pass, 9)[0]) == ranges{{0, 9}});
-    CHECK(found.lists(interval_method::one_pass, 9)[1].empty());
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{0, 9}});
+    CHECK(found.lists(live_range_lists::source::one_pass, 9)[1].empty());
 }
 
 } // namespace this_test

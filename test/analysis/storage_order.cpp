@@ -114,8 +114,8 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
             for (step_id b = a + 1; b < steps; ++b)
                 for (touch t : p.touches(a))
                     for (touch u : p.touches(b)) {
-                        bool const writes = (t.kind == touch_kind::def && is_written[t.value]) ||
-                                            (u.kind == touch_kind::def && is_written[u.value]);
+                        bool const writes = (t.kind == touch::access::def && is_written[t.value]) ||
+                                            (u.kind == touch::access::def && is_written[u.value]);
                         if (storage_of[t.value] != no_buffer && storage_of[t.value] == storage_of[u.value] &&
                             writes)
                             required[a][b] = true;
@@ -135,7 +135,7 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
             bool is_said = false;
             for (touch t : p.touches(to))
                 for (touch u : p.touches(from))
-                    is_said |= t.kind != touch_kind::def && u.kind == touch_kind::def && u.value == t.value;
+                    is_said |= t.kind != touch::access::def && u.kind == touch::access::def && u.value == t.value;
             auto const next = p.successors(from);
             REQUIRE(!is_said);
             REQUIRE(std::find(next.begin(), next.end(), to) == next.end());

@@ -130,7 +130,7 @@ TEST_CASE("there is a violation iff the definition says so, and what it names is
         bool is_there = false;
         for (touch t : p.touches(violation->step))
             is_there = is_there || (t.value == violation->value &&
-                                    (t.kind == touch_kind::def) == (violation->what == defined_twice));
+                                    (t.kind == touch::access::def) == (violation->what == defined_twice));
         for (edge_use u : p.edge_uses())
             is_there = is_there || (u.pred == violation->node && u.value == violation->value);
         REQUIRE(is_there);

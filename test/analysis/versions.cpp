@@ -37,7 +37,7 @@ operations operations_of(snapshot const& p)
     operations ops(p.steps());
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            (t.kind == touch_kind::def ? ops[s].defs : ops[s].uses).push_back(t.value);
+            (t.kind == touch::access::def ? ops[s].defs : ops[s].uses).push_back(t.value);
     return ops;
 }
 
@@ -272,15 +272,15 @@ TEST_CASE("an edge against the list, or a use of a name that is not there yet, i
                 if (n == 0 || twice) s.def(0);
             });
     };
-    CHECK(versions(with_edge(2, 1, true)).violation == version_violation{no_value, 2, 1});
-    CHECK(versions(with_edge(1, 1, true)).violation == version_violation{no_value, 1, 1});
+    CHECK(versions(with_edge(2, 1, true)).violation == versioned_program::reordering{no_value, 2, 1});
+    CHECK(versions(with_edge(1, 1, true)).violation == versioned_program::reordering{no_value, 1, 1});
     CHECK(!versions(with_edge(1, 2, true)).violation);
     CHECK(!versions(with_edge(2, 1, false)).violation); // nothing depends on the list
     CHECK(!versions(with_edge(2, 1, true), {.order = {0, 2, 1}}).violation);
 
     operations const early{{{0}, {}}, {{}, {1}}, {{1}, {0}}, {{1}, {0}}};
-    CHECK(versions(program_of(early, 2)).violation == version_violation{0, 2, 0});
-    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation == version_violation{0, 0, 0});
+    CHECK(versions(program_of(early, 2)).violation == versioned_program::reordering{0, 2, 0});
+    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation == versioned_program::reordering{0, 0, 0});
     CHECK(!versions(program_of(early, 2), {.role = value_role::input}).violation);
     operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // what has one def may stand anywhere
     CHECK(!versions(program_of(once, 2)).violation);
@@ -351,7 +351,7 @@ TEST_CASE("numbers, names and views of versions fit each other")
         std::vector<std::set<step_id>> defs(made.value_of.size());
         for (step_id s = 0; s != made.program.steps(); ++s)
             for (touch t : made.program.touches(s))
-                if (t.kind == touch_kind::def) defs[t.value].insert(s);
+                if (t.kind == touch::access::def) defs[t.value].insert(s);
         for (value_id v = 0; v != made.value_of.size(); ++v) {
             CHECK(made.number[v] == next[made.value_of[v]]++);
             bool const is_last = made.last[made.value_of[v]] == v;
@@ -378,7 +378,7 @@ TEST_CASE("versions have the properties of their values")
                                .eligible = std::vector<bool>{true, false},
                                .pools = {{.capacity = 100}},
                                .in_place = false};
-    auto const made = versions(p, versions_for(options));
+    auto const made = versions(p, options);
     auto const lifted = with_versions(options, made);
     CHECK(lifted.bytes.tabulate(3) == std::vector<byte_count>{64, 32, 64});
     CHECK(lifted.alignment.tabulate(3) == std::vector<byte_count>{4, 8, 4});
@@ -397,9 +397,9 @@ TEST_CASE("a value that is pinned, or that keeps storage of its own, is one stor
     plan_options const options{.bytes = 8,
                                .pinned = std::vector<byte_count>{0, no_offset, no_offset},
                                .eligible = std::vector<bool>{true, false, true}};
-    CHECK(versions(p, versions_for(options)).alias_of ==
+    CHECK(versions(p, options).alias_of ==
           std::vector<value_id>{no_value, no_value, no_value, 0, 1, no_value});
-    CHECK(versions(p, versions_for(options, true)).alias_of[5] == 2);
+    CHECK(versions(p, options, true).alias_of[5] == 2);
 }
 
 } // namespace this_test

@@ -33,8 +33,8 @@ std::vector<touch> touches(snapshot const& p, step_id s)
 {
     return {p.touches(s).begin(), p.touches(s).end()};
 }
-constexpr touch_kind use = touch_kind::use;
-constexpr touch_kind def = touch_kind::def;
+constexpr touch::access use = touch::access::use;
+constexpr touch::access def = touch::access::def;
 using all = std::vector<touch>;
 
 } // namespace

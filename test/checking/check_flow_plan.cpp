@@ -78,13 +78,13 @@ private:
                 bool is_held = false, is_written = false;
                 for (touch t : p.touches(s)) {
                     if (t.value != v) continue;
-                    if (t.kind == touch_kind::def) is_written = true;
+                    if (t.kind == touch::access::def) is_written = true;
                     else if (now == spoilt) return true;
-                    else is_held = is_held || t.kind == touch_kind::use;
+                    else is_held = is_held || t.kind == touch::access::use;
                 }
                 bool is_hit = false;
                 for (touch t : p.touches(s))
-                    if (t.kind == touch_kind::def && is_upon(v, t.value)) {
+                    if (t.kind == touch::access::def && is_upon(v, t.value)) {
                         is_hit = true;
                         if (is_written || (is_held && !may_take(s, v, t.value))) return true;
                     }
@@ -305,7 +305,7 @@ TEST_CASE("it finds what enumerating the states of all paths finds, in sound pla
             for (node_id n : plan.order)
                 for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s, ++at)
                     for (touch t : f.program.touches(s))
-                        if (at == found->position && t.kind == touch_kind::def && t.value == found->other)
+                        if (at == found->position && t.kind == touch::access::def && t.value == found->other)
                             is_written_there = true;
             REQUIRE((is_written_there || is_given(f.role[found->other])));
         }

@@ -31,12 +31,12 @@ placement described(placement_problem const& problem, std::vector<byte_count> of
     result.pools.resize(std::max<std::size_t>(problem.pools.size(), 1));
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
         if (result.offset[b] == no_offset) continue;
-        placed_pool& pool =
+        placement::pool_result& pool =
             result.pools[result.pool_of.empty() ? problem.buffers[b].pool : result.pool_of[b]];
         pool.height = std::max(pool.height, result.offset[b] + problem.buffers[b].size);
     }
     for (std::size_t p = 0; p != result.pools.size(); ++p) {
-        placed_pool& pool = result.pools[p];
+        placement::pool_result& pool = result.pools[p];
         byte_count const capacity = p < problem.pools.size() ? problem.pools[p].capacity : no_limit;
         pool.status = pool.height > capacity ? placement_status::limit
                       : pool.height == 0     ? placement_status::optimal
@@ -180,7 +180,7 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_cost, .end = 6, .needed = 0});
     t.placed.cost_bound = 6;
     CHECK(!t.check());
-    for (placed_pool& pool : t.placed.pools) {
+    for (placement::pool_result& pool : t.placed.pools) {
         pool.lower_bound = pool.proof.bytes = pool.height; // each as low as can be, but not at the least cost
         pool.status = placement_status::optimal;
     }

@@ -71,9 +71,9 @@ struct renaming {
                     for (std::size_t i = 0; i != names[s].size(); ++i) {
                         value_id const v = names[s][i];
                         switch (shape.touches(s)[i].kind) {
-                        case touch_kind::use: sink.use(v); break;
-                        case touch_kind::use_early: sink.use_early(v); break;
-                        case touch_kind::def: sink.def(v); break;
+                        case touch::access::use: sink.use(v); break;
+                        case touch::access::use_early: sink.use_early(v); break;
+                        case touch::access::def: sink.def(v); break;
                         }
                     }
                     for (overwrite o : pairs)
@@ -124,7 +124,7 @@ struct oracle {
             step_range const mine = before.steps_of(n);
             for (step_id s = mine.first; s != mine.last; ++s)
                 for (std::size_t i = 0; i != before.touches(s).size(); ++i) {
-                    if (before.touches(s)[i].kind != touch_kind::def)
+                    if (before.touches(s)[i].kind != touch::access::def)
                         seen.reads[s].push_back(cell[name(s, i)]);
                     else cell[name(s, i)] = "step " + std::to_string(s) + " touch " + std::to_string(i);
                 }
@@ -155,7 +155,7 @@ struct oracle {
         auto const touches = before.touches(s);
         for (std::size_t i = 0; i != touches.size(); ++i)
             for (std::size_t k = 0; k != i; ++k)
-                if (touches[i].kind == touch_kind::def && touches[k].kind == touch_kind::def &&
+                if (touches[i].kind == touch::access::def && touches[k].kind == touch::access::def &&
                     (root(touches[i].value) == root(touches[k].value)) !=
                         (after.names[s][i] == after.names[s][k]))
                     return true;
@@ -167,12 +167,12 @@ struct oracle {
         auto const touches = before.touches(s);
         for (std::size_t i = 0; i != touches.size(); ++i)
             for (std::size_t k = 0; k != touches.size(); ++k) {
-                if (touches[i].kind == touch_kind::def || touches[k].kind != touch_kind::def) continue;
+                if (touches[i].kind == touch::access::def || touches[k].kind != touch::access::def) continue;
                 value_id const x = after.names[s][i], y = after.names[s][k];
                 bool is_held = false; // to the end of the step, somebody by this name
                 for (std::size_t j = 0; j != touches.size(); ++j)
-                    is_held |= touches[j].kind == touch_kind::use && after.names[s][j] == x;
-                bool const is_late = touches[i].kind == touch_kind::use;
+                    is_held |= touches[j].kind == touch::access::use && after.names[s][j] == x;
+                bool const is_late = touches[i].kind == touch::access::use;
                 if (root(touches[i].value) == root(touches[k].value) && (x != y || is_late))
                     asked.insert({x, y});
                 if (x == y && is_late) done.insert({x, y});
@@ -182,7 +182,7 @@ struct oracle {
                         continue;
                     bool others = false;
                     for (std::size_t j = 0; j != touches.size(); ++j)
-                        others |= touches[j].kind == touch_kind::use && after.names[s][j] == x &&
+                        others |= touches[j].kind == touch::access::use && after.names[s][j] == x &&
                                   touches[j].value != o.in;
                     if (x != y || !others) asked.insert({x, y});
                 }

@@ -63,7 +63,7 @@ public:
                     for (touch u : p_.touches(s))
                         if (stays(t) && stays(u) && spoils(t.value, u.value)) return false;
                 for (touch t : p_.touches(s))
-                    if (t.kind == touch_kind::def && meets(t.value, n, s + 1)) return false;
+                    if (t.kind == touch::access::def && meets(t.value, n, s + 1)) return false;
             }
         for (value_id v = 0; v != p_.values(); ++v)
             if (is_given(v) && meets(v, 0, 0)) return false;
@@ -78,7 +78,7 @@ public:
         while (p_.steps_of(n).last <= w.written) ++n;
         bool is_written = false, is_in_step = false;
         for (touch t : p_.touches(w.written)) {
-            is_written = is_written || (t.kind == touch_kind::def && t.value == w.other);
+            is_written = is_written || (t.kind == touch::access::def && t.value == w.other);
             for (touch u : p_.touches(w.step))
                 is_in_step = is_in_step || (stays(t) && stays(u) && t.value == w.other && u.value == w.value);
         }
@@ -90,12 +90,12 @@ public:
     {
         for (step_id s = 0; s != p_.steps(); ++s)
             for (touch t : p_.touches(s))
-                if (t.value == v && t.kind == touch_kind::def) return false;
+                if (t.value == v && t.kind == touch::access::def) return false;
         return flow_oracle(p_).is_live_in(v, 0);
     }
 
 private:
-    static bool stays(touch t) { return t.kind != touch_kind::use_early; }
+    static bool stays(touch t) { return t.kind != touch::access::use_early; }
     bool spoils(value_id v, value_id w) const
     {
         return v != w && slot_[v] == slot_[w] && slot_[v] != no_slot;
@@ -116,8 +116,8 @@ private:
             bool is_over = false;
             for (; s != p_.steps_of(n).last && !is_over; ++s)
                 for (touch t : p_.touches(s)) {
-                    if (t.kind != touch_kind::def && is_met(t.value, s)) return true;
-                    is_over = is_over || (t.kind == touch_kind::def && slot_[t.value] == slot_[v]);
+                    if (t.kind != touch::access::def && is_met(t.value, s)) return true;
+                    is_over = is_over || (t.kind == touch::access::def && slot_[t.value] == slot_[v]);
                 }
             if (is_over) continue;
             for (edge_use u : p_.edge_uses())

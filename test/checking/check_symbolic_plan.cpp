@@ -47,7 +47,7 @@ TEST_CASE("two that keep their order and lie apart at both ends lie apart betwee
 {
     auto const plan = plan_of({0, 8}, {16, 0}, {4, 4}, {0, 8}, {16, 8}, 9);
     symbolic_options const options{.bytes = {affine_bytes{0, 8}, {16, 0}, {4, 4}}, .max_batch = 9};
-    CHECK(sentence(check_symbolic_plan(join, plan, options)) == "");
+    CHECK(sentence(check_plan(join, plan, options)) == "");
 }
 
 TEST_CASE("two that lie apart at both ends, but on other sides, meet between them")
@@ -57,9 +57,9 @@ TEST_CASE("two that lie apart at both ends, but on other sides, meet between the
     auto plan = plan_of({10, 0}, {10, 0}, {10, 0}, {50, 0}, {200, 0}, 9);
     plan.buffers[0].start = {0, 10};
     symbolic_options const options{.bytes = affine_bytes{10, 0}, .max_batch = 9};
-    CHECK(!check_plan(join, plan.at(1), options_at(options, 1)));
-    CHECK(!check_plan(join, plan.at(9), options_at(options, 9)));
-    CHECK(sentence(check_symbolic_plan(join, plan, options)) ==
+    CHECK(!check_plan(join, plan.at(1), options.at(1)));
+    CHECK(!check_plan(join, plan.at(9), options.at(9)));
+    CHECK(sentence(check_plan(join, plan, options)) ==
           "for a batch of 5: values 0 and 1 are both alive at position 1 and share bytes [50, 60) of pool 0");
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("what jumps over the other between two batches is right, but not prove
     auto plan = plan_of({10, 0}, {10, 0}, {10, 0}, {50, 0}, {500, 0}, 2);
     plan.buffers[0].start = {0, 35};
     symbolic_options const options{.bytes = affine_bytes{10, 0}, .max_batch = 2};
-    auto const found = check_symbolic_plan(join, plan, options);
+    auto const found = check_plan(join, plan, options);
     REQUIRE(found);
     CHECK(found->batch == 0);
     CHECK(sentence(found).substr(0, 37) == "it is not proved for all batches: val");
@@ -78,14 +78,14 @@ TEST_CASE("what is wrong at an end is found by the ordinary checker, and for whi
 {
     symbolic_options options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto const low = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 7}, {0, 16}, 3);
-    CHECK(sentence(check_symbolic_plan(join, low, options)) ==
+    CHECK(sentence(check_plan(join, low, options)) ==
           "for a batch of 1: values 0 and 1 are both alive at position 1 and share bytes [7, 8) of pool 0");
     auto const fixed = plan_of({0, 8}, {0, 8}, {0, 8}, {8, 0}, {16, 16}, 3);
-    CHECK(sentence(check_symbolic_plan(join, fixed, options)) ==
+    CHECK(sentence(check_plan(join, fixed, options)) ==
           "for a batch of 3: values 0 and 1 are both alive at position 1 and share bytes [8, 24) of pool 0");
     options.pools = {{.capacity = 60}};
     auto const good = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
-    CHECK(sentence(check_symbolic_plan(join, good, options)) ==
+    CHECK(sentence(check_plan(join, good, options)) ==
           "for a batch of 3: the arena of pool 0 needs 72 bytes and its capacity is 60");
 }
 
@@ -93,26 +93,26 @@ TEST_CASE("a plan of another program, or for other batches, is refused")
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto const good = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
-    CHECK(!check_symbolic_plan(join, good, options));
+    CHECK(!check_plan(join, good, options));
     auto plan = good;
     plan.max_batch = 4;
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
     plan.buffer_of.pop_back();
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
     plan.buffer_of[0] = 3;
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].pool = 1;
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].alignment = 0;
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].size = unknown_bytes;
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::foreign_plan);
-    CHECK(!check_symbolic_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
+    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(!check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
 }
 
 TEST_CASE("the plan's own sizes and arenas are not believed")
@@ -120,10 +120,10 @@ TEST_CASE("the plan's own sizes and arenas are not believed")
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto plan = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
     plan.buffers[0].size = {0, 7};
-    CHECK(check_symbolic_plan(join, plan, options)->found.what == fault::outside_arena);
+    CHECK(check_plan(join, plan, options)->found.what == fault::outside_arena);
     plan.buffers[0].size = {0, 8};
     plan.arena[0] = {0, 23};
-    auto const found = check_symbolic_plan(join, plan, options);
+    auto const found = check_plan(join, plan, options);
     CHECK(found->found.what == fault::outside_arena);
     CHECK(found->found.needed == 69);
 }
@@ -133,16 +133,16 @@ TEST_CASE("an alignment holds for every batch, not only at the ends")
     //   b begins at 0, 2, 4 for N = 1, 2, 3
     symbolic_options const options{.bytes = affine_bytes{2, 0}, .max_batch = 3, .alignment = {1, 4, 1}};
     auto plan = plan_of({2, 0}, {2, 0}, {2, 0}, {2, 2}, {20, 0}, 3);
-    CHECK(sentence(check_symbolic_plan(join, plan, options)) ==
+    CHECK(sentence(check_plan(join, plan, options)) ==
           "for a batch of 2: value 1 lies at offset 6 of pool 0, which is not a multiple of its alignment 4");
     plan.buffers[1].alignment = 4;
     plan.arena[0] = {24, 0};
-    CHECK(sentence(check_symbolic_plan(join, plan, options)) == "");
+    CHECK(sentence(check_plan(join, plan, options)) == "");
     plan.buffers[1].alignment = 1;
     plan.buffers[1].start = {4, 8}; // as it comes
     plan.buffers[2].start = {40, 0};
     plan.arena[0] = {50, 0};
-    CHECK(sentence(check_symbolic_plan(join, plan, options)) == "");
+    CHECK(sentence(check_plan(join, plan, options)) == "");
 }
 
 TEST_CASE("what the ordinary checker refuses for any batch is refused; what is said of a batch is true")
@@ -158,7 +158,7 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
         if (planned.plan.buffers.empty()) continue;
         symbolic_plan plan = planned.plan;
         for (unsigned i = 0, n = 1 + pick.below(3); i != n; ++i) {
-            symbolic_buffer& b = plan.buffers[pick.below(static_cast<std::uint32_t>(plan.buffers.size()))];
+            symbolic_plan::buffer& b = plan.buffers[pick.below(static_cast<std::uint32_t>(plan.buffers.size()))];
             switch (pick.below(8)) {
             case 0: b.start = {b.start.fixed + 1 + pick.below(8), b.start.per_batch}; break;
             case 1: b.start.fixed -= smaller(b.start.fixed, byte_count{1 + pick.below(8)}); break;
@@ -173,11 +173,11 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
         }
         byte_count wrong = 0;
         for (byte_count n = plan.max_batch; n != 0; --n)
-            if (check_plan(program, plan.at(n), options_at(all.options, n))) wrong = n;
+            if (check_plan(program, plan.at(n), all.options.at(n))) wrong = n;
         bool const is_right_at_ends =
-            !check_plan(program, plan.at(1), options_at(all.options, 1)) &&
-            !check_plan(program, plan.at(plan.max_batch), options_at(all.options, plan.max_batch));
-        auto const found = check_symbolic_plan(program, plan, all.options);
+            !check_plan(program, plan.at(1), all.options.at(1)) &&
+            !check_plan(program, plan.at(plan.max_batch), all.options.at(plan.max_batch));
+        auto const found = check_plan(program, plan, all.options);
         if (wrong != 0) REQUIRE(found);
         only_between += wrong != 0 && is_right_at_ends;
         if (!found) ++accepted;
@@ -185,7 +185,7 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
         else {
             ++refused;
             CAPTURE(sentence(found));
-            REQUIRE(check_plan(program, plan.at(found->batch), options_at(all.options, found->batch)));
+            REQUIRE(check_plan(program, plan.at(found->batch), all.options.at(found->batch)));
         }
     }
     CHECK(refused > 200);

@@ -108,7 +108,7 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
                 if (is_seen[n][intact]) continue;
                 is_seen[n][intact] = true;
                 for (touch t : p.touches(p.steps_of(n)))
-                    if (t.kind != touch_kind::def) continue;
+                    if (t.kind != touch::access::def) continue;
                     else if (t.value == v) intact = true;
                     else if (!are_apart(offsets[v], offsets[t.value])) intact = false;
                 for (node_id s : p.successors(n)) open.push_back({s, intact});

@@ -72,7 +72,7 @@ struct question {
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
                 bool is_written = false, is_hit = false;
                 for (touch t : p.touches(s)) {
-                    if (t.kind != touch_kind::def) continue;
+                    if (t.kind != touch::access::def) continue;
                     if (t.value == v) is_written = true;
                     else if (!are_apart(offsets[v], offsets[t.value])) is_hit = true;
                 }

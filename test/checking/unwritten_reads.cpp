@@ -41,7 +41,7 @@ std::optional<step_id> walked(random_flow const& f, value_id v, value_role role)
         bool is_written = false;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last && !is_written; ++s)
             for (touch t : p.touches(s))
-                if (t.value == v && t.kind == touch_kind::def) is_written = true;
+                if (t.value == v && t.kind == touch::access::def) is_written = true;
                 else if (t.value == v) read(s);
         if (is_written) continue;
         for (edge_use u : p.edge_uses())

@@ -24,8 +24,8 @@ using namespace sublet;
 
 namespace {
 
-using early = cfg_file::as_program<touch_kind::use_early>;
-using held = cfg_file::as_program<touch_kind::use>;
+using early = cfg_file::as_program<touch::access::use_early>;
+using held = cfg_file::as_program<touch::access::use>;
 
 std::vector<cfg_file::function> functions_of(std::string const& name)
 {

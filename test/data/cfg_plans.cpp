@@ -45,7 +45,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
     sums all;
     for (std::size_t i = 0; i < functions.size(); i += every) {
         CAPTURE(functions[i].name);
-        snapshot const program(cfg_file::as_program<touch_kind::use>{functions[i]});
+        snapshot const program(cfg_file::as_program<touch::access::use>{functions[i]});
         dice pick{std::mt19937(static_cast<std::uint32_t>(i))};
         std::vector<byte_count> bytes;
         for (std::size_t v = 0; v != program.values(); ++v)
@@ -74,7 +74,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
         placement_problem whole; // as if nothing lay in holes
         for (placed_buffer const& b : found.plan.buffers)
             whole.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
-        for (placed_pool const& pool : pack(whole).pools) all.in_hulls += pool.height;
+        for (placement::pool_result const& pool : pack(whole).pools) all.in_hulls += pool.height;
     }
     MESSAGE(all.functions, " functions, ", all.buffers, " buffers with ", all.holes, " holes: ", all.naive,
             " bytes, planned ", all.arenas, ", bound ", all.bounds, " (reached in ", all.optimal,

@@ -225,7 +225,7 @@ TEST_CASE("one worker that is given the order runs it, and names who was written
     thread_executor executor(program, options, arena{plan}, synthetic_kernel{},
                              {.workers = 1, .policy = queue_policy::given, .order = orders[0]},
                              {.check = check_level::digest, .prove = false});
-    std::optional<clobbering> seen;
+    std::optional<clobbered_value::finding> seen;
     try {
         executor.run();
     } catch (clobbered_value const& e) {

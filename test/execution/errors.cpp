@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -116,7 +117,7 @@ TEST_CASE("every number is written in full")
 
 TEST_CASE("a clobbered value says whose bytes changed, who found out, and who lies over them")
 {
-    clobbering what{.value = 3, .producer = 1, .reader = 6, .culprit = 7, .culprit_step = 4};
+    clobbered_value::finding what{.value = 3, .producer = 1, .reader = 6, .culprit = 7, .culprit_step = 4};
     auto said = [&what] { return sentence(clobbered_value(what)); };
     CHECK(said() == "sublet: value 3, made by step 1, is not what it was when step 6 needs it: "
                     "value 7 lies over it, since step 4");

@@ -144,7 +144,7 @@ TEST_CASE("versions of a value that is updated keep one storage, or its call is 
     net.record({}, {sum}, [=](auto const& call) { call.write(sum)[0] = 1; });
     for (int i = 0; i != 2; ++i) net.record({sum}, {sum}, [=](auto const& call) { call.write(sum)[0] += 2; });
     auto result = [&](per_value<bool> const& same_storage) {
-        auto const made = versions(net, versions_for(net.options(), same_storage));
+        auto const made = versions(net, net.options(), same_storage);
         executor run(made.program, with_versions(net.options(), made), no_plan{}, net.kernel());
         run.run();
         return as<int>(run.output(made.last[sum]))[0];
@@ -178,7 +178,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
             same(arena{planned.plan});
         }
         // By versions, what is only written has storage of its own each time.
-        auto const by_version = versions(drawn.net, versions_for(drawn.net.options(), drawn.net.updated()));
+        auto const by_version = versions(drawn.net, drawn.net.options(), drawn.net.updated());
         REQUIRE(!by_version.violation);
         versioned += by_version.value_of.size() > drawn.size.size();
         auto const options = with_versions(drawn.net.options(), by_version);

@@ -21,6 +21,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using namespace stream_diamond;
 
 namespace {
@@ -296,7 +297,7 @@ TEST_CASE("an unsound plan is refused; run all the same, digests tell whose byte
         FAIL("nothing was thrown");
     } catch (clobbered_value const& e) {
         CHECK(e.details() ==
-              clobbering{.value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
+              clobbered_value::finding{.value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
     }
     simple_device simple;
     CHECK_THROWS_AS(make({.check = check_level::digest, .prove = false}, simple), precondition_error);

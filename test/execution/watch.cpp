@@ -44,7 +44,7 @@ executor_options const watched{.check = check_level::digest, .prove = false};
 
 /// What a run finds.
 template <class Mode>
-clobbering found(snapshot const& p, plan_options const& options, Mode const& mode, kernel const& compute,
+clobbered_value::finding found(snapshot const& p, plan_options const& options, Mode const& mode, kernel const& compute,
                  executor_options const& how = watched)
 {
     cpu_executor<kernel> run(p, options, mode, compute, how);
@@ -114,22 +114,22 @@ TEST_CASE("a result that is put over a value still needed is named, with produce
     //   a ─► b ─► c, and a again
     auto const p = op_list(3, {{}, {0}, {0, 1}}, {{0}, {1}, {2}});
     auto const options = sixteen({none, none, output});
-    CHECK(found(p, options, at_offsets({0, 16, 32}), synthetic_kernel{}) == clobbering{});
+    CHECK(found(p, options, at_offsets({0, 16, 32}), synthetic_kernel{}) == clobbered_value::finding{});
     CHECK(found(p, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
     CHECK(found(p, options, at_offsets({0, 16, 1}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
 
     //   a and b, then a alone is read
     auto const later = op_list(3, {{}, {}, {0}}, {{0}, {1}, {2}});
     CHECK(found(later, options, at_offsets({0, 15, 32}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 1, .culprit_step = 1});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 1, .culprit_step = 1});
     CHECK(found(later, sixteen({output, none, output}), at_offsets({0, 32, 15}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
     auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
     CHECK(found(unread, sixteen({output, none}), at_offsets({0, 15}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = no_step, .culprit = 1, .culprit_step = 1});
-    CHECK(found(unread, sixteen({input, none}), at_offsets({8, 0}), synthetic_kernel{}) == clobbering{});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = no_step, .culprit = 1, .culprit_step = 1});
+    CHECK(found(unread, sixteen({input, none}), at_offsets({8, 0}), synthetic_kernel{}) == clobbered_value::finding{});
 }
 
 TEST_CASE("steps are named as the program has them, whatever the order")
@@ -140,7 +140,7 @@ TEST_CASE("steps are named as the program has them, whatever the order")
     arena plan = at_offsets({0, 8, 32});
     plan.plan.order = options.order;
     CHECK(found(p, options, plan, synthetic_kernel{}) ==
-          clobbering{.value = 1, .producer = 2, .reader = 0, .culprit = 0, .culprit_step = 1});
+          clobbered_value::finding{.value = 1, .producer = 2, .reader = 0, .culprit = 0, .culprit_step = 1});
 }
 
 TEST_CASE("of two results of one step over each other, the one that is needed later is missed")
@@ -149,9 +149,9 @@ TEST_CASE("of two results of one step over each other, the one that is needed la
     auto const q = op_list(3, {{}, {1}}, {{0, 1}, {2}});
     auto const options = sixteen({none, none, output});
     CHECK(found(p, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 0});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 0});
     CHECK(found(q, options, at_offsets({0, 8, 32}), synthetic_kernel{}) ==
-          clobbering{.value = 1, .producer = 0, .reader = 1, .culprit = 0, .culprit_step = 0});
+          clobbered_value::finding{.value = 1, .producer = 0, .reader = 1, .culprit = 0, .culprit_step = 0});
 }
 
 TEST_CASE("a kernel that writes what is not its result is found, in any mode")
@@ -162,14 +162,14 @@ TEST_CASE("a kernel that writes what is not its result is found, in any mode")
         synthetic_kernel{}(call);
         if (call.step == 1) writable(call.in(0))[15] ^= std::byte{1};
     };
-    clobbering const expected{.value = 0, .producer = 0, .reader = 1};
+    clobbered_value::finding const expected{.value = 0, .producer = 0, .reader = 1};
     CHECK(found(p, options, no_plan{}, careless) == expected);
     CHECK(found(p, options, recycle{}, careless) == expected);
     CHECK(found(p, options, at_offsets({0, 16, 32}), careless) == expected);
 
     executor_options painting = watched;
     painting.check = check_level::paint;
-    CHECK(found(p, options, no_plan{}, careless, painting) == clobbering{});
+    CHECK(found(p, options, no_plan{}, careless, painting) == clobbered_value::finding{});
 }
 
 TEST_CASE("a kernel that writes beyond its results is found when somebody needs what lies there")
@@ -183,15 +183,15 @@ TEST_CASE("a kernel that writes beyond its results is found when somebody needs 
     };
     auto const plan = at_offsets({16, 0, 32});
     auto const options = sixteen({output, none, output});
-    CHECK(found(p, options, plan, beyond(1)) == clobbering{.value = 0, .producer = 0, .reader = 2});
+    CHECK(found(p, options, plan, beyond(1)) == clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
     auto const below = at_offsets({32, 0, 16});
-    CHECK(found(p, options, below, beyond(2)) == clobbering{.value = 0, .producer = 0, .reader = 2});
+    CHECK(found(p, options, below, beyond(2)) == clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
     auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
     CHECK(found(unread, sixteen({output, none}), at_offsets({16, 0}), beyond(1)) ==
-          clobbering{.value = 0, .producer = 0, .reader = no_step});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = no_step});
     auto const given = op_list(3, {{}, {0}}, {{1}, {2}});
     CHECK(found(given, sixteen({input, none, output}), plan, beyond(0)) ==
-          clobbering{.value = 0, .producer = no_step, .reader = 1});
+          clobbered_value::finding{.value = 0, .producer = no_step, .reader = 1});
 }
 
 TEST_CASE(
@@ -207,11 +207,11 @@ TEST_CASE(
     });
     auto const options = sixteen({none, output});
     for (byte_count const at : {0u, 8u}) {
-        CHECK(found(pair, options, at_offsets({0, at}), synthetic_kernel{}) == clobbering{});
-        CHECK(found(early, options, at_offsets({0, at}), synthetic_kernel{}) == clobbering{});
+        CHECK(found(pair, options, at_offsets({0, at}), synthetic_kernel{}) == clobbered_value::finding{});
+        CHECK(found(early, options, at_offsets({0, at}), synthetic_kernel{}) == clobbered_value::finding{});
     }
-    CHECK(found(pair, options, recycle{}, synthetic_kernel{}) == clobbering{});
-    CHECK(found(pair, options, no_plan{}, synthetic_kernel{}) == clobbering{});
+    CHECK(found(pair, options, recycle{}, synthetic_kernel{}) == clobbered_value::finding{});
+    CHECK(found(pair, options, no_plan{}, synthetic_kernel{}) == clobbered_value::finding{});
 
     // A pair that was not taken, a second result beside it, and a reader that comes later.
     plan_options apart = options;
@@ -222,14 +222,14 @@ TEST_CASE(
         s.def(step);
     });
     CHECK(found(beside, sixteen({none, output, output}), at_offsets({0, 32, 0}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
     auto const read_again = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step != 0) s.use(0);
         if (step == 1) s.may_overwrite(0, 1);
         if (step != 2) s.def(step);
     });
     CHECK(found(read_again, options, at_offsets({0, 0}), synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
 }
 
 TEST_CASE("an heir that is allowed is not blamed for one that is not")
@@ -241,7 +241,7 @@ TEST_CASE("an heir that is allowed is not blamed for one that is not")
     plan_options const options{.bytes = {16, 8, 8}, .role = {none, output, output}};
     auto const plan = at_offsets({0, 0, 8});
     CHECK(found(p, options, plan, synthetic_kernel{}) ==
-          clobbering{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
 }
 
 TEST_CASE("in place on the caller's storage is no alarm in any mode")
@@ -301,7 +301,7 @@ TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody e
             run.run();
             FAIL_CHECK("nothing was found");
         } catch (clobbered_value const& e) {
-            CHECK(e.details() == clobbering{.value = 0});
+            CHECK(e.details() == clobbered_value::finding{.value = 0});
         }
     };
     check(no_plan{});

@@ -75,7 +75,7 @@ TEST_CASE("a step says what it reads and what it writes")
     });
     REQUIRE(p.steps() == 1);
     CHECK(touches_of(p) ==
-          std::vector<touch>{{0, touch_kind::use}, {1, touch_kind::use_early}, {2, touch_kind::def}});
+          std::vector<touch>{{0, touch::access::use}, {1, touch::access::use_early}, {2, touch::access::def}});
     REQUIRE(p.overwrites().size() == 1);
     CHECK(p.overwrites()[0] == overwrite{0, 0, 2});
 }
@@ -92,7 +92,7 @@ TEST_CASE("operands that are not there are skipped")
         sink.may_overwrite(2, no_value);
         sink.use(3);
     });
-    CHECK(touches_of(p) == std::vector<touch>{{3, touch_kind::use}});
+    CHECK(touches_of(p) == std::vector<touch>{{3, touch::access::use}});
     CHECK(p.overwrites().empty());
 }
 

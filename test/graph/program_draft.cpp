@@ -20,14 +20,14 @@ TEST_CASE("what is written down node by node is the program that a factory makes
     CHECK(draft.open_node() == 0);
     draft.add_edge(0, 2); // which is not there yet
     draft.add_edge(0, 1);
-    draft.touch(0, touch_kind::def);
+    draft.touch(0, touch::access::def);
     CHECK(draft.end_step() == 0);
     CHECK(draft.open_node() == 1); // nothing is done there
     draft.add_edge(1, 2);
     CHECK(draft.open_node() == 2);
     draft.use_at_end_of(2, 1, 0);
-    draft.touch(1, touch_kind::def);
-    draft.touch(0, touch_kind::use);
+    draft.touch(1, touch::access::def);
+    draft.touch(0, touch::access::use);
     draft.may_overwrite(0, 1);
     CHECK(draft.end_step() == 2);
     CHECK(draft.last_node() == 2);
@@ -84,9 +84,9 @@ TEST_CASE("random programs come back as they were, edges and operands given last
         for (auto const& node : f.nodes) {
             draft.open_node();
             for (auto const& step : node.steps) {
-                for (auto v : step.defs) draft.touch(v, touch_kind::def);
-                for (auto v : step.uses) draft.touch(v, touch_kind::use);
-                for (auto v : step.early) draft.touch(v, touch_kind::use_early);
+                for (auto v : step.defs) draft.touch(v, touch::access::def);
+                for (auto v : step.uses) draft.touch(v, touch::access::use);
+                for (auto v : step.early) draft.touch(v, touch::access::use_early);
                 draft.end_step();
             }
         }

@@ -28,8 +28,8 @@ using namespace sublet::detail;
 namespace {
 
 using ids = std::vector<node_id>;
-constexpr touch_kind use = touch_kind::use;
-constexpr touch_kind def = touch_kind::def;
+constexpr touch::access use = touch::access::use;
+constexpr touch::access def = touch::access::def;
 
 std::vector<touch> touches(snapshot const& p, step_id s)
 {
@@ -60,9 +60,9 @@ struct written_down {
             if (s != 0) sink.next_step();
             for (auto [in, out] : list[n].steps[s].overwrites) sink.may_overwrite(in, out);
             for (auto [value, kind] : list[n].steps[s].touches) {
-                if (kind == touch_kind::use) sink.use(value);
-                if (kind == touch_kind::use_early) sink.use_early(value);
-                if (kind == touch_kind::def) sink.def(value);
+                if (kind == touch::access::use) sink.use(value);
+                if (kind == touch::access::use_early) sink.use_early(value);
+                if (kind == touch::access::def) sink.def(value);
             }
         }
     }
@@ -81,7 +81,7 @@ written_down random_program(std::mt19937& random)
         p.list[n].steps.resize(1 + random() % 3);
         for (auto& step : p.list[n].steps) {
             for (std::size_t k = random() % 4; k != 0; --k)
-                step.touches.push_back({any_value(), static_cast<touch_kind>(random() % 3)});
+                step.touches.push_back({any_value(), static_cast<touch::access>(random() % 3)});
             for (std::size_t k = random() % 2; k != 0; --k)
                 step.overwrites.push_back({any_value(), any_value()});
         }
@@ -139,7 +139,7 @@ TEST_CASE("the touches of several steps follow each other, in each the reads bef
             s.next_step();
             s.def(2);
         });
-    std::vector<touch> const first{{3, use}, {2, touch_kind::use_early}, {1, use}, {0, def}, {1, def}};
+    std::vector<touch> const first{{3, use}, {2, touch::access::use_early}, {1, use}, {0, def}, {1, def}};
     std::vector<touch> both = first;
     both.push_back({2, def});
     CHECK(touches(p, 0) == first);
@@ -187,7 +187,7 @@ TEST_CASE("what a program says is what its snapshot holds")
                 std::vector<touch> reads_then_writes;
                 for (bool writes : {false, true})
                     for (touch t : step.touches)
-                        if ((t.kind == touch_kind::def) == writes) reads_then_writes.push_back(t);
+                        if ((t.kind == touch::access::def) == writes) reads_then_writes.push_back(t);
                 CHECK(touches(p, next) == reads_then_writes);
                 std::vector<overwrite> expected;
                 for (auto [in, out] : step.overwrites) expected.push_back({next, in, out});
@@ -356,7 +356,7 @@ TEST_CASE("within a step calls come in any order")
         });
     };
     auto sorted = [](snapshot const& p, step_id s) {
-        std::set<std::pair<value_id, touch_kind>> all;
+        std::set<std::pair<value_id, touch::access>> all;
         for (touch t : p.touches(s)) all.insert({t.value, t.kind});
         return all;
     };

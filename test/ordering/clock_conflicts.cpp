@@ -38,7 +38,7 @@ concurrent_lives beginning_one_by_one(step_id positions)
 TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and nothing else changes")
 {
     concurrent_lives const lives = beginning_one_by_one(6);
-    live_range_lists const exact(interval_method::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
+    live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
                                  {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
     std::vector<live_range> const in_clock{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
     auto first_row = [&](std::vector<unsigned char> const& may_wait) {
@@ -54,7 +54,7 @@ TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and not
 TEST_CASE("tables of other buffers are refused")
 {
     concurrent_lives const lives = beginning_one_by_one(1);
-    live_range_lists const exact(interval_method::from_liveness, 1, {0, 1}, {{0, 1}});
+    live_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
     CHECK(clock_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
     CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {}, {0}), precondition_error);
     CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
@@ -75,7 +75,7 @@ TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one 
         in_clock.push_back({at, at + 1});
         may_wait.push_back(at % 2);
     }
-    live_range_lists const exact(interval_method::from_liveness, n, first, ranges);
+    live_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
     live_range_lists const found = clock_conflicts(exact, lives, in_clock, may_wait);
     CHECK(found.ranges() < 70 * n);
     CHECK(found.ranges() > 10 * n);

@@ -38,7 +38,7 @@ TEST_CASE("two conflict if one begins in a range of the other, and positions wit
     // a begins at 0 and forbids [0, 1) and [3, 4), b begins at 1 and forbids [1, 4), c begins at 3
     auto const lives = lives_of({{0}, {1}, {3}}, 6);
     live_range_lists const lists{
-        interval_method::from_liveness, 6, {0, 2, 3, 4}, {{0, 1}, {3, 4}, {1, 4}, {3, 5}}};
+        live_range_lists::source::from_liveness, 6, {0, 2, 3, 4}, {{0, 1}, {3, 4}, {1, 4}, {3, 5}}};
     auto const all = conflicts_among(members{0, 1, 2}, lives, lists);
     CHECK(all.positions() == 3);
     CHECK(!all.conflict(0, 1));
@@ -54,7 +54,7 @@ TEST_CASE("who is given begins before all others and so conflicts with all other
 {
     auto const lives = lives_of({{}, {}, {0}, {2}}, 3);
     live_range_lists const lists{
-        interval_method::from_liveness, 3, {0, 1, 2, 3, 4}, {{0, 1}, {0, 3}, {0, 3}, {2, 3}}};
+        live_range_lists::source::from_liveness, 3, {0, 1, 2, 3, 4}, {{0, 1}, {0, 3}, {0, 3}, {2, 3}}};
     auto const all = conflicts_among(members{0, 1, 2, 3}, lives, lists);
     CHECK(all.conflict(0, 1));
     CHECK(all.conflict(0, 2));

@@ -17,7 +17,7 @@ using namespace sublet::detail;
 namespace {
 
 /// How many times its goal the batch needs that is farthest above.
-double worst_of(std::vector<symbolic_buffer> buffers, std::vector<affine_bytes> const& start,
+double worst_of(std::vector<symbolic_plan::buffer> buffers, std::vector<affine_bytes> const& start,
                 std::vector<batch_goal> const& goals)
 {
     double worst = 1;
@@ -33,7 +33,7 @@ double worst_of(std::vector<symbolic_buffer> buffers, std::vector<affine_bytes> 
 }
 
 /// The most bytes alive at a position.
-byte_count most_alive(std::vector<symbolic_buffer> const& buffers, byte_count batch)
+byte_count most_alive(std::vector<symbolic_plan::buffer> const& buffers, byte_count batch)
 {
     byte_count most = 0;
     for (auto const& at : buffers) {
@@ -49,7 +49,7 @@ byte_count most_alive(std::vector<symbolic_buffer> const& buffers, byte_count ba
 TEST_CASE("who stands on two that cross is moved below them")
 {
     //   a: 1000 then b: 100 N, never together; c: 10 bytes, alive with both
-    std::vector<symbolic_buffer> const buffers{
+    std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {10, 0}}};
     std::vector<batch_goal> const goals{{1, 1010}, {8, 1010}, {32, 3210}};
     CHECK(worst_of(buffers, stack_two_ended(buffers, {0, 1, 2}, 32), goals) > 1.4);
@@ -60,7 +60,7 @@ TEST_CASE("who stands on two that cross is moved below them")
 
 TEST_CASE("what is good enough, or must not be moved, stays as it is")
 {
-    std::vector<symbolic_buffer> const buffers{{0, {0, 2}, {1000, 0}}, {1, {0, 2}, {0, 100}}};
+    std::vector<symbolic_plan::buffer> const buffers{{0, {0, 2}, {1000, 0}}, {1, {0, 2}, {0, 100}}};
     std::vector<batch_goal> const goals{{1, 1100}}, none;
     CHECK(improve_two_ended(buffers, {1, 0}, goals, 32, 100).order == std::vector<buffer_id>{1, 0});
     CHECK(improve_two_ended(buffers, {1, 0}, {{1, 7}}, 32, 0).order == std::vector<buffer_id>{1, 0});

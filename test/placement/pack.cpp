@@ -331,7 +331,7 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
                 {{first, first + 1 + static_cast<step_id>(pick() % 8)}, 1 + pick() % 9});
         }
         pack_options options{.visits = 0, .improve_visits = 0, .nodes = 0};
-        placed_pool const first = pack(problem, options).pools[0];
+        placement::pool_result const first = pack(problem, options).pools[0];
         if (first.height < first.lower_bound + 2) continue;
         ++asked;
         problem.pools[0].capacity = first.height - 1; // low enough is what is higher than the bound

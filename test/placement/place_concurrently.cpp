@@ -91,7 +91,7 @@ struct in_a_row {
             ranges.push_back({b, all_conflict ? n : b + 1});
             first.push_back(b + 1);
         }
-        conflicts = {interval_method::from_liveness, n, first, ranges};
+        conflicts = {live_range_lists::source::from_liveness, n, first, ranges};
     }
 };
 

@@ -37,7 +37,7 @@ TEST_CASE("the first gap that is wide enough is found, and a ceiling is kept")
     placement_conflicts c;
     c.begin = {0, 0, 0};
     c.first_begin = {0, 1, 2, 3};
-    c.ranges = {interval_method::from_liveness, 1, {0, 1, 2, 3}, {{0, 1}, {0, 1}, {0, 1}}};
+    c.ranges = {live_range_lists::source::from_liveness, 1, {0, 1, 2, 3}, {{0, 1}, {0, 1}, {0, 1}}};
     placed_by_range placed(c);
     CHECK(placed.lowest_gap(2, 8, 1, 8) == 0);
     placed.insert(0, 4, 8);
@@ -89,7 +89,7 @@ TEST_CASE("who is in haste finds a gap that is near, and otherwise goes on top o
         ranges.push_back({0, 1});
         first.push_back(b + 1);
     }
-    c.ranges = {interval_method::from_liveness, 1, first, ranges};
+    c.ranges = {live_range_lists::source::from_liveness, 1, first, ranges};
     placed_by_range placed(c);
     for (buffer_id b = 0; b != 1000; ++b) placed.insert(b, 10 * byte_count{b}, 10 * byte_count{b} + 8);
     auto lowest = [&](byte_count size, bool in_haste) {
@@ -112,7 +112,7 @@ TEST_CASE("buffers that lie next to each other are walked past as one")
     placement_conflicts c;
     c.begin = {0, 0, 0, 0};
     c.first_begin = {0, 1, 2, 3, 4};
-    c.ranges = {interval_method::from_liveness, 1, {0, 1, 2, 3, 4}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}};
+    c.ranges = {live_range_lists::source::from_liveness, 1, {0, 1, 2, 3, 4}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}};
     placed_by_range placed(c);
     auto visits = [&placed] {
         auto const before = placed.visits();

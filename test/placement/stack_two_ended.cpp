@@ -16,7 +16,7 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<symbolic_buffer> placed(std::vector<symbolic_buffer> buffers,
+std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers,
                                     std::vector<affine_bytes> const& start)
 {
     for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = start[b];
@@ -27,7 +27,7 @@ std::vector<symbolic_buffer> placed(std::vector<symbolic_buffer> buffers,
 
 TEST_CASE("what lies on both of two that cross lies on the line over their ends")
 {
-    std::vector<symbolic_buffer> const buffers{
+    std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
     auto const start = stack_two_ended(buffers, {0, 1, 2}, 32);
     CHECK(start[0] == affine_bytes{});
@@ -37,7 +37,7 @@ TEST_CASE("what lies on both of two that cross lies on the line over their ends"
 
 TEST_CASE("where one of them is always the higher one, it counts alone")
 {
-    std::vector<symbolic_buffer> const buffers{
+    std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {50, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
     CHECK(stack_two_ended(buffers, {0, 1, 2}, 32)[2] == affine_bytes{0, 100});
     CHECK(stack_two_ended(buffers, {2, 0, 1}, 32)[1] == affine_bytes{8, 8});
@@ -45,7 +45,7 @@ TEST_CASE("where one of them is always the higher one, it counts alone")
 
 TEST_CASE("a start that grows by multiples of the alignment is itself one; another leaves room for rounding")
 {
-    std::vector<symbolic_buffer> buffers{{0, {0, 1}, {3, 128}}, {1, {0, 1}, {8, 0}, 64}};
+    std::vector<symbolic_plan::buffer> buffers{{0, {0, 1}, {3, 128}}, {1, {0, 1}, {8, 0}, 64}};
     CHECK(stack_two_ended(buffers, {0, 1}, 9)[1] == affine_bytes{64, 128});
     buffers[0].size = {3, 100};
     auto const start = stack_two_ended(buffers, {0, 1}, 9);
@@ -55,16 +55,16 @@ TEST_CASE("a start that grows by multiples of the alignment is itself one; anoth
 
 TEST_CASE("nothing lies below the floor, and nothing at all is nothing")
 {
-    std::vector<symbolic_buffer> const buffers{{0, {0, 1}, {3, 0}}};
+    std::vector<symbolic_plan::buffer> const buffers{{0, {0, 1}, {3, 0}}};
     CHECK(stack_two_ended(buffers, {0}, 4, {10, 7})[0] == affine_bytes{10, 7});
     CHECK(stack_two_ended(buffers, {}, 4)[0] == affine_bytes{});
-    CHECK(stack_two_ended(std::vector<symbolic_buffer>{}, {}, 4).empty());
+    CHECK(stack_two_ended(std::vector<symbolic_plan::buffer>{}, {}, 4).empty());
 }
 
 TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bits is refused")
 {
     affine_bytes const large{0, byte_count{1} << 40};
-    std::vector<symbolic_buffer> const buffers(15, symbolic_buffer{0, {0, 1}, large, 4096});
+    std::vector<symbolic_plan::buffer> const buffers(15, symbolic_plan::buffer{0, {0, 1}, large, 4096});
     std::vector<buffer_id> order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
     auto const start = stack_two_ended(buffers, order, 1'000'000);
     CHECK(start[14] == affine_bytes{0, 14 * (byte_count{1} << 40)});
@@ -87,7 +87,7 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
         for (std::size_t i = 0; i != order.size(); ++i) {
             byte_count low = 0, high = 0;
             for (std::size_t j = 0; j != i; ++j) {
-                symbolic_buffer const& below = buffers[order[j]];
+                symbolic_plan::buffer const& below = buffers[order[j]];
                 if (!overlaps(below.life, buffers[order[i]].life)) continue;
                 low = std::max(low, below.top().at(1));
                 high = std::max(high, below.top().at(most));

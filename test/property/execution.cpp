@@ -378,7 +378,7 @@ std::optional<planted> plant(random_program const& p, dice& pick)
 /// Where one step writes both, whoever of them is needed later is spoilt.
 /// Not exercised are two that both die with the step that writes them, and an operand under a result that
 /// may be written over it: there the plan check is stricter, as it wants the two to begin together.
-std::vector<clobbering> exercised(random_program const& p, planted const& pair)
+std::vector<clobbered_value::finding> exercised(random_program const& p, planted const& pair)
 {
     auto const touches = history_of(p);
     auto const turns = p.turns();
@@ -398,7 +398,7 @@ std::vector<clobbering> exercised(random_program const& p, planted const& pair)
         return step;
     };
     auto spoilt = [&](value_id victim, value_id culprit, step_id reader) {
-        return clobbering{.value = victim,
+        return clobbered_value::finding{.value = victim,
                           .producer = last_write(victim, reader),
                           .reader = reader == turns.size() ? no_step : turns[reader].id,
                           .culprit = culprit,
@@ -416,11 +416,11 @@ std::vector<clobbering> exercised(random_program const& p, planted const& pair)
     if (is_touched && !is_written) {
         bool const early = touches.at(first).at(at).is_early() && !(at == 0 && is_input(first));
         if (is_last && (early || is_pair_at(p, touches, first, second, at))) return {};
-        clobbering found = spoilt(first, second, at);
+        clobbered_value::finding found = spoilt(first, second, at);
         found.culprit_step = found.reader;
         return {found};
     }
-    std::vector<clobbering> found;
+    std::vector<clobbered_value::finding> found;
     if (auto const reader = next_touch(first, static_cast<int>(at)))
         found.push_back(spoilt(first, second, *reader));
     if (auto const reader = next_touch(second, static_cast<int>(at)); reader && is_written)
@@ -460,7 +460,7 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
         bool const meets_scratch = is_scratch_of_writer(pair->first, pair->second) ||
                                    is_scratch_of_writer(pair->second, pair->first);
         auto const expected = exercised(p, *pair);
-        std::optional<clobbering> seen;
+        std::optional<clobbered_value::finding> seen;
         executor run = around.make(arena{pair->plan}, {.check = check_level::digest, .prove = false}, true);
         around.give(run, 1);
         try {

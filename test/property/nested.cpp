@@ -321,7 +321,7 @@ std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigne
     return run.seen;
 }
 
-std::string text(nested_witness const& w)
+std::string text(planned_nested::refutation const& w)
 {
     std::ostringstream out;
     out << w;

@@ -222,7 +222,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
         for (placement_objective objective : {placement_objective::minimize, placement_objective::fit}) {
             CAPTURE(static_cast<int>(objective));
             placement const placed = pack(problem, {.objective = objective, .improve_visits = 100'000});
-            placed_pool const& pool = placed.pools[0];
+            placement::pool_result const& pool = placed.pools[0];
             ++counts[static_cast<int>(placed.status)];
             if (auto fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
             proof_finding const proof = check_proof(problem, placed, 0);
@@ -281,7 +281,7 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
         }
         if (can_be_threaded) return; // what is found and proved then depends on what is looked at first
         auto lowest_of = [](placement_problem const& any) { return pack(any).pools[0]; };
-        placed_pool const one = lowest_of(problem), two = lowest_of(other);
+        placement::pool_result const one = lowest_of(problem), two = lowest_of(other);
         CHECK(one.status == two.status);
         CHECK(one.proof.bytes == two.proof.bytes);
     });

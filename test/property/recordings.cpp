@@ -22,6 +22,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -42,7 +43,7 @@ void each_plan(Recorder const& net, Run run)
     REQUIRE(in_order.is_sound());
     run(listed, options, arena{in_order.plan}, std::vector<handoff>(), as_it_is);
 
-    auto const made = versions(listed, versions_for(options, net.updated()));
+    auto const made = versions(listed, options, net.updated());
     REQUIRE(!made.violation);
     auto const lifted = with_versions(options, made);
     auto const last = [&](value_id v) { return made.last[v]; };

@@ -100,7 +100,7 @@ struct planned_ways {
 planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_name)
 {
     planned_ways all;
-    auto const versioned = versions(names, versions_for(by_name));
+    auto const versioned = versions(names, by_name);
     REQUIRE(!versioned.violation);
     all.program = versioned.program;
     all.options = with_versions(by_name, versioned);
@@ -166,7 +166,7 @@ bool meet(memory_plan const& plan, value_id a, value_id b)
 value_id made(snapshot const& p, step_id s)
 {
     for (touch t : p.touches(s))
-        if (t.kind == touch_kind::def) return t.value;
+        if (t.kind == touch::access::def) return t.value;
     return no_value;
 }
 value_id read(snapshot const& p, step_id s, std::size_t place) { return p.touches(s)[place].value; }
@@ -312,7 +312,7 @@ TEST_CASE("memonger.cc 11: what has been planned already is planned again to the
     }
     snapshot const renamed = sequence(ops.reads.size(), 200, [&](step_id s, effect_sink& sink) {
         for (touch t : first.program.touches(s))
-            if (t.kind == touch_kind::def) sink.def(slot_of[t.value]);
+            if (t.kind == touch::access::def) sink.def(slot_of[t.value]);
             else sink.use(slot_of[t.value]);
     });
     CHECK(!check_rewrite(first.program, renamed, {.role = first.options.role}));
@@ -443,7 +443,7 @@ TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for 
     auto claimed = plan_memory(tree.program(), tree.options());
     REQUIRE(claimed.is_sound());
     claimed.plan.valid_for = program_reading::concurrent;
-    auto versioned = versions(tree.program(), versions_for(tree.options()));
+    auto versioned = versions(tree.program(), tree.options());
     auto const refuted = check_concurrent_plan(versioned.program, claimed.plan, tree.options());
     REQUIRE(refuted);
     CHECK(refuted->what == fault::clash);

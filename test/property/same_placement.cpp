@@ -38,7 +38,7 @@ struct digest {
     void add(placement const& placed)
     {
         for (byte_count offset : placed.offset) add(offset);
-        for (placed_pool const& pool : placed.pools) {
+        for (placement::pool_result const& pool : placed.pools) {
             add(pool.height);
             add(pool.lower_bound);
             add(pool.nodes);

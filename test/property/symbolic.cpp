@@ -59,7 +59,7 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
         for (byte_count n = 1; n <= all.options.max_batch; ++n) {
             CAPTURE(n);
             memory_plan const plan = planned.plan.at(n);
-            auto const fact = check_plan(program, plan, options_at(all.options, n));
+            auto const fact = check_plan(program, plan, all.options.at(n));
             std::ostringstream said;
             if (fact) said << *fact;
             REQUIRE(said.str() == "");
@@ -74,7 +74,7 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
         for (symbolic_report::batch const& b : planned.report.batches)
             REQUIRE(b.lower_bound_bytes <= smaller(b.own_bytes, b.arena_bytes));
         ++plans;
-        if (all.options.mixing == batch_mixing::apart) continue;
+        if (all.options.mixing == symbolic_options::mixing_rule::apart) continue;
         ++mixed;
         excess += planned.report.excess();
         worse += planned.report.excess() > 0.05;

@@ -113,7 +113,7 @@ std::vector<drawn_edge> expected_edges(snapshot const& p)
     auto step = [](step_id s) { return std::string("s") + std::to_string(s); };
     auto defines = [&](step_id s, value_id v) {
         for (touch t : p.touches(s))
-            if (t == touch{v, touch_kind::def}) return true;
+            if (t == touch{v, touch::access::def}) return true;
         return false;
     };
     bool edge_back = false;
@@ -133,7 +133,7 @@ std::vector<drawn_edge> expected_edges(snapshot const& p)
     for (step_id s = 0; s != p.steps(); ++s) {
         std::set<value_id> used;
         for (touch t : p.touches(s))
-            if (t.kind != touch_kind::def) used.insert(t.value);
+            if (t.kind != touch::access::def) used.insert(t.value);
         for (value_id v : used) {
             bool bold = false;
             for (overwrite o : p.overwrites(s)) bold = bold || (o.in == v && defines(s, o.out));

@@ -179,7 +179,7 @@ TEST_CASE("the marked peak is the first position at which most bytes are alive")
         for (sublet::step_id p = 0; p != 20; ++p) {
             std::uint64_t alive = 0;
             for (auto const& b : buffers)
-                if (sublet::contains(b.life, p)) alive += b.size;
+                if (contains(b.life, p)) alive += b.size;
             if (alive > peak) peak = alive, at = p;
         }
         auto const text = svg(plan_of(buffers));

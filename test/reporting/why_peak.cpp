@@ -421,7 +421,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
                 for (step_id at = 0; at != positions; ++at)
                     for (touch t : d.program.touches(steps[at])) {
                         if (plan.buffer_of[t.value] != b.buffer) continue;
-                        if (t.kind == touch_kind::def && producer == no_step) producer = steps[at];
+                        if (t.kind == touch::access::def && producer == no_step) producer = steps[at];
                         last_user = steps[at];
                         until = at + 1;
                     }

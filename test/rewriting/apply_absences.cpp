@@ -74,20 +74,20 @@ outcome run(snapshot const& p, std::vector<relieved_program::step> const& steps,
         auto const touches = p.touches(s);
         if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
             REQUIRE(touches.size() >= 2);
-            REQUIRE(touches[0].kind == touch_kind::use);
-            REQUIRE(touches[1].kind == touch_kind::def);
+            REQUIRE(touches[0].kind == touch::access::use);
+            REQUIRE(touches[1].kind == touch::access::def);
             std::uint64_t const bytes = content.at(root(touches[0].value));
             content[root(touches[1].value)] = bytes;
             continue;
         }
         std::uint64_t sum = fold(7, of);
         for (touch t : touches)
-            if (t.kind != touch_kind::def) sum = fold(sum, content.at(root(t.value)));
+            if (t.kind != touch::access::def) sum = fold(sum, content.at(root(t.value)));
         if (kind == relieved_program::kind::original) result.read.push_back(sum);
         std::set<value_id> there;
         for (auto const& c : content) there.insert(c.first);
         for (touch t : touches) {
-            if (t.kind != touch_kind::def) continue;
+            if (t.kind != touch::access::def) continue;
             sum = fold(sum, 3);
             value_id const r = root(t.value);
             bool const is_view = r != t.value && there.count(r) != 0;
@@ -109,7 +109,7 @@ std::vector<absence> draw_absences(dice& pick, found const& f, std::vector<value
     auto is_in_the_way = [&](absence const& made, absence const& away) { // who reads what is away
         if (made.rerun == no_step || away.after >= made.before || away.before <= made.before) return false;
         for (touch t : f.program.touches(f.steps[made.rerun]))
-            if (t.kind != touch_kind::def && root(t.value) == away.root) return true;
+            if (t.kind != touch::access::def && root(t.value) == away.root) return true;
         return false;
     };
     std::uint32_t const chance = 1 + pick.below(4);
@@ -150,9 +150,9 @@ TEST_CASE("a value is copied to a home of the caller's and back into another val
         auto const all = relieved.program.touches(s);
         return touches(all.begin(), all.end());
     };
-    CHECK(of(2) == touches{{0, touch_kind::use}, {3, touch_kind::def}});
-    CHECK(of(4) == touches{{3, touch_kind::use}, {4, touch_kind::def}});
-    CHECK(of(5) == touches{{4, touch_kind::use}, {1, touch_kind::use}});
+    CHECK(of(2) == touches{{0, touch::access::use}, {3, touch::access::def}});
+    CHECK(of(4) == touches{{3, touch::access::use}, {4, touch::access::def}});
+    CHECK(of(5) == touches{{4, touch::access::use}, {1, touch::access::use}});
     auto const options = relieved.options(f.options);
     CHECK(options.bytes[4] == 64);
     CHECK(has_role(options.role[3], value_role::state));

@@ -42,7 +42,7 @@ auto const last_is_output = std::vector<value_role>{{}, {}, {}, value_role::outp
 release_points concurrent(snapshot const& p, std::size_t buffers, std::vector<buffer_id> const& buffer_of,
                           std::vector<value_role> const& role)
 {
-    return concurrent_releases(p, dependences(p, {.role = role}), buffers, buffer_of, role);
+    return releases(p, dependences(p, {.role = role}), buffers, buffer_of, role);
 }
 
 } // namespace

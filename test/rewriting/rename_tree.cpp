@@ -40,7 +40,7 @@ struct renamed_programs {
             own.in.resize(p.steps()), own.out.resize(p.steps()), own.at_end.resize(p.nodes());
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
-                    (t.kind == touch_kind::def ? own.out : own.in)[s].push_back(kept + t.value);
+                    (t.kind == touch::access::def ? own.out : own.in)[s].push_back(kept + t.value);
             for (edge_use u : p.edge_uses()) own.at_end[u.node].push_back(kept + u.value);
             for (program_body::capture c : tree.body(i).captures)
                 own.captures.push_back({kept + c.inner, kept + c.outer});
@@ -56,7 +56,7 @@ struct renamed_programs {
         programs[p].at_end[n].at(i) = k;
     }
     void set_capture(program_id p, std::size_t i, std::size_t k) { programs[p].captures.at(i) = {k, k}; }
-    void set_binding(program_id p, std::size_t i, binding_part part, std::size_t k)
+    void set_binding(program_id p, std::size_t i, program_body::binding_part part, std::size_t k)
     {
         programs[p].bindings.at(i).at(static_cast<std::size_t>(part)) = k;
     }
@@ -89,7 +89,7 @@ TEST_CASE("what a body captures is renamed in it, and in the bodies in it, and t
     tree.add_body(1, 0, program_body::run_kind::branch, one, {{0, 0}}, {{.inner = 1, .result = 1}});
     flat_tree const flat = flatten(tree); // 0 1 2, then 3 of the loop and 4 of the branch
     renamed_programs after(tree);
-    rename_tree(tree, flat, names_of(flat, {0, 1, 0, 2, 1}, 3), after);
+    rename(tree, flat, names_of(flat, {0, 1, 0, 2, 1}, 3), after);
     std::size_t const own = renamed_programs::kept;
     CHECK(after.programs[0].out == std::vector<std::vector<std::size_t>>{{0}, {1}, {0}, {}});
     CHECK(after.programs[0].in == std::vector<std::vector<std::size_t>>{{}, {0}, {1}, {0}});
@@ -108,13 +108,13 @@ TEST_CASE("a tree that has been renamed already is told nothing")
     auto const names = names_of(flat, {0, 1, 0}, 2, {.is_slot = [](value_id v) { return v == 1; }});
     CHECK(names.planned_already == 1);
     renamed_programs after(tree);
-    rename_tree(tree, flat, names, after);
+    rename(tree, flat, names, after);
     for (auto const& row : after.programs[0].in)
         for (std::size_t name : row) CHECK(name >= renamed_programs::kept);
-    CHECK_THROWS_AS(rename_tree(program_tree(), flat, names, after), precondition_error);
+    CHECK_THROWS_AS(rename(program_tree(), flat, names, after), precondition_error);
     program_tree const nothing;
     flat_tree const empty = flatten(nothing);
-    rename_tree(nothing, empty, names_of(empty, {}, 0), after);
+    rename(nothing, empty, names_of(empty, {}, 0), after);
 }
 
 namespace {
@@ -159,10 +159,10 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
     for (int turn = 0; turn != 80; ++turn) {
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::def) read(t.value);
+                if (t.kind != touch::access::def) read(t.value);
             std::map<value_id, value_id> written; // one step writes no two values into one place
             for (touch t : p.touches(s)) {
-                if (t.kind != touch_kind::def) continue;
+                if (t.kind != touch::access::def) continue;
                 by_value[root[t.value]] = by_name[name[t.value]] = ++moment;
                 REQUIRE(written.insert({name[t.value], root[t.value]}).first->second == root[t.value]);
             }
@@ -215,7 +215,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
 
         // What the user is told is what the flat program is called.
         renamed_programs after(tree);
-        rename_tree(tree, flat, names, after);
+        rename(tree, flat, names, after);
         for (program_id i = 0; i != tree.size(); ++i) {
             auto const expected = [&](value_id v, program_id of) {
                 value_id const name = names.name_of[flat.flat_of[of][v]];
@@ -225,7 +225,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
             for (step_id s = 0; s != p.steps(); ++s) {
                 std::vector<std::size_t> in, out;
                 for (touch t : p.touches(s))
-                    (t.kind == touch_kind::def ? out : in).push_back(expected(t.value, i));
+                    (t.kind == touch::access::def ? out : in).push_back(expected(t.value, i));
                 REQUIRE(after.programs[i].in[s] == in);
                 REQUIRE(after.programs[i].out[s] == out);
                 nested += i != 0 && !out.empty() && out[0] < renamed_programs::kept;

@@ -385,9 +385,9 @@ drawn draw(std::mt19937& pick)
                 if (below(10) == 0) role[out.back()] = below(2) == 0 ? value_role::output : value_role::input;
             }
             for (value_id v : in)
-                s.touches.push_back({v, below(5) == 0 ? touch_kind::use_early : touch_kind::use});
-            for (value_id v : out) s.touches.push_back({v, touch_kind::def});
-            if (below(10) == 0) s.touches.push_back({known[below(known.size())], touch_kind::def});
+                s.touches.push_back({v, below(5) == 0 ? touch::access::use_early : touch::access::use});
+            for (value_id v : out) s.touches.push_back({v, touch::access::def});
+            if (below(10) == 0) s.touches.push_back({known[below(known.size())], touch::access::def});
             for (std::size_t k = below(8); k != 0; --k) {
                 value_id const from =
                     in.empty() || below(6) == 0 ? known[below(known.size())] : in[below(in.size())];
@@ -406,9 +406,9 @@ drawn draw(std::mt19937& pick)
             for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
                 if (i != 0) sink.next_step();
                 for (touch t : nodes[n].steps[i].touches) {
-                    if (t.kind == touch_kind::use) sink.use(t.value);
-                    if (t.kind == touch_kind::use_early) sink.use_early(t.value);
-                    if (t.kind == touch_kind::def) sink.def(t.value);
+                    if (t.kind == touch::access::use) sink.use(t.value);
+                    if (t.kind == touch::access::use_early) sink.use_early(t.value);
+                    if (t.kind == touch::access::def) sink.def(t.value);
                 }
                 for (auto [from, to] : nodes[n].steps[i].pairs) sink.may_overwrite(from, to);
             }
@@ -478,11 +478,11 @@ TEST_CASE(
                 buffer_id const in = before.buffer_of[o.in], out = before.buffer_of[o.out];
                 bool uses = false, holds = false, defines = false, otherwise = false;
                 for (touch t : p.touches(steps[at])) {
-                    bool const is_use = t.value == o.in && t.kind != touch_kind::def;
+                    bool const is_use = t.value == o.in && t.kind != touch::access::def;
                     uses = uses || is_use;
-                    holds = holds || (is_use && t.kind == touch_kind::use);
+                    holds = holds || (is_use && t.kind == touch::access::use);
                     otherwise = otherwise || (before.buffer_of[t.value] == in && !is_use);
-                    defines = defines || (t.value == o.out && t.kind == touch_kind::def);
+                    defines = defines || (t.value == o.out && t.kind == touch::access::def);
                 }
                 bool const is_input =
                     any(in, [&](auto v) { return has_role(d.options.role[v], value_role::input); });

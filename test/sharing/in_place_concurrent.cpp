@@ -49,7 +49,7 @@ buffer_table joined(random_tasks const& tasks, dependence_options::position_orde
     snapshot const p = tasks.program();
     auto const g = dependences(p, {.role = tasks.role, .order = order});
     REQUIRE(!g.violation);
-    return take_in_place_concurrently(p, g, buffers_of(p, tasks.options()));
+    return take_in_place(p, g, buffers_of(p, tasks.options()));
 }
 
 bool joins(random_tasks const& tasks, value_id a, value_id b, dependence_options::position_order order = {})
@@ -201,7 +201,7 @@ TEST_CASE("an operand that the end of the step's own node reads is kept")
     };
     for (bool keeps : {false, true}) {
         auto const p = program(keeps);
-        auto const t = take_in_place_concurrently(p, dependences(p), buffers_of(p, {.bytes = 8}));
+        auto const t = take_in_place(p, dependences(p), buffers_of(p, {.bytes = 8}));
         CHECK((t.buffer_of[0] == t.buffer_of[1]) == !keeps);
     }
 }
@@ -238,7 +238,7 @@ TEST_CASE("of an operand that a whole chain may write over, only the last step's
             return a < b; // they all come one after the other
         }
     } count;
-    auto const t = take_in_place_concurrently(p, g, buffers_of(p, tasks.options()), count);
+    auto const t = take_in_place(p, g, buffers_of(p, tasks.options()), count);
     CHECK(t.in_place.size() == n - 2); // the step that reads the first value alone has to leave it there
     CHECK(count.calls <= 4 * n);
 }
@@ -267,9 +267,9 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
             dependence_options::position_order::breadth_first, dependence_options::position_order::as_listed};
         auto const g = dependences(p, {.role = tasks.role, .order = orders[seed % 3]});
         auto const before = buffers_of(p, tasks.options());
-        auto const after = take_in_place_concurrently(p, g, before);
+        auto const after = take_in_place(p, g, before);
         all_pairs oracle(g);
-        auto const asked = take_in_place_concurrently(p, g, before, oracle);
+        auto const asked = take_in_place(p, g, before, oracle);
         REQUIRE(asked.buffer_of == after.buffer_of);
 
         // By definition, which pairs are allowed; and of all choices among them, what the best one saves.
@@ -373,7 +373,7 @@ TEST_CASE("joined buffers hold in every order what is read from them")
         REQUIRE(!g.violation);
         plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
         auto const before = buffers_of(made.program, options);
-        auto const table = take_in_place_concurrently(made.program, g, before);
+        auto const table = take_in_place(made.program, g, before);
         taken += before.buffers.size() - table.buffers.size();
         for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, table.buffer_of, roll);
     }

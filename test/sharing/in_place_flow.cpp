@@ -29,7 +29,7 @@ buffer_table joined(snapshot const& p, plan_options const& options)
     live_ranges hulls;
     live_range_lists const lives = without_frame(p, framed_lives(p, role, order, operand_end::held), order);
     for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
-    return take_in_place_in_flow(p, framed_lives(p, role, order, operand_end::handed_over), position,
+    return take_in_place(p, framed_lives(p, role, order, operand_end::handed_over), position,
                                  gather_buffers(hulls, options));
 }
 bool are_joined(snapshot const& p, value_id a, value_id b, plan_options const& options = {.bytes = 8})
@@ -143,12 +143,12 @@ TEST_CASE("joined buffers never hold two values that somebody still reads")
         flow_oracle const oracle(p);
         auto reads = [&](step_id s, value_id v) {
             for (touch t : p.touches(s))
-                if (t.value == v && t.kind == touch_kind::use) return true;
+                if (t.value == v && t.kind == touch::access::use) return true;
             return false;
         };
         auto writes = [&](step_id s, value_id v) {
             for (touch t : p.touches(s))
-                if (t.value == v && t.kind == touch_kind::def) return true;
+                if (t.value == v && t.kind == touch::access::def) return true;
             return false;
         };
         auto may = [&](step_id s, value_id in, value_id out) {

@@ -27,7 +27,7 @@ static live_range_lists table(std::vector<std::vector<live_range>> const& rows, 
         ranges.insert(ranges.end(), row.begin(), row.end());
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {interval_method::automatic, static_cast<step_id>(columns), first, ranges};
+    return {live_range_lists::source::automatic, static_cast<step_id>(columns), first, ranges};
 }
 
 TEST_CASE("a row moves on for another that has no other choice")

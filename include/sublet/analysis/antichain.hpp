@@ -37,13 +37,6 @@ struct antichain {
     std::uint64_t visits = 0;       ///< of positions and nodes, by searches
 };
 
-struct antichain_options {
-    /// How many positions searches for frontiers may visit, and how many nodes searches for bytes; when no
-    /// more are left, the result may be no longer exact. 0: 2^25, or 64 for each position and buffer if that
-    /// is more.
-    std::uint64_t visits = 0;
-};
-
 namespace detail {
 
 /// Leave out members that cannot be shown to give to no other, and those of `several` that others give to.
@@ -66,21 +59,22 @@ void keep_proved(dependence_graph const& g, concurrent_lives const& lives, confl
 /// Ensures:    `bytes` is a lower bound in any case: that no member gives to another is shown apart from the
 ///             flow. The heaviest is found, and known to be, unless visits run out, conflicts are undecided,
 ///             or so many buffers begin at several positions that to compare these with all would take more
-///             than a 16th of the visits.
+///             than a 16th of the visits. `visits` is how many positions searches for frontiers, and how many
+///             nodes searches for bytes, may visit; 0: 2^25, or 64 for each position and buffer if more.
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
 ///             whole graph for each position; O(1) each where branches are short. As much memory.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
 [[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                            conflict_ranges const& conflicts,
                                            std::vector<byte_count> const& weights,
-                                           antichain_options const& options = {});
+                                           std::uint64_t visits = 0);
 
 /// The same, if the conflicts are not needed for anything else.
 [[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                                   std::vector<byte_count> const& weights,
-                                                  antichain_options const& options = {})
+                                                  std::uint64_t visits = 0)
 {
-    return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, options);
+    return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, visits);
 }
 
 } // namespace sublet

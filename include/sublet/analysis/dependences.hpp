@@ -252,12 +252,6 @@ struct conflict_ranges {
     std::uint64_t undecided = 0;
 };
 
-struct conflict_options {
-    /// How many ranges are held at once, eight bytes each, before all are made coarser, which only forbids
-    /// and forbids first who begins last. 0: 2^24, or eight for each position and buffer if that is more.
-    std::uint64_t max_ranges = 0;
-};
-
 namespace detail {
 /// The union of both, in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
@@ -269,13 +263,15 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 /// Requires:   `lives` are of `g`, which has no violation.
 /// Ensures:    u gives its bytes to v in every execution if no begin of v is below the first position of u or
 ///             in one of its ranges; where nothing is undecided, only then. Exceptions are buffers without
-///             touches and without begins: `gives_to` knows them.
+///             touches and without begins: `gives_to` knows them. `max_ranges` are held at once, eight bytes
+///             each, before all are made coarser, which only forbids, and forbids first what begins last; 0:
+///             2^24, or eight for each position and buffer if that is more.
 /// Complexity: O(positions + edges + buffers + r) time, r = ranges of the successors of all positions and of
 ///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
 ///             ranges) memory.
 /// Throws:     precondition_error if `lives` are of another graph.
 [[nodiscard]] conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
-                                              conflict_options const& options = {});
+                                              std::uint64_t max_ranges = 0);
 
 namespace detail {
 /// u can hand its bytes to v in every execution.

@@ -30,6 +30,9 @@ namespace sublet {
 using program_id = std::uint32_t;
 
 struct program_body {
+    /// Which of the names in a binding of a body.
+    enum class binding_part : std::uint8_t { inner, initial, next, result };
+
     /// The bodies of a step run one after the other, as they were added; branches that stand side by side
     /// there are one choice, and exactly one of them runs. An empty program is a branch that does nothing.
     enum class run_kind : std::uint8_t {

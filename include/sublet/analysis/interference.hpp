@@ -306,12 +306,12 @@ struct flow_meetings {
             for (step_id s = mine.last; s-- != mine.first;) {
                 arriving.clear();
                 for (touch t : p.touches(s))
-                    if (t.kind == touch_kind::def) {
+                    if (t.kind == touch::access::def) {
                         arriving.insert(t.value);
                         present.erase(t.value);
                     }
                 for (touch t : p.touches(s))
-                    if (t.kind == touch_kind::use && !arriving.contains(t.value)) present.insert(t.value);
+                    if (t.kind == touch::access::use && !arriving.contains(t.value)) present.insert(t.value);
                 if (s == mine.first && parent[n] == no_node) {
                     if (n == 0)
                         for (value_id v : live.live_in(n))
@@ -322,7 +322,7 @@ struct flow_meetings {
                     meet(arriving.list(), present.list());
                 }
                 for (touch t : p.touches(s))
-                    if (t.kind != touch_kind::def) present.insert(t.value);
+                    if (t.kind != touch::access::def) present.insert(t.value);
             }
         }
     }

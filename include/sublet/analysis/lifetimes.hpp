@@ -233,7 +233,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         live_range const life = detail::ask(lives, b);
         if (is_empty(life)) continue;
         SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
-        byte_count const size = to_byte_count(detail::ask(sizes, b));
+        byte_count const size = detail::to_byte_count(detail::ask(sizes, b));
         born[life.first] = checked_add(born[life.first], size);
         dies[life.last] = checked_add(dies[life.last], size);
     }

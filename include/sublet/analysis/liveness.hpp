@@ -335,7 +335,7 @@ template <graph G>
 
 struct interval_options {
     std::vector<node_id> order = {}; ///< of the nodes; empty: 0, 1, 2 ...
-    interval_method method = interval_method::automatic;
+    live_range_lists::source method = live_range_lists::source::automatic;
 };
 
 namespace detail {
@@ -401,7 +401,7 @@ public:
         if (!is_empty(r)) ranges_.push_back({who, falling(r.first), r.last});
     }
     /// Complexity: O(n log n).
-    [[nodiscard]] live_range_lists lists(std::size_t count, interval_method method, step_id positions);
+    [[nodiscard]] live_range_lists lists(std::size_t count, live_range_lists::source method, step_id positions);
 
 private:
     std::vector<keyed> ranges_; // {who, the last begin first, end}

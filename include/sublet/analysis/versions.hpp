@@ -32,9 +32,7 @@
 /// compiler optimizations", POPL 1981.
 
 namespace sublet {
-
 namespace detail {
-
 /// Touches in the order of the list. Each has a place: those of steps come first, then the edge uses.
 struct listed_touches {
     snapshot const& p;
@@ -55,7 +53,7 @@ struct listed_touches {
         node_id const n = node_of[s];
         if (s + 1 != p.steps_of(n).last) return;
         for (std::uint32_t i : ends[n])
-            see(places_of_steps() + i, touch{p.edge_uses()[i].value, touch_kind::use});
+            see(places_of_steps() + i, touch{p.edge_uses()[i].value, touch::access::use});
     }
 };
 
@@ -102,17 +100,17 @@ struct version_options {
     std::vector<node_id> order = {}; ///< in which the nodes are listed; empty: 0, 1, 2 ...
 };
 
-/// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first defined
-/// at `from`; or, without a value, an edge leads there.
-struct version_violation {
-    value_id value = no_value;
-    step_id from = no_step;
-    step_id to = no_step;
-    friend bool operator==(version_violation, version_violation) = default;
-};
-
 /// The first version of a value goes by its id. Further ones follow behind all values, as they are listed.
 struct versioned_program {
+    /// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first defined
+    /// at `from`; or, without a value, an edge leads there.
+    struct reordering {
+        value_id value = no_value;
+        step_id from = no_step;
+        step_id to = no_step;
+        friend bool operator==(versioned_program::reordering, versioned_program::reordering) = default;
+    };
+
     snapshot program;                           ///< nodes, steps and edges are what they were
     std::vector<value_id> value_of = {};        ///< by version
     std::vector<std::uint32_t> number = {};     ///< by version: 0, 1, 2 ... among those of its value
@@ -121,11 +119,10 @@ struct versioned_program {
     std::vector<value_id> alias_of = {};        ///< by version
     std::vector<handoff> handoffs = {};         ///< ascending: what kept storage, and what is written in
                                                 ///< parts, needs beyond data and edges
-    std::optional<version_violation> violation; ///< then all else is of no use
+    std::optional<versioned_program::reordering> violation; ///< then all else is of no use
 };
 
 namespace detail {
-
 /// Nothing is used before it is there.
 bool can_run(listed_touches const& listed, std::vector<value_role> const& role);
 
@@ -151,18 +148,19 @@ snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t ve
 ///             order does not name every node once.
 [[nodiscard]] versioned_program versions(snapshot const& p, version_options const& options = {});
 
-/// The options for `versions` of what is to be planned: a value that is pinned, or whose storage is not
-/// planned, keeps its storage.
-[[nodiscard]] inline version_options versions_for(plan_options const& options,
-                                                  per_value<bool> const& same_storage = false)
+/// The same for what is to be planned: a value that is pinned, or whose storage is not planned, keeps its
+/// storage, and so does what `same_storage` names.
+[[nodiscard]] inline versioned_program versions(snapshot const& p, plan_options const& options,
+                                                per_value<bool> const& same_storage = false)
 {
-    return {.role = options.role,
-            .alias_of = options.alias_of,
-            .same_storage =
-                [same_storage, pinned = options.pinned, eligible = options.eligible](value_id v) {
-                    return same_storage[v] || pinned[v] != no_offset || !eligible[v];
-                },
-            .order = options.order};
+    return versions(p, version_options{.role = options.role,
+                                       .alias_of = options.alias_of,
+                                       .same_storage =
+                                           [&](value_id v) {
+                                               return same_storage[v] || options.pinned[v] != no_offset ||
+                                                      !options.eligible[v];
+                                           },
+                                       .order = options.order});
 }
 
 /// The options for a plan of the versions: each has the properties of its value.

@@ -61,8 +61,8 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, S
     for (step_id s = 0; s != program.steps(); ++s)
         for (touch t : program.touches(s))
             see(t.value, position[s],
-                t.kind == touch_kind::def   ? moment::writes
-                : t.kind == touch_kind::use ? moment::reads
+                t.kind == touch::access::def   ? moment::writes
+                : t.kind == touch::access::use ? moment::reads
                                             : moment::reads_early);
     for (edge_use u : program.edge_uses())
         see(u.value, position[program.steps_of(u.pred).last - 1], moment::reads_at_end);

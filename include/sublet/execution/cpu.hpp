@@ -113,7 +113,7 @@ private:
     void compare(buffer_id b, step_id reader, Counts counts) const
     {
         if (!takes_digests_) return;
-        clobbering what{.value = its(b).root, .reader = reader};
+        clobbered_value::finding what{.value = its(b).root, .reader = reader};
         std::uint64_t left_there = 0;
         {
             holding const only(lock());

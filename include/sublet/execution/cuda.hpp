@@ -159,9 +159,9 @@ public:
     void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
 
     /// Of what was allocated here outside of captures.
-    [[nodiscard]] cuda_memory_use memory() { return pool_.use(); }
+    [[nodiscard]] detail::cuda_memory_use memory() { return pool_.use(); }
     /// Of all graphs of this device, also those of others in this process.
-    [[nodiscard]] cuda_memory_use graph_memory()
+    [[nodiscard]] detail::cuda_memory_use graph_memory()
     {
         return {.used = ask(cudaGraphMemAttrUsedMemCurrent),
                 .used_high = ask(cudaGraphMemAttrUsedMemHigh),

@@ -345,6 +345,8 @@ inline void abandon_capture(cuda_calls& calls, cudaStream_t stream) noexcept
 /// The pool that every device has by itself belongs to the whole process: what others do there would show in
 /// our figures, and what we set there would change theirs. This one is private, and keeps what it has.
 
+namespace detail {
+
 /// Bytes of a pool, or of the memory nodes of all captured graphs of a device.
 struct cuda_memory_use {
     byte_count used = 0, used_high = 0;         ///< by allocations: now, and most since reset_high()
@@ -352,7 +354,6 @@ struct cuda_memory_use {
     friend bool operator==(cuda_memory_use const&, cuda_memory_use const&) = default;
 };
 
-namespace detail {
 
 /// Requires: the calls outlive the pool.
 class cuda_pool {

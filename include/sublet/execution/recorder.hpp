@@ -141,7 +141,6 @@ private:
     actions const* actions_;
 };
 
-} // namespace detail
 
 /// The kernel of a recording: at each step its function. It has copies of all functions, so that executors of
 /// one recording share nothing, and it need not outlive them.
@@ -170,6 +169,7 @@ private:
     std::vector<detail::recorded_function<Call>> functions_;
 };
 
+
 // --- recorder --------------------------------------------------------------------------------------------
 
 /// Calls are written down with what they read and write, and run later: planned, many times, at once.
@@ -191,8 +191,6 @@ private:
 ///
 /// Source: buffered operations with read and write blocks are those of Apache SINGA's computational graph
 /// (pull request 626, 2020).
-
-namespace detail {
 
 /// The values of one call: `{x, y}`, or any list of handles or ids.
 class recorded_list {
@@ -343,12 +341,12 @@ public:
     /// Which values a call both reads and writes. A plan for any order is one of versions, and those of such
     /// a value are the same bytes:
     ///
-    ///     auto made = versions(net, versions_for(net.options(), net.updated()));
+    ///     auto made = versions(net, net.options(), net.updated());
     ///     auto any_order = plan_concurrent(made.program, with_versions(net.options(), made),
     ///                                      {.handoffs = made.handoffs});
     [[nodiscard]] per_value<bool> updated() const { return is_updated_; }
 
-    [[nodiscard]] recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }
+    [[nodiscard]] detail::recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }
 
 private:
     void expect_declared(value_id v) const

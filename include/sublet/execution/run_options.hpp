@@ -29,7 +29,6 @@
 /// No allocation when it is written or copied: exceptions are thrown where memory has run out.
 
 namespace sublet::detail {
-
 /// Of bounded length: what does not fit is left out.
 class sentence {
 public:
@@ -70,9 +69,7 @@ private:
 /// The first two are broken preconditions, and nothing has run.
 
 namespace sublet {
-
 namespace detail {
-
 /// The words of an exception, if it has any.
 void write_cause(sentence& out, std::exception_ptr const& cause);
 
@@ -157,23 +154,23 @@ private:
     byte_count bytes_;
 };
 
-/// The bytes of a value are not what its producer left there.
-struct clobbering {
-    value_id value = no_value;
-    step_id producer = no_step;  ///< `no_step`: it was given
-    step_id reader = no_step;    ///< the first to touch it since; `no_step`: found at the end
-    value_id culprit = no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
-    step_id culprit_step = no_step; ///< that writes it, or during which it happened
-    friend bool operator==(clobbering const&, clobbering const&) = default;
-};
-
 class clobbered_value : public run_error {
 public:
-    explicit clobbered_value(clobbering const& what);
-    [[nodiscard]] clobbering const& details() const noexcept { return what_; }
+    /// The bytes of a value are not what its producer left there.
+    struct finding {
+        value_id value = no_value;
+        step_id producer = no_step;  ///< `no_step`: it was given
+        step_id reader = no_step;    ///< the first to touch it since; `no_step`: found at the end
+        value_id culprit = no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
+        step_id culprit_step = no_step; ///< that writes it, or during which it happened
+        friend bool operator==(clobbered_value::finding const&, clobbered_value::finding const&) = default;
+    };
+
+    explicit clobbered_value(clobbered_value::finding const& what);
+    [[nodiscard]] clobbered_value::finding const& details() const noexcept { return what_; }
 
 private:
-    clobbering what_;
+    clobbered_value::finding what_;
 };
 
 } // namespace sublet
@@ -192,7 +189,6 @@ private:
 /// Source: Drepper, "Futexes are tricky", 2005 (the second of its mutexes).
 
 namespace sublet::detail {
-
 /// Tell the processor that this thread waits for another.
 inline void pause_briefly() noexcept
 {
@@ -261,9 +257,7 @@ private:
 /// is therefore not included here.
 
 namespace sublet {
-
 namespace detail {
-
 /// Semantics:       as of std::pmr::memory_resource; alignments are powers of two.
 /// Ordinary models: every std::pmr::memory_resource.
 template <class R>
@@ -330,7 +324,6 @@ private:
     actions const* actions_ = &free_store;
 };
 
-} // namespace detail
 
 /// What was refused because it would have exceeded the limit; nothing was asked of the resource.
 class out_of_budget : public std::bad_alloc {
@@ -351,8 +344,9 @@ private:
     detail::sentence text_;
 };
 
-namespace detail {
+} // namespace detail
 
+namespace detail {
 struct counter {
     std::uint64_t live = 0;  ///< now
     std::uint64_t peak = 0;  ///< most at any time
@@ -467,7 +461,6 @@ concept stream_device = requires(D& device, typename D::stream_type s, typename 
                         };
 
 namespace detail {
-
 /// Besides, `device.launch(s, kernel, call)`: kernel(call), now if it queues its work in s itself, or when
 /// the stream comes to it.
 template <class D, class Kernel, class Call>

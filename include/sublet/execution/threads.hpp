@@ -58,6 +58,8 @@ namespace sublet {
 template <class R>
 concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
 
+namespace detail {
+
 /// Threads that stay between runs. They are started when they are needed first. Calls are taken like tickets,
 /// by the caller as well: a thread that cannot be had, or has not woken up yet, is missed by nobody.
 template <class Thread = std::jthread>
@@ -162,7 +164,11 @@ private:
     std::vector<state> shared_;
     std::vector<Thread> threads_;
 };
-using thread_pool = basic_thread_pool<>;
+
+} // namespace detail
+
+/// The threads that a thread_executor makes by itself.
+using thread_pool = detail::basic_thread_pool<>;
 
 // --- threads ---------------------------------------------------------------------------------------------
 

@@ -37,16 +37,15 @@
 /// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
 
 namespace sublet {
-
-enum class touch_kind : std::uint8_t {
-    use,       ///< reads; holds the storage to the end of the step
-    use_early, ///< reads before the step writes anything: an output may move in within the step
-    def        ///< writes; an unread result is written all the same
-};
-
 struct touch {
+    enum class access : std::uint8_t {
+        use,       ///< reads; holds the storage to the end of the step
+        use_early, ///< reads before the step writes anything: an output may move in within the step
+        def        ///< writes; an unread result is written all the same
+    };
+
     value_id value;
-    touch_kind kind;
+    touch::access kind;
     friend bool operator==(touch, touch) = default;
 };
 
@@ -67,7 +66,6 @@ struct overwrite {
 };
 
 namespace detail {
-
 /// What effect sinks write to. Steps are numbered through all nodes.
 struct effect_record {
     std::vector<touch> touches;
@@ -90,19 +88,19 @@ public:
     template <detail::id_like I>
     void use(I const& v)
     {
-        touch_value(v, touch_kind::use);
+        touch_value(v, touch::access::use);
     }
     /// The step has read v before it writes anything.
     template <detail::id_like I>
     void use_early(I const& v)
     {
-        touch_value(v, touch_kind::use_early);
+        touch_value(v, touch::access::use_early);
     }
     /// The step writes v.
     template <detail::id_like I>
     void def(I const& v)
     {
-        touch_value(v, touch_kind::def);
+        touch_value(v, touch::access::def);
     }
     /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
     /// more. Says nothing where the step does not use `in` or does not define `out`.
@@ -144,11 +142,11 @@ private:
         return no_value;
     }
     template <detail::id_like I>
-    void touch_value(I const& v, touch_kind kind)
+    void touch_value(I const& v, touch::access kind)
     {
         value_id const id = checked(v);
         if (id == no_value) return;
-        if (kind == touch_kind::def) writes_ = true;
+        if (kind == touch::access::def) writes_ = true;
         else read_after_write_ |= writes_;
         record_->touches.push_back({id, kind});
     }
@@ -163,7 +161,6 @@ private:
 };
 
 namespace detail {
-
 template <class P>
 concept has_nodes = requires(P const& p) {
                         {

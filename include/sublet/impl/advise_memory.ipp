@@ -56,7 +56,7 @@ public:
             for (touch t : p_.touches(steps_[at])) look_before(t.value, at);
             for (touch t : p_.touches(steps_[at])) {
                 touch_buffer(t.value, at);
-                if (t.kind != touch_kind::def) continue;
+                if (t.kind != touch::access::def) continue;
                 is_there_[t.value] = 1;
                 history& its = of_[joined_.buffer_of[t.value]];
                 if (its.first_def == no_step) its.first_def = at;
@@ -104,7 +104,7 @@ private:
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
             history const& theirs = of_[joined_.buffer_of[t.value]];
-            if (t.kind != touch_kind::def) {
+            if (t.kind != touch::access::def) {
                 bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
                 bool const is_alive = !other.is_planned() || other.life.last > at;
                 if (!is_unchanged || !is_alive || other.is_unsized()) return false;
@@ -216,7 +216,7 @@ public:
             back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.rerun} + 1, i});
             if (is_copied) continue;
             for (touch t : p_.touches(steps_[a.rerun])) // also a view that nobody else reads any more
-                if (t.kind != touch_kind::def) need(t.value, a.before);
+                if (t.kind != touch::access::def) need(t.value, a.before);
         }
         sort_keyed(out);
         sort_keyed(back);
@@ -232,7 +232,7 @@ public:
             }
             for (touch t : p_.touches(steps_[at])) {
                 touches_.push_back({now(t.value), t.kind});
-                if (t.kind == touch_kind::def) is_there_[t.value] = 1;
+                if (t.kind == touch::access::def) is_there_[t.value] = 1;
             }
             auto const pairs = in_place_[steps_[at]];
             for (std::size_t i = 0; i != pairs.size(); i += 2)
@@ -270,8 +270,8 @@ private:
     {
         value_id const home = fresh(a.root, value_role::state, no_value);
         result_.homes.push_back(home);
-        touches_.push_back({now(a.root), touch_kind::use});
-        touches_.push_back({home, touch_kind::def});
+        touches_.push_back({now(a.root), touch::access::use});
+        touches_.push_back({home, touch::access::def});
         close({relieved_program::kind::copied_out, steps_[a.after]});
         return home;
     }
@@ -298,9 +298,9 @@ private:
 
     void copy_back(absence const& a, value_id home)
     {
-        touches_.push_back({home, touch_kind::use});
+        touches_.push_back({home, touch::access::use});
         for (value_id v : replace(a))
-            if (is_there_[v]) touches_.push_back({now(v), touch_kind::def});
+            if (is_there_[v]) touches_.push_back({now(v), touch::access::def});
         close({relieved_program::kind::copied_back, steps_[a.before]});
     }
 
@@ -310,7 +310,7 @@ private:
         replace(a);
         for (touch t : p_.touches(step)) {
             value_id v = now(t.value);
-            if (t.kind == touch_kind::def) {
+            if (t.kind == touch::access::def) {
                 bool const is_beside = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
                 bool const is_replaced = t.value == a.root || needed_until_[t.value] >= a.before;
                 if (is_beside) v = fresh(t.value, value_role::intermediate, no_value);
@@ -338,8 +338,8 @@ private:
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
                 for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i) {
                     touch const t = touches_[i];
-                    if (t.kind == touch_kind::def) sink.def(t.value);
-                    else if (t.kind == touch_kind::use_early) sink.use_early(t.value);
+                    if (t.kind == touch::access::def) sink.def(t.value);
+                    else if (t.kind == touch::access::use_early) sink.use_early(t.value);
                     else sink.use(t.value);
                 }
                 for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
@@ -472,7 +472,7 @@ SUBLET_DECL bool advice_question::leaves_early(snapshot const& p, buffer_table c
                                                std::vector<keyed> const& leaving, absence const& a) const
 {
     for (touch t : p.touches(steps[a.after]))
-        if (joined.buffer_of[t.value] == a.buffer && t.kind != touch_kind::use_early) return false;
+        if (joined.buffer_of[t.value] == a.buffer && t.kind != touch::access::use_early) return false;
     for (std::size_t i = first_that(leaving.size(), [&](std::size_t k) { return leaving[k].key >= a.after; });
          i != leaving.size() && leaving[i].key == a.after; ++i)
         if (joined.buffer_of[leaving[i].who] == a.buffer) return false;
@@ -490,7 +490,7 @@ SUBLET_DECL byte_count advice_question::list_rerun(snapshot const& p, buffer_tab
         buffer_id const b = joined.buffer_of[t.value];
         buffer const& its = alone.buffers[alone.buffer_of[t.value]];
         if (its.size != no_size) touched = checked_add(touched, its.size);
-        if (t.kind != touch_kind::def) {
+        if (t.kind != touch::access::def) {
             auto const others = of_buffer[b];
             for (std::size_t k = first_that(
                      others.size(), [&](std::size_t j) { return absences[others[j]].before > a.before; });

@@ -73,12 +73,12 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     }
     buffer_table table = gather_buffers(detail::listed_lives(p, role), options);
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
-    if (options.in_place) table = take_in_place_concurrently(p, g, std::move(table));
+    if (options.in_place) table = take_in_place(p, g, std::move(table));
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
     concurrent_lives const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-    conflict_ranges const conflicts = later_conflicts(g, lives, {.max_ranges = wanted.max_ranges});
+    conflict_ranges const conflicts = later_conflicts(g, lives, wanted.max_ranges);
     result.undecided = conflicts.undecided;
 
     std::size_t const pools = detail::pool_count(problem);

@@ -55,7 +55,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 {
     std::vector<unsigned char> is_written(table.buffers.size(), 0);
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch_kind::def) is_written[table.buffer_of[t.value]] = 1;
+        if (t.kind == touch::access::def) is_written[table.buffer_of[t.value]] = 1;
     for (std::size_t b = 0; b != table.buffers.size(); ++b)
         if (!is_written[b] && !has_role(table.buffers[b].role, value_role::input)) table.buffers[b].life = {};
 }
@@ -111,7 +111,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
-        table = take_in_place_in_flow(p, framed_lives(p, role, plan.order, detail::operand_end::handed_over),
+        table = take_in_place(p, framed_lives(p, role, plan.order, detail::operand_end::handed_over),
                                       position, std::move(table));
 
     placement_problem problem{{}, options.pools};

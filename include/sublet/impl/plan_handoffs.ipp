@@ -45,7 +45,7 @@ SUBLET_DECL plan_in_clock place_in_clock(snapshot const& p, dependence_graph con
         for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
         next.placed = pack(problem, {.visits = wanted.visits});
         next.bytes = next.placed.status <= placement_status::feasible ? 0 : no_limit - 1;
-        for (placed_pool const& pool : next.placed.pools)
+        for (placement::pool_result const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
             else next.bytes = no_limit - 1;
         if (side == clock_side::earliest || next.bytes < best.bytes) best = std::move(next);
@@ -62,7 +62,7 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
                                   placement& placed)
 {
     live_range_lists const exact =
-        later_conflicts(clock.timed.graph, clock.lives, {.max_ranges = wanted.max_ranges}).of;
+        later_conflicts(clock.timed.graph, clock.lives, wanted.max_ranges).of;
     std::vector<keyed> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto is_low = [&] {
@@ -94,7 +94,7 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
         }
         if (rounds-- == 0) return true;
         if (is_low()) break;
-        for (placed_pool const& pool : now.pools)
+        for (placement::pool_result const& pool : now.pools)
             if (pool.height == no_limit) return false;
     } while (true);
     placed = now;
@@ -167,7 +167,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
                 placed.offset[b] = now.offset[b];
                 placed.pools[pool].height = now.pools[pool].height;
             }
-        for (placed_pool& pool : placed.pools) // within a step that reads early a clock knows no order
+        for (placement::pool_result& pool : placed.pools) // within a step that reads early a clock knows no order
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
         detail::put(placed, plan);

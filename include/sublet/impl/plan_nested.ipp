@@ -109,7 +109,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         witness const& w = *result.refuted;
         std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
         result.objection =
-            nested_witness{w, named(w.value), named(w.other),
+            planned_nested::refutation{w, named(w.value), named(w.other),
                            w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
     }
     return result;

@@ -55,8 +55,8 @@ struct equally_paired {
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
             for (touch t : program.touches(s))
-                if (t.kind == touch_kind::def) sink.def(t.value);
-                else if (t.kind == touch_kind::use) sink.use(t.value);
+                if (t.kind == touch::access::def) sink.def(t.value);
+                else if (t.kind == touch::access::use) sink.use(t.value);
                 else sink.use_early(t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
@@ -73,10 +73,10 @@ SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, sym
                                                           live_ranges const& lives, symbolic_plan& plan)
 {
     auto const bytes = options.bytes.tabulate(p.values());
-    buffer_table table = gather_buffers(lives, options_at(options, options.max_batch));
+    buffer_table table = gather_buffers(lives, options.at(options.max_batch));
     std::optional<symbolic_witness> refuted;
     for (byte_count batch : {options.max_batch, byte_count{1}})
-        if (auto const fact = oversized_view(gather_buffers(lives, options_at(options, batch))))
+        if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
             refuted = symbolic_witness{*fact, batch};
     if (options.in_place && !p.overwrites().empty()) {
         std::vector<affine_bytes> size;
@@ -121,13 +121,13 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<
 SUBLET_DECL void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
-    for (symbolic_buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
+    for (symbolic_plan::buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
     for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
     for (batch_sample const& sample : packed.samples) {
         symbolic_report::batch one{.batch = sample.batch};
         for (byte_count height : plan.at(sample.batch).arena_bytes)
             one.arena_bytes = checked_add(one.arena_bytes, height);
-        for (placed_pool const& pool : sample.own.pools) {
+        for (placement::pool_result const& pool : sample.own.pools) {
             one.own_bytes = checked_add(one.own_bytes, pool.height);
             one.lower_bound_bytes = checked_add(one.lower_bound_bytes, pool.lower_bound);
         }
@@ -186,7 +186,7 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
                                    .pool = pool},
                                   options.max_batch};
     } else if (options.check) {
-        result.refuted = check_symbolic_plan(p, plan, options);
+        result.refuted = check_plan(p, plan, options);
         result.report.is_checked = true;
     }
     result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -64,7 +64,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
 {
     if (placed.status <= placement_status::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
-    placed_pool const& pool = placed.pools[placed.pool];
+    placement::pool_result const& pool = placed.pools[placed.pool];
     if (pool.proof.kind == placement_proof::reason::pin_misaligned) {
         buffer_id const b = pool.proof.buffers[0];
         w.what = fault::misaligned;
@@ -93,7 +93,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
 SUBLET_DECL void put(placement const& placed, memory_plan& plan)
 {
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
-    for (placed_pool const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
+    for (placement::pool_result const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
 }
 
 // --- in place gains --------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ private:
             its.without = larger(its.without, gain.step_peak_bytes);
         }
         for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
-            placed_pool const& found = first.placed.pools[pool];
+            placement::pool_result const& found = first.placed.pools[pool];
             pool_bound& its = bounds_[pool];
             its.bytes = found.lower_bound;
             its.peak_position = found.peak_position;

@@ -8,19 +8,19 @@
 
 namespace sublet {
 
-SUBLET_DECL plan_options options_at(symbolic_options const& options, byte_count batch)
+SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
 {
-    SUBLET_EXPECTS(batch >= 1 && batch <= options.max_batch, "sublet: a plan holds from 1 to its max_batch");
-    return {.bytes = [bytes = options.bytes, batch](value_id v) { return bytes[v].at(batch); },
-            .alignment = options.alignment,
-            .role = options.role,
-            .alias_of = options.alias_of,
-            .pool = options.pool,
-            .eligible = options.eligible,
-            .pools = options.pools,
-            .order = options.order,
-            .in_place = options.in_place,
-            .check = options.check};
+    SUBLET_EXPECTS(batch >= 1 && batch <= max_batch, "sublet: a plan holds from 1 to its max_batch");
+    return {.bytes = [sizes = bytes, batch](value_id v) { return sizes[v].at(batch); },
+            .alignment = alignment,
+            .role = role,
+            .alias_of = alias_of,
+            .pool = pool,
+            .eligible = eligible,
+            .pools = pools,
+            .order = order,
+            .in_place = in_place,
+            .check = check};
 }
 
 } // namespace sublet

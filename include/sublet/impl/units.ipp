@@ -33,7 +33,7 @@ namespace sublet::detail {
 
 namespace sublet {
 
-SUBLET_DECL live_range_lists::live_range_lists(interval_method method, step_id positions,
+SUBLET_DECL live_range_lists::live_range_lists(live_range_lists::source method, step_id positions,
                                                std::vector<std::uint32_t> first,
                                                std::vector<live_range> ranges)
     : method_(method), positions_(positions), first_(std::move(first)), ranges_(std::move(ranges))
@@ -71,7 +71,7 @@ SUBLET_DECL void range_collector::add(value_id v, live_range range)
     }
 }
 
-SUBLET_DECL live_range_lists range_collector::lists(interval_method method, step_id positions) const
+SUBLET_DECL live_range_lists range_collector::lists(live_range_lists::source method, step_id positions) const
 {
     SUBLET_EXPECTS(found_.size() < none, "sublet: more live ranges than 32-bit ids");
     std::vector<std::uint32_t> begin{0};

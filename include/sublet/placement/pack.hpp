@@ -97,7 +97,7 @@ inline constexpr std::size_t few_shapes = 2000;
 /// Tells whoever listens to a driver what is known of the pool, not of the question that is being asked.
 class told_driver final : public search_driver {
 public:
-    told_driver(search_driver& driver, byte_count best, placed_pool const& known)
+    told_driver(search_driver& driver, byte_count best, placement::pool_result const& known)
         : driver_(driver), best_(best), bound_(known.lower_bound), nodes_(known.nodes)
     {
     }
@@ -115,16 +115,16 @@ private:
 
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
-                    pack_options const& options, search_driver& driver, placed_pool& out);
+                    pack_options const& options, search_driver& driver, placement::pool_result& out);
 
 /// Place the buffers of one pool, if nothing stands against it: `pack` is called with their shapes, the bound
 /// and the result so far, in which it may raise the bound, and returns where they lie.
 template <class Pack>
-placed_pool pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                       pool_limits limits, placement_objective objective, std::vector<byte_count>& offset,
                       Pack pack)
 {
-    placed_pool out;
+    placement::pool_result out;
     placement_shapes const shapes = shapes_of(problem, members, limits);
     out.proof = contradiction(problem, shapes);
     if (out.proof.bytes == no_limit) {
@@ -163,7 +163,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
         pool_limits const limits = limits_of(problem, pool);
         result.pools.push_back(
             pack_pool(problem, members.of(pool), limits, options.objective, result.offset,
-                      [&](placement_shapes const& shapes, placement_bound const& bound, placed_pool& out) {
+                      [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
                           return pack(shapes, bound, limits.capacity, out);
                       }));
     }
@@ -224,13 +224,13 @@ std::vector<byte_count> sampled_batches(byte_count most);
 ///
 /// Requires:   sizes are known and not 0, lives not empty; alignments are combined with those of the pools.
 /// Ensures:    of two buffers of a pool that are alive together, one starts nowhere below the top of the
-///             other; with batch_mixing::apart every buffer that grows lies above all that do not. No top is
+///             other; with symbolic_options::mixing_rule::apart every buffer that grows lies above all that do not. No top is
 ///             above the arena. Same problem and options, same placement.
 /// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
 ///             fit_two_ended() where they are few; and improve_two_ended() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
-[[nodiscard]] symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& buffers, byte_count most,
-                                             batch_mixing mixing = batch_mixing::proved,
+[[nodiscard]] symbolic_packing pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
+                                             symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved,
                                              pack_options const& options = {});
 
 // --- stack slots -----------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ template <class Lives>
     for (buffer_id b : options.antichain) marked[b] = 1;
     placement result;
     result.offset.assign(all, no_offset);
-    result.pools = std::vector<placed_pool>(pools);
+    result.pools = std::vector<placement::pool_result>(pools);
     for (std::size_t b = 0; b != all; ++b) {
         placement_buffer const& buffer = problem.buffers[b];
         SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: an alignment is at least 1");
@@ -405,7 +405,7 @@ template <class Lives>
         std::vector<buffer_id> mine;
         std::vector<placement_buffer> buffers;
         std::vector<unsigned char> is_in_antichain;
-        placed_pool& out = result.pools[pool];
+        placement::pool_result& out = result.pools[pool];
         for (; next != members.size() && members[next].key == pool; ++next) {
             mine.push_back(members[next].who);
             placement_buffer buffer = problem.buffers[mine.back()];

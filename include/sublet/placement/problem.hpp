@@ -129,19 +129,19 @@ struct placement_proof {
     std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
 };
 
-struct placed_pool {
-    byte_count height = 0;
-    byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
-    step_id peak_position = 0;  ///< the first with the most bytes alive
-    std::uint32_t packings = 0; ///< orders tried
-    std::uint64_t nodes = 0;    ///< of the search
-    placement_proof proof = {};
-    placement_status status = placement_status::optimal;
-};
-
 struct placement {
+    struct pool_result {
+        byte_count height = 0;
+        byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
+        step_id peak_position = 0;  ///< the first with the most bytes alive
+        std::uint32_t packings = 0; ///< orders tried
+        std::uint64_t nodes = 0;    ///< of the search
+        placement_proof proof = {};
+        placement_status status = placement_status::optimal;
+    };
+
     std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
-    std::vector<placed_pool> pools = {}; ///< by pool
+    std::vector<placement::pool_result> pools = {}; ///< by pool
     std::vector<pool_id> pool_of = {};   ///< by buffer, if there were choices; else it is in its own
     placement_status status = placement_status::optimal; ///< of all pools the worst
     pool_id pool = 0;                                    ///< the first with that status

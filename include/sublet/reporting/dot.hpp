@@ -244,7 +244,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
         for (step_id s = mine.first; s != mine.last; ++s) {
             defs.clear();
             for (touch t : p.touches(s)) {
-                if (t.kind != touch_kind::def || last_def[t.value] == s) continue;
+                if (t.kind != touch::access::def || last_def[t.value] == s) continue;
                 last_def[t.value] = s;
                 defs.push_back(t.value);
             }
@@ -278,16 +278,16 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
         auto const n = static_cast<node_id>(i);
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) defined_in[t.value] = s;
+                if (t.kind == touch::access::def) defined_in[t.value] = s;
             for (overwrite o : p.overwrites(s))
                 if (defined_in[o.out] == s) overwritten_in[o.in] = s;
             for (touch t : p.touches(s)) { // a step reads, then writes
-                if (t.kind == touch_kind::def || used_in[t.value] == s) continue;
+                if (t.kind == touch::access::def || used_in[t.value] == s) continue;
                 used_in[t.value] = s;
                 lead(t.value, s, overwritten_in[t.value] == s ? ", penwidth=3" : "");
             }
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) latest_def[t.value] = s;
+                if (t.kind == touch::access::def) latest_def[t.value] = s;
         }
         for (; arrival != at_ends.end() && arrival->key == n; ++arrival)
             lead(arrival->who, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");

@@ -111,7 +111,7 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
     for (step_id s = 0; s != made.program.steps(); ++s) {
         std::size_t inputs = 0, outputs = 0;
         for (touch t : made.program.touches(s))
-            if (t.kind == touch_kind::def) tell(set_output, s, outputs++, t.value);
+            if (t.kind == touch::access::def) tell(set_output, s, outputs++, t.value);
             else tell(set_input, s, inputs++, t.value);
     }
     if (made.program.edge_uses().empty()) return;
@@ -160,9 +160,6 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 /// Source: Caffe2's memonger, which renames in the step nets of recurrent operators, forward and backward,
 /// and tells the operator by an argument `<name>.rename`.
 
-/// Which of the names in a binding of a body.
-enum class binding_part : std::uint8_t { inner, initial, next, result };
-
 namespace detail {
 /// What is told of a tree's new names.
 ///
@@ -175,7 +172,7 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
                            r.set_output(p, s, i, k);
                            r.set_at_end(p, n, i, k);
                            r.set_capture(p, i, k);
-                           r.set_binding(p, i, binding_part::inner, k);
+                           r.set_binding(p, i, program_body::binding_part::inner, k);
                        };
 
 } // namespace detail
@@ -194,7 +191,7 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 /// Complexity: O(touches, captures and bindings of all programs).
 /// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
 template <detail::tree_renamer Renamer>
-void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
+void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
                  Renamer& renamer)
 {
     SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
@@ -212,22 +209,22 @@ void rename_tree(program_tree const& tree, flat_tree const& flat, slot_renaming 
             for (std::size_t c = 0; c != body.captures.size(); ++c)
                 tell(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
             for (std::size_t b = 0; b != body.bindings.size(); ++b) {
-                auto part = [&](std::vector<value_id> const& of, value_id v, binding_part which) {
+                auto part = [&](std::vector<value_id> const& of, value_id v, program_body::binding_part which) {
                     if (v != no_value)
                         tell(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
                 };
                 program_body::binding const binding = body.bindings[b];
-                part(inner, binding.inner, binding_part::inner);
-                part(outer, binding.initial, binding_part::initial);
-                part(inner, binding.next, binding_part::next);
-                part(outer, binding.result, binding_part::result);
+                part(inner, binding.inner, program_body::binding_part::inner);
+                part(outer, binding.initial, program_body::binding_part::initial);
+                part(inner, binding.next, program_body::binding_part::next);
+                part(outer, binding.result, program_body::binding_part::result);
             }
         }
         snapshot const& p = tree.program_of(i);
         for (step_id s = 0; s != p.steps(); ++s) {
             std::size_t inputs = 0, outputs = 0;
             for (touch t : p.touches(s)) {
-                bool const is_def = t.kind == touch_kind::def;
+                bool const is_def = t.kind == touch::access::def;
                 std::size_t const operand = is_def ? outputs++ : inputs++;
                 tell(inner[t.value], [&](std::size_t k) {
                     if (is_def) renamer.set_output(i, s, operand, k);
@@ -364,7 +361,7 @@ namespace detail {
 
 /// Writes one line, with the names of values.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
-void write_entry(Stream& stream, sharing_log::entry const& e, Names name_of = {})
+void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 {
     detail::plain_text<Stream> out{stream};
     std::vector<char> text;
@@ -414,7 +411,7 @@ void write_total(Stream& stream, sharing_log const& log)
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
-    for (sharing_log::entry const& e : log.entries) write_entry(stream, e, name_of);
+    for (sharing_log::entry const& e : log.entries) write_log(stream, e, name_of);
     detail::write_total(stream, log);
 }
 

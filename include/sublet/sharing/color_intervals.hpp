@@ -132,7 +132,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     std::vector<tenant> births;
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        tenant const t{detail::ask(lives, b), to_byte_count(detail::ask(sizes, b)), b};
+        tenant const t{detail::ask(lives, b), detail::to_byte_count(detail::ask(sizes, b)), b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
@@ -205,7 +205,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 ///
 /// A slot is as large as its largest tenant, which has to be the largest for every batch; the sum over all
 /// slots is then an affine number, too, exactly. A system without formulas compares sizes that have an
-/// unknown batch among themselves only, and never with fixed ones: that is batch_mixing::apart.
+/// unknown batch among themselves only, and never with fixed ones: that is symbolic_options::mixing_rule::apart.
 ///
 /// Greedy, with no guaranteed factor; linear is the same for one batch, with more policies.
 
@@ -218,7 +218,7 @@ struct symbolic_slot_plan : slot_plan {
 
 struct symbolic_slot_options {
     byte_count max_batch = 1;
-    batch_mixing mixing = batch_mixing::proved;
+    symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
     bool grow = true; ///< a tenant that is larger than a free slot for every batch may make it larger
 };
 
@@ -228,11 +228,11 @@ struct symbolic_slot_options {
 /// Ensures:    buffers that are alive together have different slots. Of the free slots that are large enough
 ///             for every batch a buffer takes the smallest for the largest batch, then for a batch of 1, then
 ///             the lowest; if there is none, it lets the largest grow of those that it is larger than, in the
-///             same sense, if it may; otherwise it opens a new one. With batch_mixing::apart it looks only at
+///             same sense, if it may; otherwise it opens a new one. With symbolic_options::mixing_rule::apart it looks only at
 ///             slots whose first tenant grows if and only if it does itself.
 /// Complexity: O(n log n + n s), n = buffers, s = slots.
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
-[[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> const& buffers,
+[[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
                                                     symbolic_slot_options const& options);
 
 } // namespace sublet

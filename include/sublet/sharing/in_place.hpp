@@ -82,7 +82,7 @@ template <class IsFree, class Begins>
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
         for (touch t : p.touches(s)) {
-            bool const defines = t.kind == touch_kind::def;
+            bool const defines = t.kind == touch::access::def;
             if (defines) defined_at[t.value] = s;
             value_id& read = only_reads[table.buffer_of[t.value]];
             read = defines || (read != no_value && read != t.value) ? several : t.value;
@@ -191,7 +191,7 @@ template <class IsFree, class Begins>
 ///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
 ///             later position.
 template <detail::precedence_oracle Oracle>
-[[nodiscard]] buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
                                                       buffer_table table, Oracle& oracle)
 {
     if (p.overwrites().empty()) return table;
@@ -207,12 +207,12 @@ template <detail::precedence_oracle Oracle>
                         add(b, s);
         });
     };
-    csr_rows const touches = gather([](touch_kind) { return true; });
+    csr_rows const touches = gather([](touch::access) { return true; });
     std::vector<step_id> last(buffers, 0); // the last position that touches it: only there it can be free
     for (buffer_id b = 0; b != buffers; ++b)
         for (step_id s : touches[b]) last[b] = detail::larger(last[b], g.position_of[s]);
-    csr_rows const holds = gather([](touch_kind kind) { return kind != touch_kind::use_early; });
-    csr_rows const defs = gather([](touch_kind kind) { return kind == touch_kind::def; });
+    csr_rows const holds = gather([](touch::access kind) { return kind != touch::access::use_early; });
+    csr_rows const defs = gather([](touch::access kind) { return kind == touch::access::def; });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
         for (edge_use u : p.edge_uses()) add(table.buffer_of[u.value], p.steps_of(u.pred).last - 1);
     });
@@ -243,7 +243,7 @@ template <detail::precedence_oracle Oracle>
 ///
 /// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
 ///             touches come directly before the step.
-[[nodiscard]] buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
                                                       buffer_table table);
 
 // --- in place flow ---------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ template <detail::precedence_oracle Oracle>
 ///             one, after it on no path any more, and declares that it may overwrite that with all that it
 ///             writes of the other. Joined buffers keep the lowest root.
 /// Complexity: O((values + touches + pairs) log), and for each pair the ranges of its two buffers.
-[[nodiscard]] buffer_table take_in_place_in_flow(snapshot const& p, live_range_lists const& lives,
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
                                                  std::vector<step_id> const& position, buffer_table table);
 
 } // namespace sublet

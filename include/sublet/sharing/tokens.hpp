@@ -267,7 +267,7 @@ template <detail::size_function Sizes>
             auto const ends = lives.ends[b];
             bool const gives = eligible[b] && !lives.is_kept(b);
             detail::slot_request const request{.who = b,
-                                               .size = to_byte_count(detail::ask(sizes, b)),
+                                               .size = detail::to_byte_count(detail::ask(sizes, b)),
                                                .pool = pool_of[b],
                                                .begins = at,
                                                .over = gives && ends.empty() ? at : no_step,

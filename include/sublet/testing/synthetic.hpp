@@ -32,6 +32,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 /// Results were written over the scratch of their own step.
 class scratch_overwritten : public std::exception {
 public:
@@ -40,6 +42,8 @@ public:
         return "sublet: results lie over the scratch of their own step";
     }
 };
+
+} // namespace detail
 
 struct synthetic_kernel {
     std::uint64_t seed = 0;
@@ -61,7 +65,7 @@ struct synthetic_kernel {
         std::uint64_t kept = 0;
         for (std::size_t k = 0; k != call.scratch_count(); ++k)
             kept = fold_digest(kept, digest(call.scratch(k)));
-        if (kept != used) throw scratch_overwritten();
+        if (kept != used) throw detail::scratch_overwritten();
     }
 };
 

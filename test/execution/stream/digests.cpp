@@ -16,7 +16,7 @@ namespace {
 
 /// Takes all digests of a run in which `value_of(buffer, position)` is what each is when it is taken.
 template <class ValueOf>
-std::optional<clobbering> change(run_tape const& tape, ValueOf value_of, memory_plan const* plan = nullptr)
+std::optional<clobbered_value::finding> change(run_tape const& tape, ValueOf value_of, memory_plan const* plan = nullptr)
 {
     detail::stream_digests digests(tape);
     auto at_position = [&](step_id at) {
@@ -52,10 +52,10 @@ TEST_CASE("a value that changes is named with who made it and who found out")
     CHECK_FALSE(given); // taken at once: step 0 is the first to look
     auto const between = change(tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
     REQUIRE(between);
-    CHECK(*between == clobbering{.value = 1, .producer = 0, .reader = 1});
+    CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
     auto const in_the_end = change(tape, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
     REQUIRE(in_the_end);
-    CHECK(*in_the_end == clobbering{.value = 2, .producer = 1, .reader = no_step});
+    CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
 }
 
 TEST_CASE("what is the caller's is looked at when the run ends, too")
@@ -67,7 +67,7 @@ TEST_CASE("what is the caller's is looked at when the run ends, too")
         false);
     auto const spoilt = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
     REQUIRE(spoilt); // step 0 alone reads it, and finds it as it was given
-    CHECK(*spoilt == clobbering{.value = 0});
+    CHECK(*spoilt == clobbered_value::finding{.value = 0});
     CHECK_FALSE(change(tape, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
 }
 

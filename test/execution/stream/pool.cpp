@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("bytes go to another stream as soon as, and not before, an event says that they may")
 {

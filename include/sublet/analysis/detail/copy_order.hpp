@@ -108,7 +108,7 @@ private:
 /// A program as it is being written down: node by node, step by step; edges whenever they are known.
 ///
 ///     d.open_node();                          node 0
-///     d.touch(a, touch_kind::def);
+///     d.touch(a, touch::access::def);
 ///     d.end_step();                             def a
 ///     d.open_node();                          node 1
 ///     d.add_edge(0, 1);
@@ -127,7 +127,7 @@ public:
     [[nodiscard]] std::size_t steps() const { return touch_end_.size(); }
 
     /// Of the step that ends next.
-    void touch(value_id v, touch_kind kind) { touches_.push_back({v, kind}); }
+    void touch(value_id v, touch::access kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Requires: a node is open.
     step_id end_step();

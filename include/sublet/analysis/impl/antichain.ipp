@@ -85,14 +85,14 @@ namespace sublet {
 SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights,
-                                         antichain_options const& options)
+                                         std::uint64_t visits)
 {
     SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
     std::uint64_t const usual =
         detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
-    std::uint64_t const most_visits = options.visits != 0 ? options.visits : usual;
+    std::uint64_t const most_visits = visits != 0 ? visits : usual;
 
     detail::giving_network const net(g, lives, conflicts, weights, most_visits);
     detail::resting_flow flow(net.arcs);

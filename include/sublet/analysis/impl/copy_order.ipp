@@ -46,8 +46,8 @@ SUBLET_DECL void program_draft::say(std::size_t s, effect_sink& sink) const
 {
     for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
         auto const [value, kind] = touches_[t];
-        if (kind == touch_kind::def) sink.def(value);
-        else if (kind == touch_kind::use) sink.use(value);
+        if (kind == touch::access::def) sink.def(value);
+        else if (kind == touch::access::use) sink.use(value);
         else sink.use_early(value);
     }
     for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)

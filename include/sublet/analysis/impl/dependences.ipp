@@ -40,7 +40,7 @@ struct dependence_points {
         auto const steps = static_cast<step_id>(p.steps());
         auto reads_early = [this](step_id s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::use_early) return true;
+                if (t.kind == touch::access::use_early) return true;
             return false;
         };
         step_id s = 0;
@@ -68,7 +68,7 @@ only_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<st
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch_kind::def || def_of[t.value] == s) continue;
+            if (t.kind != touch::access::def || def_of[t.value] == s) continue;
             if (is_given(role[t.value]))
                 return dependence_violation{dependence_violation::kind::several_defs, t.value, {no_step, s}};
             if (def_of[t.value] != no_step)
@@ -79,7 +79,7 @@ only_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<st
     auto is_there = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind != touch_kind::def && (!is_there(t.value) || def_of[t.value] == s))
+            if (t.kind != touch::access::def && (!is_there(t.value) || def_of[t.value] == s))
                 return dependence_violation{dependence_violation::kind::never_defined, t.value, {s}};
     for (edge_use u : p.edge_uses())
         if (!is_there(u.value))
@@ -178,7 +178,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                 if (begin != end) add(begin, end);
                 if (s != mine.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s))
-                    if (t.kind != touch_kind::def && def_of[t.value] != no_step)
+                    if (t.kind != touch::access::def && def_of[t.value] != no_step)
                         add(points.last(def_of[t.value]), begin);
             }
             for (node_id to : p.successors(n))
@@ -267,8 +267,8 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
             step_id const s = g.step_at[at];
             bool const is_late = g.position_of[s] == at;
             for (touch t : p.touches(s)) {
-                if ((t.kind == touch_kind::use_early) == is_late) continue;
-                if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch_kind::def))
+                if ((t.kind == touch::access::use_early) == is_late) continue;
+                if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch::access::def))
                     add(buffer_of[t.value], at);
             }
         }
@@ -387,7 +387,7 @@ SUBLET_DECL std::uint64_t count_undecided(concurrent_lives const& lives, live_ra
 namespace sublet {
 
 SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
-                                            conflict_options const& options)
+                                            std::uint64_t max_ranges)
 {
     auto const positions = lives.positions;
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
@@ -398,7 +398,7 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     std::vector<step_id> const next = detail::next_begins(lives);
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
     std::uint64_t const most = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
-    detail::range_sets sets(owners, options.max_ranges == 0 ? most : options.max_ranges);
+    detail::range_sets sets(owners, max_ranges == 0 ? most : max_ranges);
     std::vector<live_range> scratch;
     auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
         for (buffer_id b : ends_at[t]) {
@@ -434,7 +434,7 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     conflict_ranges result;
-    result.of = {interval_method::from_liveness, positions, std::move(row), std::move(ranges)};
+    result.of = {live_range_lists::source::from_liveness, positions, std::move(row), std::move(ranges)};
     if (sets.has_forgotten()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }

@@ -305,8 +305,8 @@ private:
         copies_.order(
             copies,
             [&](value_id from, value_id to) {
-                draft_.touch(from, touch_kind::use);
-                draft_.touch(to, touch_kind::def);
+                draft_.touch(from, touch::access::use);
+                draft_.touch(to, touch::access::def);
                 draft_.may_overwrite(from, to);
                 flat_.moves.push_back({i, when, from, to, static_cast<step_id>(draft_.steps())});
                 add_step({flat_tree::part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
@@ -333,9 +333,9 @@ private:
         for (touch t : p.touches(step)) {
             value_id const v = flat_of[t.value];
             bool is_said = true;
-            if (t.kind == touch_kind::def && !bodies.empty())
+            if (t.kind == touch::access::def && !bodies.empty())
                 is_said = mark_[v] == (is_beginning ? captured : 0);
-            else if (t.kind == touch_kind::use_early) is_said = is_beginning;
+            else if (t.kind == touch::access::use_early) is_said = is_beginning;
             if (is_said) draft_.touch(v, t.kind);
         }
         for (program_id b : bodies) {
@@ -410,7 +410,7 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     for (std::size_t i = tree.size(); i-- != 0;) { // bodies before what they are nested in
         snapshot const& p = tree.program_of(static_cast<program_id>(i));
         for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-            if (t.kind == touch_kind::def) written[i][t.value] = 1;
+            if (t.kind == touch::access::def) written[i][t.value] = 1;
         if (i == 0) break;
         program_body const& how = tree.body(static_cast<program_id>(i));
         for (program_body::binding b : how.bindings) {
@@ -432,7 +432,7 @@ public:
     snapshot joined(program_id program) const
     {
         snapshot const& p = tree_.program_of(program);
-        auto has_touch = [&p](step_id step, value_id v, touch_kind kind) {
+        auto has_touch = [&p](step_id step, value_id v, touch::access kind) {
             for (touch t : p.touches(step))
                 if (t.value == v && t.kind == kind) return true;
             return false;
@@ -450,21 +450,21 @@ public:
             for (step_id s = steps.first; s != steps.last; ++s) {
                 if (s != steps.first) sink.next_step();
                 for (touch t : p.touches(s)) {
-                    if (t.kind == touch_kind::def) sink.def(t.value);
-                    else if (t.kind == touch_kind::use) sink.use(t.value);
+                    if (t.kind == touch::access::def) sink.def(t.value);
+                    else if (t.kind == touch::access::use) sink.use(t.value);
                     else sink.use_early(t.value);
                 }
                 auto use = [&](value_id v) {
-                    if (!has_touch(s, v, touch_kind::use)) sink.use(v);
+                    if (!has_touch(s, v, touch::access::use)) sink.use(v);
                 };
                 auto def = [&](value_id v) {
-                    if (!has_touch(s, v, touch_kind::def)) sink.def(v);
+                    if (!has_touch(s, v, touch::access::def)) sink.def(v);
                 };
                 auto const nested = bodies_.of(program, s);
                 for (std::size_t b = 0; b != nested.size(); ++b) {
                     program_body const& body = tree_.body(nested[b]);
                     for (program_body::capture c : body.captures) {
-                        if (!has_touch(s, c.outer, touch_kind::def)) use(c.outer);
+                        if (!has_touch(s, c.outer, touch::access::def)) use(c.outer);
                         if (written_[nested[b]][c.inner] != 0) def(c.outer);
                     }
                     std::size_t first = b, last = b + 1; // the bodies that are one choice

@@ -45,7 +45,7 @@ SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::v
     for (std::size_t v = 0; v != p.values(); ++v) versions[v] = is_given(role[v]) ? 1 : 0;
     for (step_id s = 0; s != steps.size(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind == touch_kind::def && versions[t.value] != 2) ++versions[t.value];
+            if (t.kind == touch::access::def && versions[t.value] != 2) ++versions[t.value];
 
     std::vector<step_id> position_of(steps.size());
     for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
@@ -54,7 +54,7 @@ SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::v
         for (touch t : p.touches(s))
             if (versions[t.value] == 2)
                 touches.push_back(
-                    {t.value, moments * s + (t.kind == touch_kind::def ? writes : reads), position_of[s]});
+                    {t.value, moments * s + (t.kind == touch::access::def ? writes : reads), position_of[s]});
     for (edge_use u : p.edge_uses()) {
         if (versions[u.value] != 2) continue;
         step_id const s = p.steps_of(u.pred).last - 1;
@@ -118,7 +118,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
     std::vector<step_id> first_def(p.values(), no_node);
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch_kind::def && first_def[t.value] == no_node) first_def[t.value] = at;
+            if (t.kind == touch::access::def && first_def[t.value] == no_node) first_def[t.value] = at;
 
     // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
     auto needed = [&](value_id v, step_id at, step_id ready) {
@@ -134,8 +134,8 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
     };
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at])) {
-            if (t.kind != touch_kind::def) needed(t.value, at, at);
-            held(t.value, t.kind == touch_kind::use_early ? at : at + 1);
+            if (t.kind != touch::access::def) needed(t.value, at, at);
+            held(t.value, t.kind == touch::access::use_early ? at : at + 1);
         }
     std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
     for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;

@@ -186,13 +186,13 @@ public:
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
             --position;
             for (touch t : p.touches(s)) {
-                if (t.kind != touch_kind::def) continue;
+                if (t.kind != touch::access::def) continue;
                 open(t.value, position + 1);
                 close(t.value, position);
             }
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::def)
-                    open(t.value, t.kind == touch_kind::use_early ? position : position + 1);
+                if (t.kind != touch::access::def)
+                    open(t.value, t.kind == touch::access::use_early ? position : position + 1);
         }
         if (n == 0) // what is alive where the program begins has been put there
             for (value_id v : values()) open(v, position + 1);
@@ -210,7 +210,7 @@ SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
 {
     std::vector<unsigned char> is_written(p.values());
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch_kind::def && std::exchange(is_written[t.value], 1) != 0) return {};
+        if (t.kind == touch::access::def && std::exchange(is_written[t.value], 1) != 0) return {};
     return is_written;
 }
 
@@ -311,17 +311,17 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& 
         ranges.walk(p, n, at.end[n]);
     }
     ranges.close_all(0);
-    return ranges.closed().lists(interval_method::from_liveness, static_cast<step_id>(p.steps()));
+    return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
 }
 
 SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options const& options)
 {
-    if (options.method != interval_method::from_liveness) {
+    if (options.method != live_range_lists::source::from_liveness) {
         detail::open_ranges ranges(p.values());
         if (detail::found_in_one_pass(p, detail::lay_out(p, options.order), ranges))
-            return ranges.closed().lists(interval_method::one_pass, static_cast<step_id>(p.steps()));
+            return ranges.closed().lists(live_range_lists::source::one_pass, static_cast<step_id>(p.steps()));
         SUBLET_EXPECTS(
-            options.method == interval_method::automatic,
+            options.method == live_range_lists::source::automatic,
             "sublet: live intervals in one pass need strict SSA form, loops with one entry, and an order "
             "that keeps loops together and follows the other edges");
     }
@@ -334,7 +334,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options 
 
 namespace sublet::detail {
 
-SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, interval_method method, step_id positions)
+SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lists::source method, step_id positions)
 {
     sort_keyed(ranges_);
     range_collector found(count);
@@ -348,7 +348,7 @@ SUBLET_DECL bool hands_over(snapshot const& p, step_id s, value_id v)
     for (overwrite o : p.overwrites(s)) {
         if (o.in != v) continue;
         for (touch t : p.touches(s))
-            if (t.kind == touch_kind::def && t.value == o.out) return true;
+            if (t.kind == touch::access::def && t.value == o.out) return true;
     }
     return false;
 }
@@ -393,8 +393,8 @@ SUBLET_DECL snapshot framed(snapshot const& p, std::vector<value_role> const& ro
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) sink.def(t.value);
-                else if (t.kind == touch_kind::use_early ||
+                if (t.kind == touch::access::def) sink.def(t.value);
+                else if (t.kind == touch::access::use_early ||
                          (operands == operand_end::handed_over && hands_over(p, s, t.value)))
                     sink.use_early(t.value);
                 else sink.use(t.value);
@@ -449,7 +449,7 @@ SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, liv
 {
     std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch_kind::def) is_ever_written[t.value] = 1;
+        if (t.kind == touch::access::def) is_ever_written[t.value] = 1;
     std::vector<node_id> open;
     auto read_of = [&](value_id v) -> std::optional<order_violation> {
         is_seen.assign(p.nodes(), 0);
@@ -473,7 +473,7 @@ SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, liv
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last && !is_written; ++s)
                 for (touch t : p.touches(s)) { // reads come first
                     if (t.value != v) continue;
-                    if (t.kind != touch_kind::def) return found(s);
+                    if (t.kind != touch::access::def) return found(s);
                     is_written = true;
                 }
             if (is_written) continue;

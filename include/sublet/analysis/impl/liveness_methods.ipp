@@ -32,7 +32,7 @@ SUBLET_DECL crossing_values crossing(snapshot const& p)
         reads_begin.push_back(static_cast<std::uint32_t>(read));
         for (touch t : p.touches(p.steps_of(n))) {
             node_id& last = written_in[t.value];
-            bool const is_def = t.kind == touch_kind::def;
+            bool const is_def = t.kind == touch::access::def;
             reads[read] = t.value;
             read += !is_def & (last != n);
             defs += is_def;
@@ -72,7 +72,7 @@ SUBLET_DECL crossing_values crossing(snapshot const& p)
         }
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.kind == touch_kind::def && column[t.value] != no_value) add(n, column[t.value]);
+                if (t.kind == touch::access::def && column[t.value] != no_value) add(n, column[t.value]);
     });
     cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);

@@ -33,7 +33,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
                                                std::vector<node_id> const& order)
 {
     detail::listed_touches const listed(p, order);
-    auto writes = [&](touch t) { return t.kind == touch_kind::def && is_written[t.value]; };
+    auto writes = [&](touch t) { return t.kind == touch::access::def && is_written[t.value]; };
     csr_rows const reads = csr_rows::gathered(storages, [&](auto add) {
         for (step_id s : listed.steps)
             listed.each(s, [&](std::size_t, touch t) {
@@ -43,7 +43,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind == touch_kind::def) def_of[t.value] = s;
+            if (t.kind == touch::access::def) def_of[t.value] = s;
 
     csr_rows const before = csr_rows::gathered(p.steps(), [&](auto add) {
         std::vector<step_id> last_write(storages, no_step);
@@ -67,7 +67,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
             mark(n, s);
             for (touch t : p.touches(s)) {
                 step_id const writer = def_of[t.value];
-                if (t.kind != touch_kind::def && writer != no_step) mark(listed.node_of[writer], writer + 1);
+                if (t.kind != touch::access::def && writer != no_step) mark(listed.node_of[writer], writer + 1);
             }
             auto wait = [&](step_id first) {
                 if (first != no_step && first != s && first >= waited_for[listed.node_of[first]])
@@ -79,7 +79,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
                 if (!writes(t)) {
                     ++all_reads[b];
                     if (made_after[t.value] != last_write[b]) wait(last_write[b]);
-                    if (t.kind == touch_kind::def) made_after[t.value] = last_write[b];
+                    if (t.kind == touch::access::def) made_after[t.value] = last_write[b];
                     return;
                 }
                 if (old_reads[b] == all_reads[b]) wait(last_write[b]);
@@ -111,7 +111,7 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch_kind::def || def_of[t.value] == s) continue;
+            if (t.kind != touch::access::def || def_of[t.value] == s) continue;
             if (def_of[t.value] != no_step || is_given(role[t.value])) is_split[t.value] = 1;
             def_of[t.value] = s;
         }
@@ -119,7 +119,7 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
 }
 
 /// An edge that leads to a node not listed behind.
-SUBLET_DECL std::optional<version_violation> edge_against_the_list(listed_touches const& listed)
+SUBLET_DECL std::optional<versioned_program::reordering> edge_against_the_list(listed_touches const& listed)
 {
     snapshot const& p = listed.p;
     std::vector<step_id> position(p.steps());
@@ -127,7 +127,7 @@ SUBLET_DECL std::optional<version_violation> edge_against_the_list(listed_touche
     for (node_id n = 0; n != p.nodes(); ++n)
         for (node_id to : p.successors(n)) {
             step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
-            if (position[from] >= position[next]) return version_violation{no_value, from, next};
+            if (position[from] >= position[next]) return versioned_program::reordering{no_value, from, next};
         }
     return std::nullopt;
 }
@@ -139,7 +139,7 @@ SUBLET_DECL bool can_run(listed_touches const& listed, std::vector<value_role> c
     bool can = true;
     for (step_id s : listed.steps)
         listed.each(s, [&](std::size_t, touch t) { // reads come first
-            if (t.kind == touch_kind::def) is_there[t.value] = 1;
+            if (t.kind == touch::access::def) is_there[t.value] = 1;
             else can &= is_there[t.value] != 0;
         });
     return can;
@@ -160,10 +160,10 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
     for (step_id s : listed.steps) {
         listed.each(s, [&](std::size_t place, touch t) {
             value_id const v = t.value;
-            if (t.kind == touch_kind::def && def_at[v] != s) {
+            if (t.kind == touch::access::def && def_at[v] != s) {
                 def_at[v] = s;
                 if (!is_there[v]) {
-                    if (touched_at[v] != no_step) result.violation = version_violation{v, s, touched_at[v]};
+                    if (touched_at[v] != no_step) result.violation = versioned_program::reordering{v, s, touched_at[v]};
                     is_there[v] = 1;
                 } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
@@ -179,7 +179,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
         });
         for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
             value_id const of = alias_of[t.value];
-            if (t.kind != touch_kind::def || of == no_value) continue;
+            if (t.kind != touch::access::def || of == no_value) continue;
             value_id& made = result.alias_of[now[t.value]];
             if (made != t.value) made = now[of];
         }
@@ -208,14 +208,14 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                 std::size_t place = listed.first_place(s);
                 for (touch t : p.touches(s)) {
                     value_id const v = t.value, version = name[place++];
-                    if (t.kind == touch_kind::def) {
+                    if (t.kind == touch::access::def) {
                         sink.def(version);
                         if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
                         defined_at[v] = s;
                         defined_as[v] = version;
                         continue;
                     }
-                    if (t.kind == touch_kind::use) sink.use(version);
+                    if (t.kind == touch::access::use) sink.use(version);
                     else sink.use_early(version);
                     used_at[v] = s;
                     used_as[v] = version;
@@ -256,9 +256,9 @@ SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made
     for (step_id s : steps_in_order(made.program, order)) {
         auto const touches = made.program.touches(s);
         for (touch t : touches)
-            if (t.kind != touch_kind::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
+            if (t.kind != touch::access::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
         for (touch t : touches) {
-            if (t.kind != touch_kind::def) continue;
+            if (t.kind != touch::access::def) continue;
             unsigned char& its = storage[storage_of[t.value]];
             if ((its & is_there) != 0 && touched_at[storage_of[t.value]] != s)
                 its |= has_part, is_written[t.value] = 1;

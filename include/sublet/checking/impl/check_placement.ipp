@@ -217,7 +217,7 @@ private:
         placement_status worst = placement_status::optimal;
         pool_id first = 0;
         for (std::size_t p = 0; p != top_.size(); ++p) {
-            placed_pool const& pool = placed_.pools[p];
+            placement::pool_result const& pool = placed_.pools[p];
             fact.pool = static_cast<pool_id>(p);
             if (!is_nowhere_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
                 return refuse(placement_fault::kind::wrong_bound, top_[p], pool.lower_bound);
@@ -556,7 +556,7 @@ private:
     {
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
-                if (t.kind != touch_kind::def) continue;
+                if (t.kind != touch::access::def) continue;
                 if (plan_.slot_of[t.value] == no_slot)
                     return slot_witness{.what = fault::unplaced, .value = t.value, .step = s};
                 is_given_[t.value] = 0;
@@ -592,8 +592,8 @@ private:
             step_range const steps = program_.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s)
                 for (touch t : program_.touches(s))
-                    if (t.kind == touch_kind::def) note(t.value, n, s, act::writes);
-                    else read(t.value, n, s, t.kind == touch_kind::use ? act::reads : act::reads_early);
+                    if (t.kind == touch::access::def) note(t.value, n, s, act::writes);
+                    else read(t.value, n, s, t.kind == touch::access::use ? act::reads : act::reads_early);
             for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, act::reads_at_end);
         }
         SUBLET_EXPECTS(deeds_.size() < none, "sublet: more touches than 32-bit ids");

@@ -82,7 +82,7 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& as
         step_range const mine = p.steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s)
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) written_in[t.value] = n;
+                if (t.kind == touch::access::def) written_in[t.value] = n;
                 else note(t.value, n, asked.position[s]);
         for (value_id v : ends.read_by_edges[n]) note(v, n, asked.position[mine.last - 1]);
         if (p.successors(n).empty())
@@ -125,7 +125,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail
     csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.kind == touch_kind::def) add(t.value, n);
+                if (t.kind == touch::access::def) add(t.value, n);
     });
     detail::exposed_reads const reads = detail::find_exposed(p, asked, ends, options);
     std::vector<value_id> passed_for(p.nodes(), no_value); // by node: for which value last
@@ -239,7 +239,7 @@ private:
         std::vector<std::uint32_t> versions(values_, 0);
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
-                if (t.kind != touch_kind::def) continue;
+                if (t.kind != touch::access::def) continue;
                 writes.push_back({t.value, s, asked_.position[s]});
                 ++versions[t.value];
             }
@@ -267,7 +267,7 @@ private:
         };
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s))
-                if (t.kind != touch_kind::def) read(t.value, s, false);
+                if (t.kind != touch::access::def) read(t.value, s, false);
         for (edge_use u : program_.edge_uses()) read(u.value, program_.steps_of(u.pred).last - 1, true);
         return first;
     }
@@ -402,9 +402,9 @@ public:
     {
         if (is_foreign()) return symbolic_witness{{.what = fault::foreign_plan}, 1};
         for (byte_count batch : {byte_count{1}, most_})
-            if (auto fact = check_plan(program_, plan_.at(batch), options_at(options_, batch)))
+            if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch)))
                 return symbolic_witness{*fact, batch};
-        plan_demands const asked = demands(program_, options_at(options_, most_));
+        plan_demands const asked = demands(program_, options_.at(most_));
         std::optional<symbolic_witness> fact = too_small(asked);
         if (!fact) fact = misaligned(asked);
         if (!fact) fact = clash(asked);
@@ -418,7 +418,7 @@ private:
         if (plan_.max_batch != most_ || plan_.buffer_of.size() != program_.values()) return true;
         for (buffer_id b : plan_.buffer_of)
             if (b != no_buffer && b >= plan_.buffers.size()) return true;
-        for (symbolic_buffer const& b : plan_.buffers)
+        for (symbolic_plan::buffer const& b : plan_.buffers)
             if (b.pool >= plan_.arena.size() || b.alignment == 0 || !b.size.is_known() || !b.start.is_known())
                 return true;
         return false;
@@ -427,7 +427,7 @@ private:
     /// What seems wrong for a batch may be right: two that meet may be a pair in place, for just that batch.
     void confirm(symbolic_witness& fact) const
     {
-        if (auto found = check_plan(program_, plan_.at(fact.batch), options_at(options_, fact.batch)))
+        if (auto found = check_plan(program_, plan_.at(fact.batch), options_.at(fact.batch)))
             fact.found = *found;
         else fact.batch = 0;
     }
@@ -438,7 +438,7 @@ private:
         auto const bytes = options_.bytes.tabulate(program_.values());
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
-            symbolic_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+            symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
             affine_bytes const needed = bytes[asked.root[v]];
             for (byte_count batch : {byte_count{1}, most_})
                 if (b.size.at(batch) < needed.at(batch)) {
@@ -452,7 +452,7 @@ private:
                                             batch};
                 }
         }
-        for (symbolic_buffer const& b : plan_.buffers)
+        for (symbolic_plan::buffer const& b : plan_.buffers)
             if (!never_above(b.top(), plan_.arena[b.pool], most_))
                 return symbolic_witness{{.what = fault::outside_arena,
                                          .value = b.root,
@@ -470,7 +470,7 @@ private:
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
-            symbolic_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+            symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
             byte_count const of_pool = b.pool < options_.pools.size() ? options_.pools[b.pool].alignment : 1;
             for (byte_count needed : {asked.alignment[v], of_pool}) {
                 auto is_multiple = [needed](byte_count n) { return n % needed == 0; };
@@ -494,8 +494,8 @@ private:
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         std::vector<live_range> life(plan_.buffers.size());
-        std::vector<symbolic_buffer> needed = plan_.buffers; // as large as its values
-        for (symbolic_buffer& b : needed) b.size = {};
+        std::vector<symbolic_plan::buffer> needed = plan_.buffers; // as large as its values
+        for (symbolic_plan::buffer& b : needed) b.size = {};
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             buffer_id const b = plan_.buffer_of[v];
             if (b == no_buffer) continue;
@@ -532,7 +532,7 @@ private:
         return std::nullopt;
     }
 
-    std::optional<symbolic_witness> reaches_into(symbolic_buffer const& a, symbolic_buffer const& b,
+    std::optional<symbolic_witness> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
                                                  std::uint64_t when) const
     {
         if (a.pool != b.pool || never_above(a.top(), b.start, most_)) return std::nullopt;
@@ -571,7 +571,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<symbolic_witness> check_symbolic_plan(snapshot const& p, symbolic_plan const& plan,
+SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
                                                                 symbolic_options const& options)
 {
     return detail::symbolic_opponent(p, plan, options).first_fault();
@@ -659,15 +659,15 @@ private:
     {
         std::vector<value_id> loose; // held, and on some path not written at all: these may overlap others
         for (touch t : program_.touches(s)) {
-            if (t.kind == touch_kind::def || !classes_.is_placed(t.value)) continue;
+            if (t.kind == touch::access::def || !classes_.is_placed(t.value)) continue;
             if (auto fact = lost(t.value, n, s)) return fact;
-            if (t.kind != touch_kind::use) continue;
+            if (t.kind != touch::access::use) continue;
             if (now_.has(t.value)) held_.insert(classes_.rank_of(t.value));
             else loose.push_back(t.value);
         }
         std::optional<witness> fact;
         for (touch t : program_.touches(s)) {
-            if (t.kind != touch_kind::def || !classes_.is_placed(t.value)) continue;
+            if (t.kind != touch::access::def || !classes_.is_placed(t.value)) continue;
             auto hit = [&](value_id other) {
                 if (!fact) fact = classes_.clash(other, t.value, asked_.position[s]);
             };
@@ -683,7 +683,7 @@ private:
         }
         for (touch t : program_.touches(s)) {
             if (!classes_.is_placed(t.value)) continue;
-            bool const writes = t.kind == touch_kind::def;
+            bool const writes = t.kind == touch::access::def;
             (writes ? written_ : held_).erase(classes_.rank_of(t.value));
             if (writes) now_.write(t.value);
         }
@@ -695,7 +695,7 @@ private:
         if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
         if (asked_.bytes[asked_.root[out]] > asked_.bytes[asked_.root[in]]) return false;
         for (touch t : program_.touches(s)) {
-            if (t.kind != touch_kind::use || asked_.root[t.value] != asked_.root[in]) continue;
+            if (t.kind != touch::access::use || asked_.root[t.value] != asked_.root[in]) continue;
             bool is_declared = false;
             for (overwrite o : program_.overwrites(s))
                 is_declared = is_declared || (o.in == t.value && o.out == out);
@@ -815,7 +815,7 @@ public:
         for (std::size_t at = 0; at != p_.steps(); ++at)
             for (touch t : p_.touches(order_.step_at[at])) {
                 value_id const r = asked_.root[t.value];
-                if (t.kind != touch_kind::def || is_there[r] || !asked_.is_planned(r) || !goes_on) continue;
+                if (t.kind != touch::access::def || is_there[r] || !asked_.is_planned(r) || !goes_on) continue;
                 is_there[r] = 1;
                 move_in(r);
             }

@@ -60,11 +60,11 @@ public:
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
             entry &was = was_[root_[value]], &is = is_[name];
-            if (a[i].kind != touch_kind::def) {
+            if (a[i].kind != touch::access::def) {
                 if (was.source != is.source) return differs(rewrite_fault::kind::read, s, i, value, name);
                 was.used_at = is.used_at = s;
                 was.used_as = name;
-                if (a[i].kind == touch_kind::use_early) continue; // done before any result is written
+                if (a[i].kind == touch::access::use_early) continue; // done before any result is written
                 is.who = is.held_at == s && is.who != value ? no_value : value;
                 was.held_at = is.held_at = s;
                 continue;
@@ -139,7 +139,7 @@ private:
             if (is_[o.in].used_at == s && is_[o.out].defined_at == s) note(done_, o.in, o.out);
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::size_t i = 0; i != a.size(); ++i) {
-            if (a[i].kind != touch_kind::def) continue;
+            if (a[i].kind != touch::access::def) continue;
             value_id const name = b[i].value;
             entry const& was = was_[root_[a[i].value]];
             if (was.used_at == s && (was.used_as != name || was.held_at == s))

@@ -335,7 +335,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     for (value_id v = 0; v != values; ++v) versions[v] = is_given(asked.role[v]);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch_kind::def) continue;
+            if (t.kind != touch::access::def) continue;
             step_id& first = first_def[asked.root[t.value]];
             first = smaller(first, position[s]);
             ++versions[t.value];
@@ -346,7 +346,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) { // reads come first
             value_id const r = asked.root[t.value];
-            if (t.kind != touch_kind::def) {
+            if (t.kind != touch::access::def) {
                 read_by[r] = s;
                 continue;
             }
@@ -364,7 +364,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         if (is_name_only[v]) list.push_back({at, pools + v, 0, 1, v, defines});
     };
     for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) touches(t.value, position[s], t.kind == touch_kind::def);
+        for (touch t : p.touches(s)) touches(t.value, position[s], t.kind == touch::access::def);
     for (edge_use u : p.edge_uses()) touches(u.value, position[p.steps_of(u.pred).last - 1], false);
     return list;
 }

@@ -135,7 +135,7 @@ SUBLET_DECL void intact_arrivals::walk(node_id n, placed_classes const& classes,
     is_walked_[n] = 1;
     enter(n, now);
     for (touch t : p_.touches(p_.steps_of(n)))
-        if (t.kind == touch_kind::def && classes.is_placed(t.value)) {
+        if (t.kind == touch::access::def && classes.is_placed(t.value)) {
             now.write(t.value);
             written_in[t.value] = n;
         }
@@ -186,10 +186,10 @@ SUBLET_DECL std::optional<witness> find_spoiling_path(flow_paths const& paths, v
         for (step_id s = at.before; s != p.steps_of(at.node).first && !is_written;) {
             --s;
             for (touch t : p.touches(s))
-                is_written = is_written || (t.kind == touch_kind::def && t.value == v);
+                is_written = is_written || (t.kind == touch::access::def && t.value == v);
             if (is_written || at.spoiler != no_value) continue;
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def && spoils(t.value)) {
+                if (t.kind == touch::access::def && spoils(t.value)) {
                     at.spoiler = t.value;
                     at.step = s;
                 }

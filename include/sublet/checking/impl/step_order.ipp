@@ -23,7 +23,7 @@ SUBLET_DECL std::optional<witness> wrong_version(snapshot const& p, std::vector<
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch_kind::def) continue;
+            if (t.kind != touch::access::def) continue;
             bool const is_second = def_of[t.value] != no_step && def_of[t.value] != s;
             if (is_given(role[t.value]) || is_second)
                 return witness{.what = fault::several_defs, .value = t.value, .position = s};
@@ -38,7 +38,7 @@ SUBLET_DECL std::optional<witness> wrong_version(snapshot const& p, std::vector<
     auto exists = [&](value_id v) { return is_given(role[v]) || def_of[v] != no_step; };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind != touch_kind::def && (!exists(t.value) || def_of[t.value] == s))
+            if (t.kind != touch::access::def && (!exists(t.value) || def_of[t.value] == s))
                 return undefined(t.value, s);
     for (edge_use u : p.edge_uses())
         if (!exists(u.value)) return undefined(u.value, p.steps_of(u.pred).last - 1);
@@ -101,7 +101,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
     found.after = csr_rows::gathered(p.steps(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::def && def_of[t.value] != no_step) add(def_of[t.value], s);
+                if (t.kind != touch::access::def && def_of[t.value] != no_step) add(def_of[t.value], s);
         for (edge_use u : p.edge_uses()) {
             step_id const reader = p.steps_of(u.pred).last - 1;
             if (def_of[u.value] != no_step && def_of[u.value] != reader) add(def_of[u.value], reader);
@@ -202,8 +202,8 @@ SUBLET_DECL bool class_touches::hands_over(step_id s, value_id u, value_id v, me
     bool is_late = false, are_several = false;
     for (touch t : p_.touches(s)) {
         if (asked_.root[t.value] != u) continue;
-        if (t.kind == touch_kind::def) return false;
-        is_late = is_late || t.kind == touch_kind::use;
+        if (t.kind == touch::access::def) return false;
+        is_late = is_late || t.kind == touch::access::use;
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
     }
@@ -222,18 +222,18 @@ SUBLET_DECL csr_rows class_touches::outermost(bool only_defs) const
 {
     std::vector<unsigned char> is_read(p_.values());
     for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
-        if (t.kind != touch_kind::def) is_read[t.value] = 1;
+        if (t.kind != touch::access::def) is_read[t.value] = 1;
     return csr_rows::gathered(p_.values(), [&](auto add) {
         std::vector<step_id> settled(p_.values(), no_step); // by root: the last step that needs no row
         for (step_id s = 0; s != p_.steps(); ++s) {
             for (touch t : p_.touches(s)) {
-                bool const is_def = t.kind == touch_kind::def;
+                bool const is_def = t.kind == touch::access::def;
                 bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
                 if (is_inner) settled[asked_.root[t.value]] = s;
             }
             for (touch t : p_.touches(s)) {
                 value_id const r = asked_.root[t.value];
-                if (only_defs && t.kind != touch_kind::def) continue;
+                if (only_defs && t.kind != touch::access::def) continue;
                 if (asked_.is_planned(r) && settled[r] != s) add(r, settled[r] = s);
             }
         }

@@ -62,7 +62,7 @@ public:
 
     /// The first difference, in the order of the tape, when all have been taken. `plan`: of the arenas, or a
     /// null pointer.
-    [[nodiscard]] std::optional<clobbering> first_change(memory_plan const* plan) const;
+    [[nodiscard]] std::optional<clobbered_value::finding> first_change(memory_plan const* plan) const;
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -84,7 +84,7 @@ private:
     }
 
     /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
-    void find_culprit(clobbering& found, buffer_id b, step_id made, memory_plan const& plan) const;
+    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id made, memory_plan const& plan) const;
 
     run_tape const& tape_;
     std::vector<taking> notes_;

@@ -43,7 +43,7 @@ SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause, detail::s
     detail::write_cause(text_, cause);
 }
 
-SUBLET_DECL clobbered_value::clobbered_value(clobbering const& what)
+SUBLET_DECL clobbered_value::clobbered_value(clobbered_value::finding const& what)
     : run_error(what.reader, nullptr, {}), what_(what)
 {
     text_ = {};

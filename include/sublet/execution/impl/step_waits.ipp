@@ -77,7 +77,7 @@ SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options con
     for (step_id s = 0; s != program.steps(); ++s)
         for (touch t : program.touches(s)) { // reads come first
             buffer_id const b = storage_of_[t.value];
-            if (t.kind != touch_kind::def) read_at[b] = s;
+            if (t.kind != touch::access::def) read_at[b] = s;
             else if (classes.root[b] == t.value || read_at[b] != s) // else it is a mere view
                 is_written_[t.value] = 1, writes[b] += writes[b] < 2;
         }
@@ -106,7 +106,7 @@ SUBLET_DECL std::optional<witness> listed_order::moved_write(std::vector<step_id
             buffer_id const b = storage_of_[t.value];
             if (b == no_buffer || moved) return;
             users& its = users_of[b];
-            bool const writes = t.kind == touch_kind::def && is_written_[t.value];
+            bool const writes = t.kind == touch::access::def && is_written_[t.value];
             step_id const place = place_of[steps[at]];
             if (writes) {
                 its.write = {.what = fault::write_moved, .value = t.value, .position = at};
@@ -149,7 +149,7 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
     for (value_role role : options.role.tabulate(program.values())) versions_.push_back(is_given(role));
     for (step_id at = 0; at != tape.positions(); ++at) {
         position_of_[tape.step_at[at]] = at;
-        for (touch t : program.touches(tape.step_at[at])) versions_[t.value] += t.kind == touch_kind::def;
+        for (touch t : program.touches(tape.step_at[at])) versions_[t.value] += t.kind == touch::access::def;
     }
     for (edge_use u : program.edge_uses())
         leaving_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
@@ -161,7 +161,7 @@ SUBLET_DECL void wait_finder::follow_touches(tenants* arenas)
     std::size_t left = 0; // of those needed where nodes end, so many have been seen
     for (step_id at = 0; at != tape_.positions(); ++at) {
         for (touch t : program_.touches(tape_.step_at[at])) { // reads come first
-            if (t.kind != touch_kind::def) read(t.value, at);
+            if (t.kind != touch::access::def) read(t.value, at);
             else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
             else touched(t.value, at).written_at = at;
         }

@@ -73,11 +73,11 @@ private:
     {
         step_id const step = tape_.step_at[at];
         for (touch t : program_.touches(step)) {
-            bool const defines = t.kind == touch_kind::def;
+            bool const defines = t.kind == touch::access::def;
             buffer_id const b = tape_.table.buffer_of[t.value];
             SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch is read by no step");
             (is_scratch[t.value] ? tape_.scratch : defines ? tape_.defs : tape_.uses).append(t.value);
-            touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch_kind::use_early);
+            touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch::access::use_early);
             if (defines && tape_.first_write[b] == no_step) tape_.first_write[b] = at;
         }
         for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)

@@ -38,13 +38,13 @@ SUBLET_DECL stream_digests::stream_digests(run_tape const& tape) : tape_(tape)
     digest_.assign(notes_.size(), 0);
 }
 
-SUBLET_DECL std::optional<clobbering> stream_digests::first_change(memory_plan const* plan) const
+SUBLET_DECL std::optional<clobbered_value::finding> stream_digests::first_change(memory_plan const* plan) const
 {
     for (std::size_t i = 0; i != notes_.size(); ++i) {
         auto const [b, at, with] = notes_[i];
         if (with == none || digest_[i] == digest_[with]) continue;
         step_id const made = notes_[with].at;
-        clobbering found{
+        clobbered_value::finding found{
             .value = its(b).root, .producer = step(made), .reader = step(at), .culprit = no_value};
         if (plan != nullptr && its(b).is_planned()) find_culprit(found, b, made, *plan);
         return found;
@@ -52,7 +52,7 @@ SUBLET_DECL std::optional<clobbering> stream_digests::first_change(memory_plan c
     return std::nullopt;
 }
 
-SUBLET_DECL void stream_digests::find_culprit(clobbering& found, buffer_id b, step_id made,
+SUBLET_DECL void stream_digests::find_culprit(clobbered_value::finding& found, buffer_id b, step_id made,
                                               memory_plan const& plan) const
 {
     byte_count const begin = plan.offset_of(its(b).root), end = begin + its(b).size;

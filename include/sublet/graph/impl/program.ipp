@@ -14,7 +14,7 @@ SUBLET_DECL void put_reads_first(std::vector<touch>& touches, std::size_t first)
     std::size_t reads_end = first;
     for (std::size_t i = first; i != touches.size(); ++i) {
         touch const t = touches[i];
-        if (t.kind == touch_kind::def) writes.push_back(t);
+        if (t.kind == touch::access::def) writes.push_back(t);
         else touches[reads_end++] = t;
     }
     for (touch t : writes) touches[reads_end++] = t;

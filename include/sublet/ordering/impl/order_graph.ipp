@@ -140,8 +140,8 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (holds) t.held_at = s;
         };
         for (touch t : p.touches(s)) {
-            see(t.value, t.kind != touch_kind::use_early, t.kind != touch_kind::def);
-            if (t.kind == touch_kind::def) defined_at[t.value] = s;
+            see(t.value, t.kind != touch::access::use_early, t.kind != touch::access::def);
+            if (t.kind == touch::access::def) defined_at[t.value] = s;
         }
         for (value_id v : at_end[s]) see(v, true, false);
         std::sort(mine.begin(), mine.end());

@@ -96,7 +96,7 @@ template <class Lives>
         }
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    result.ranges = {interval_method::from_liveness, ranks, std::move(first), std::move(ranges)};
+    result.ranges = {live_range_lists::source::from_liveness, ranks, std::move(first), std::move(ranges)};
     return result;
 }
 

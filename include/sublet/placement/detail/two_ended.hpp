@@ -44,7 +44,7 @@ namespace sublet::detail {
 ///             starts nowhere below the top of the earlier, for every batch from 1 to `most`.
 /// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffer> const& buffers,
+[[nodiscard]] std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                         std::vector<buffer_id> const& order, byte_count most,
                                                         affine_bytes floor = {});
 
@@ -70,7 +70,7 @@ namespace sublet::detail {
 ///             every batch from 1 to `most`.
 /// Complexity: O(n k^2) at worst, about O(n k) as a rule, n = buffers, k = those alive together with one.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer> const& buffers,
+[[nodiscard]] std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                       std::vector<buffer_id> const& order, byte_count most);
 
 // --- improve two ended -----------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ struct two_ended_stacking {
 /// Complexity: stack_two_ended() for each move, and O(n c) where one is kept, n = buffers, c = those that
 ///             stand upon each other.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> const& buffers,
+[[nodiscard]] two_ended_stacking improve_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                    std::vector<buffer_id> order,
                                                    std::vector<batch_goal> const& goals, byte_count most,
                                                    std::uint64_t moves, std::uint64_t seed = 0);

@@ -190,7 +190,7 @@ SUBLET_DECL void lower_loads(pool_moves& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-SUBLET_DECL placed_pool try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
+SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
                                  pack_options options, search_driver& driver, std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
@@ -200,7 +200,7 @@ SUBLET_DECL placed_pool try_pool(placement_problem const& problem, pool_moves co
     options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
     pool_limits const limits = limits_of(problem, pool);
     return pack_pool(problem, members, limits, options.objective, offset,
-                     [&](placement_shapes const& shapes, placement_bound const& bound, placed_pool& out) {
+                     [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
                          return pack_shapes(shapes, bound, limits.capacity, options, driver, out);
                      });
 }
@@ -219,7 +219,7 @@ SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_
             continue;
         }
         is_settled[pool] = 1;
-        placed_pool const tried = try_pool(problem, all, pool, options, driver, offset);
+        placement::pool_result const tried = try_pool(problem, all, pool, options, driver, offset);
         if (tried.status <= placement_status::feasible) continue;
         bool const is_fault = tried.proof.bytes == no_limit;
         std::vector<unsigned char> is_to_blame(all.choice.size(), 0);
@@ -439,7 +439,7 @@ SUBLET_DECL bool release_beside(placement_shapes const& all, former_places const
 /// As pack_shapes(), and of the shapes that have a home as few bytes away from it as are quickly found.
 SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former, placement_bound const& bound,
                               byte_count capacity, pack_options const& options, search_driver& driver,
-                              placed_pool& out)
+                              placement::pool_result& out)
 {
     for (std::size_t s = 0; s != all.size(); ++s)
         if (former.home[s] != no_offset) all.shapes[s].preferred = former.home[s];
@@ -466,7 +466,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
         placement_shapes now = all;
         for (std::size_t s = 0; s != now.size(); ++s)
             if (at_home[s] != 0) now.shapes[s].pinned = former.home[s];
-        placed_pool ignored;
+        placement::pool_result ignored;
         found = pack_shapes(now, lower_bound(now), limit, quick, driver, ignored);
         out.nodes += ignored.nodes;
         out.packings += ignored.packings;
@@ -520,7 +520,7 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
     }
     placement result = pack_pools(
         kept, options, driver,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
             return pack_near(shapes, homes_of(shapes, kept, previous), bound, capacity, options, driver, out);
         });
     for (std::size_t b = 0; b != buffers; ++b)

@@ -88,7 +88,7 @@ inline constexpr std::size_t some_nodes = 16'000;
 /// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
 SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capacity,
                                pack_options const& options, std::uint64_t nodes, packing best,
-                               search_driver& driver, placed_pool& out, byte_count& least_stacking)
+                               search_driver& driver, placement::pool_result& out, byte_count& least_stacking)
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
         out.lower_bound = least;
@@ -117,7 +117,7 @@ SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capaci
 
 SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound,
                                 byte_count capacity, pack_options const& options, search_driver& driver,
-                                placed_pool& out)
+                                placement::pool_result& out)
 {
     packing best = first_packing(shapes, bound);
     ++out.packings;
@@ -163,7 +163,7 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
 {
     return detail::pack_pools(
         problem, options, driver,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placed_pool& out) {
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
             return detail::pack_shapes(shapes, bound, capacity, options, driver, out);
         });
 }
@@ -188,13 +188,13 @@ SUBLET_DECL std::vector<byte_count> sampled_batches(byte_count most)
 }
 
 /// Each batch by itself, without regard to capacities.
-SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_buffer> const& buffers,
+SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_plan::buffer> const& buffers,
                                                    byte_count most, pack_options const& options)
 {
     std::vector<batch_sample> samples;
     for (byte_count batch : sampled_batches(most)) {
         placement_problem problem;
-        for (symbolic_buffer const& b : buffers)
+        for (symbolic_plan::buffer const& b : buffers)
             problem.buffers.push_back({b.life, b.size.at(batch), b.alignment, b.pool});
         samples.push_back({batch, pack(problem, options)});
     }
@@ -204,7 +204,7 @@ SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_buffer> 
 /// The buffers of one pool, and the best starts so far.
 class symbolic_pool {
 public:
-    symbolic_pool(std::vector<symbolic_buffer> const& buffers, pool_id pool,
+    symbolic_pool(std::vector<symbolic_plan::buffer> const& buffers, pool_id pool,
                   std::vector<batch_sample> const& samples, byte_count most)
         : buffers_(buffers), pool_(pool), samples_(samples), most_(most)
     {
@@ -300,7 +300,7 @@ private:
     {
         affine_bytes height;
         for (buffer_id id : some) {
-            symbolic_buffer b = buffers_[id];
+            symbolic_plan::buffer b = buffers_[id];
             b.start = start[id];
             height = least_above(height, b.top(), most_);
         }
@@ -314,7 +314,7 @@ private:
         for (batch_sample const& sample : samples_) {
             byte_count height = 0;
             for (buffer_id id = 0; id != buffers_.size(); ++id) {
-                symbolic_buffer b = buffers_[id];
+                symbolic_plan::buffer b = buffers_[id];
                 if (b.pool != pool_) continue;
                 b.start = start[id];
                 height = larger(height, checked_add(b.offset_at(sample.batch), b.size.at(sample.batch)));
@@ -329,7 +329,7 @@ private:
     }
     bool is_done() const { return worst_ <= 1; }
 
-    std::vector<symbolic_buffer> const& buffers_;
+    std::vector<symbolic_plan::buffer> const& buffers_;
     pool_id pool_;
     std::vector<batch_sample> const& samples_;
     byte_count most_;
@@ -344,8 +344,8 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& buffers, byte_count most,
-                                           batch_mixing mixing, pack_options const& options)
+SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
+                                           symbolic_options::mixing_rule mixing, pack_options const& options)
 {
     symbolic_packing result;
     result.start.assign(buffers.size(), {});
@@ -354,7 +354,7 @@ SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_buffer> const& b
     for (pool_id p = 0; p != result.arena.size(); ++p) {
         detail::symbolic_pool pool(buffers, p, result.samples, most);
         if (pool.is_empty()) continue;
-        if (mixing == batch_mixing::apart) pool.pack_apart();
+        if (mixing == symbolic_options::mixing_rule::apart) pool.pack_apart();
         else pool.pack_together();
         pool.put(result);
     }
@@ -379,7 +379,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
 
     placement result;
     result.offset.assign(buffers, no_offset);
-    result.pools = std::vector<placed_pool>(detail::pool_count(problem));
+    result.pools = std::vector<placement::pool_result>(detail::pool_count(problem));
     std::vector<detail::keyed> coarsest_first;
     for (slot_id s = 0; s != slots.slots; ++s)
         coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
@@ -394,7 +394,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     for (std::size_t b = 0; b != buffers; ++b)
         if (slots.slot_of[b] != no_slot) result.offset[b] = begin[slots.slot_of[b]];
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
-        placed_pool& out = result.pools[pool];
+        placement::pool_result& out = result.pools[pool];
         if (pool < bounds.size() && bounds[pool] != 0)
             out.proof = {placement_proof::reason::given, bounds[pool]};
         out.lower_bound = out.proof.bytes;

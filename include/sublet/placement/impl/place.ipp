@@ -50,7 +50,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
     placement result =
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
-        if (placed_pool& out = result.pools[pool]; out.proof.kind == placement_proof::reason::exhausted) {
+        if (placement::pool_result& out = result.pools[pool]; out.proof.kind == placement_proof::reason::exhausted) {
             told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }
@@ -69,7 +69,7 @@ SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& ca
         if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
     placement const forced = pack(problem, counts, driver);
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
-        placed_pool& out = result.pools[pool];
+        placement::pool_result& out = result.pools[pool];
         if (out.status != placement_status::infeasible) continue;
         out.proof = forced.pools[pool].proof;
         out.lower_bound = forced.pools[pool].lower_bound;

@@ -63,16 +63,16 @@ private:
     std::vector<ends> raised_;  // by node: all positions under it
 };
 
-SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffer> const& buffers,
+SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                       std::vector<buffer_id> const& order, byte_count most,
                                                       affine_bytes floor)
 {
     step_id positions = 0;
-    for (symbolic_buffer const& b : buffers) positions = larger(positions, b.life.last);
+    for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, b.life.last);
     two_ended_skyline tops(positions);
     std::vector<affine_bytes> start(buffers.size());
     for (buffer_id id : order) {
-        symbolic_buffer b = buffers[id];
+        symbolic_plan::buffer b = buffers[id];
         auto ends = tops.over(b.life);
         ends.rise_to({floor.at(1), floor.at(most)});
         b.start = aligned_start(line_over(ends.low, ends.high, most), b.alignment);
@@ -84,7 +84,7 @@ SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_buffe
 
 // --- fit two ended ---------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer> const& buffers,
+SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                     std::vector<buffer_id> const& order, byte_count most)
 {
     struct two_ended {
@@ -95,7 +95,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer>
     std::vector<two_ended> placed(buffers.size());
     std::vector<buffer_id> by_start, in_the_way; // by rising start for a batch of 1
     for (buffer_id id : order) {
-        symbolic_buffer b = buffers[id];
+        symbolic_plan::buffer b = buffers[id];
         in_the_way.clear();
         for (buffer_id other : by_start)
             if (overlaps(buffers[other].life, b.life)) in_the_way.push_back(other);
@@ -132,7 +132,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_buffer>
 
 class stacking_climber {
 public:
-    stacking_climber(std::vector<symbolic_buffer> const& buffers, std::vector<batch_goal> const& goals,
+    stacking_climber(std::vector<symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
                      byte_count most, std::uint64_t seed)
         : buffers_(buffers), goals_(goals), most_(most), random_(seed)
     {
@@ -196,7 +196,7 @@ private:
         return top;
     }
 
-    std::vector<symbolic_buffer> const& buffers_;
+    std::vector<symbolic_plan::buffer> const& buffers_;
     std::vector<batch_goal> const& goals_;
     byte_count most_;
     std::uint64_t random_;
@@ -204,7 +204,7 @@ private:
     buffer_id worst_top_ = 0;
 };
 
-SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_buffer> const& buffers,
+SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
                                                  std::vector<buffer_id> order,
                                                  std::vector<batch_goal> const& goals, byte_count most,
                                                  std::uint64_t moves, std::uint64_t seed)

@@ -198,7 +198,7 @@ SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
     std::uint64_t count = 0;
     for (std::size_t t = 0; t != unreached_->owners(); ++t) {
         step_id const from = only_in_doubt ? unreached_->known_until(t) : 0;
-        for (live_range r : (*unreached_)[t]) count += length({larger(r.first, from), r.last});
+        for (live_range r : (*unreached_)[t]) count += length(live_range{larger(r.first, from), r.last});
     }
     return count;
 }

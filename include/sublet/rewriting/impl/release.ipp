@@ -145,9 +145,9 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                 after.add(s, b);
             }
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def) set(t.value, false);
+                if (t.kind == touch::access::def) set(t.value, false);
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::def) set(t.value, true);
+                if (t.kind != touch::access::def) set(t.value, true);
         }
         live.for_each_live_in(n, [&](value_id v) { set(v, false); });
     }
@@ -255,7 +255,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL release_points concurrent_releases(snapshot const& p, dependence_graph const& g,
+SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g,
                                                std::size_t buffers, std::vector<buffer_id> const& buffer_of,
                                                std::vector<value_role> const& role)
 {

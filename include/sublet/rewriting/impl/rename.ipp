@@ -120,8 +120,8 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& made, slot_renamin
             for (step_id s = mine.first; s != mine.last; ++s) {
                 if (s != mine.first) sink.next_step();
                 for (touch t : p.touches(s))
-                    if (t.kind == touch_kind::def) sink.def(name[t.value]);
-                    else if (t.kind == touch_kind::use) sink.use(name[t.value]);
+                    if (t.kind == touch::access::def) sink.def(name[t.value]);
+                    else if (t.kind == touch::access::use) sink.use(name[t.value]);
                     else sink.use_early(name[t.value]);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(name[o.in], name[o.out]);
             }
@@ -154,7 +154,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     std::vector<step_id> made_at(p.values(), no_step);
     for (step_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch_kind::def && made_at[t.value] == no_step) made_at[t.value] = at;
+            if (t.kind == touch::access::def && made_at[t.value] == no_step) made_at[t.value] = at;
 
     std::vector<detail::keyed> tenants; // by when they move in
     for (value_id v = 0; v != p.values(); ++v)
@@ -178,7 +178,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;
         if (e.from != no_value && k.key != 0)
             for (touch t : p.touches(steps[made_at[v]])) {
-                bool const is_there = t.kind != touch_kind::def && plan.slot_of[t.value] == e.slot;
+                bool const is_there = t.kind != touch::access::def && plan.slot_of[t.value] == e.slot;
                 if (is_there && (t.value == e.from || alias_of[t.value] != no_value)) e.is_in_place = true;
             }
         if (slot.tenant == no_value) ++log.slots;

@@ -33,7 +33,7 @@ SUBLET_DECL live_range_lists ranges_of(takers const& members)
         SUBLET_EXPECTS(ranges.size() < no_buffer, "sublet: more ranges than 32-bit ids");
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {interval_method::automatic, static_cast<step_id>(members.size()), std::move(first),
+    return {live_range_lists::source::automatic, static_cast<step_id>(members.size()), std::move(first),
             std::move(ranges)};
 }
 

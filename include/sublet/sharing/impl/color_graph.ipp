@@ -159,7 +159,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
-            if (touches[i].kind != touch_kind::def) continue;
+            if (touches[i].kind != touch::access::def) continue;
             definition& d = def_of[touches[i].value];
             if (d.node != no_node)
                 return violation(ssa_violation::kind::defined_twice, touches[i].value, n, i);
@@ -170,7 +170,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
-            if (touches[i].kind == touch_kind::def) continue;
+            if (touches[i].kind == touch::access::def) continue;
             definition const d = def_of[touches[i].value];
             if (d.node == no_node && !undefined)
                 undefined = violation(ssa_violation::kind::never_defined, touches[i].value, n, i);
@@ -204,7 +204,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind == touch_kind::def) def_of[t.value] = s;
+            if (t.kind == touch::access::def) def_of[t.value] = s;
 
     std::vector<value_id> avoids; // each the slot of the same index
     std::vector<slot_id> avoided;
@@ -213,7 +213,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             newcomers.clear();
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::def && fixed[t.value] != no_slot) newcomers.push_back(t.value);
+                if (t.kind == touch::access::def && fixed[t.value] != no_slot) newcomers.push_back(t.value);
             if (newcomers.empty()) continue;
 
             occupants.clear();
@@ -221,9 +221,9 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
                 if (def_of[v] <= s || def_of[v] >= p.steps_of(n).last) occupants.push_back(v);
             };
             for (touch t : p.touches(s))
-                if (t.kind != touch_kind::use_early) meet(t.value);
+                if (t.kind != touch::access::use_early) meet(t.value);
             for (touch t : p.touches({s + 1, p.steps_of(n).last}))
-                if (t.kind != touch_kind::def) meet(t.value);
+                if (t.kind != touch::access::def) meet(t.value);
             live.for_each_live_out(n, meet);
 
             for (value_id mine : newcomers)
@@ -257,12 +257,12 @@ public:
         bool early = false, held = false;
         for (std::size_t i = all.size(); i-- != 0;) {
             touch const t = all[i];
-            early |= t.kind == touch_kind::use_early;
-            held |= t.kind == touch_kind::use;
+            early |= t.kind == touch::access::use_early;
+            held |= t.kind == touch::access::use;
             if (touched_in_[t.value] == n) continue;
             touched_in_[t.value] = n;
             if (live.is_live_out(t.value, n)) continue;
-            when_[i] = t.kind == touch_kind::use_early ? departure::before_writes : departure::after_step;
+            when_[i] = t.kind == touch::access::use_early ? departure::before_writes : departure::after_step;
         }
         if (early && held) hold(p, n);
         return when_;
@@ -275,7 +275,7 @@ private:
         std::size_t i = 0;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch_kind::use) held_in_[t.value] = s;
+                if (t.kind == touch::access::use) held_in_[t.value] = s;
             for (touch t : p.touches(s)) {
                 if (when_[i] == departure::before_writes && held_in_[t.value] == s)
                     when_[i] = departure::after_step;
@@ -353,7 +353,7 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
             bool some_leave_after = false;
             for (std::size_t i = 0; i != touches.size(); ++i) {
                 value_id const v = touches[i].value;
-                if (touches[i].kind == touch_kind::def) {
+                if (touches[i].kind == touch::access::def) {
                     slot_of[v] = slot_for(v);
                     taken.insert(slot_of[v]);
                     ++alive;

@@ -8,7 +8,7 @@
 
 namespace sublet {
 
-SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> const& buffers,
+SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
                                                   symbolic_slot_options const& options)
 {
     byte_count const most = options.max_batch;
@@ -23,12 +23,12 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_buffer> c
     for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
     sort_keyed(births);
     for (detail::keyed const& birth : births) {
-        symbolic_buffer const& tenant = buffers[birth.who];
+        symbolic_plan::buffer const& tenant = buffers[birth.who];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];
             if (free_from[s] > tenant.life.first || plan.slot_pool[s] != tenant.pool) continue;
-            if (options.mixing == batch_mixing::apart && room.is_scaled() != tenant.size.is_scaled())
+            if (options.mixing == symbolic_options::mixing_rule::apart && room.is_scaled() != tenant.size.is_scaled())
                 continue;
             if (detail::never_above(tenant.size, room, most)) {
                 if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;

@@ -139,11 +139,11 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL buffer_table take_in_place_concurrently(snapshot const& p, dependence_graph const& g,
+SUBLET_DECL buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
                                                     buffer_table table)
 {
     detail::ancestor_search search(g);
-    return take_in_place_concurrently(p, g, std::move(table), search);
+    return take_in_place(p, g, std::move(table), search);
 }
 
 } // namespace sublet
@@ -218,7 +218,7 @@ public:
             joined_life& life = life_[table.buffer_of[o.in]];
             if (!hands_over(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
             bool is_read = false;
-            for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch_kind::use;
+            for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch::access::use;
             if (is_read) life.handed.push_back({position[o.step], o.step, o.in});
         }
     }
@@ -291,7 +291,7 @@ private:
     bool touches(step_id s, value_id v, bool writes) const
     {
         for (touch t : p_.touches(s))
-            if (t.value == v && (t.kind == touch_kind::def) == writes) return true;
+            if (t.value == v && (t.kind == touch::access::def) == writes) return true;
         return false;
     }
     static bool are_alike(buffer const& a, buffer const& b)
@@ -307,7 +307,7 @@ private:
         for (handing_over h : life_[from].handed) {
             if (!has_position(life_[to].ranges, h.position)) continue;
             for (touch t : p_.touches(h.step)) {
-                if (t.kind != touch_kind::def || buffer_of(t.value) != to) continue;
+                if (t.kind != touch::access::def || buffer_of(t.value) != to) continue;
                 bool is_declared = false;
                 for (overwrite o : p_.overwrites(h.step))
                     is_declared |= o.in == h.operand && o.out == t.value;
@@ -327,7 +327,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL buffer_table take_in_place_in_flow(snapshot const& p, live_range_lists const& lives,
+SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
                                                std::vector<step_id> const& position, buffer_table table)
 {
     if (p.overwrites().empty()) return table;

@@ -106,7 +106,7 @@ SUBLET_DECL program_token_plan share_by_tokens(snapshot const& p, plan_options c
         if (role[v] != value_role::intermediate) touched.of[v] = {0, 1};
     buffer_table table = gather_buffers(touched, values);
     SUBLET_EXPECTS(table.oversized_view == no_value, "sublet: a view has more bytes than its root");
-    if (values.in_place) table = take_in_place_concurrently(p, g, std::move(table));
+    if (values.in_place) table = take_in_place(p, g, std::move(table));
 
     std::size_t const buffers = table.buffers.size();
     std::vector<unsigned char> eligible(buffers, 1);
