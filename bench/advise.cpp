@@ -68,7 +68,8 @@ void run(subject const& s)
     for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
         all_flops = checked_add(all_flops, s.flops[step]);
         for (touch t : s.program.touches(step))
-            if (t.kind == touch::access::def) rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+            if (t.kind == touch::access::def)
+                rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
     }
     byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),

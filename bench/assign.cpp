@@ -21,8 +21,8 @@
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
-#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/color_graph.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

@@ -37,8 +37,8 @@
 #include <sublet/placement/pack.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
-#include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/chains.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

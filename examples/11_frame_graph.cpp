@@ -60,8 +60,7 @@ int main()
 
     // A texture that is written again is two values, here in the same bytes: lit before and after the
     // particles.
-    auto const frame =
-        sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
+    auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
 
     auto const running = sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});

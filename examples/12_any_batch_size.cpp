@@ -38,7 +38,8 @@ int main()
         .bytes =
             [&](auto v) {
                 return sublet::affine_bytes{.fixed = static_cast<sublet::byte_count>(tensors[v].fixed),
-                                            .per_batch = static_cast<sublet::byte_count>(tensors[v].per_image)};
+                                            .per_batch =
+                                                static_cast<sublet::byte_count>(tensors[v].per_image)};
             },
         .max_batch = 64,
         .alignment = 16,

@@ -74,7 +74,7 @@ TEST_CASE("every analysis takes the poorest program, and every checker of plans"
 
 TEST_CASE("tokens and colourings take the poorest program, lives and sizes")
 {
-    CHECK(share_by_tokens(chain, options).slots == 2);
+    CHECK(share_slots(chain, options).slots == 2);
     CHECK(color_chordal(chain).plan.slots == 2);
     CHECK(color_graph(interference(chain)).plan.slots == 2);
     CHECK(color_intervals(3, archetype::lives{}).slots == 1);

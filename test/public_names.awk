@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Lists the names that headers declare in namespace sublet, one a line with its header:  awk -f public_names.awk FILE ...
-# A declaration begins at the left margin, as .clang-format has it; namespace detail is left out.
+# A declaration begins at the left margin, as .clang-format has it; namespace detail is left out, and so is what adapt/
+# declares: these names are those of the other library.
 FNR == 1 { inside = 0 }
+FILENAME ~ /\/adapt\// { next }
 /^namespace .*detail [{]/ { inside = 1 }
 /^[}] \/\/ namespace .*detail/ { inside = 0; next }
 inside || /^$/ || /^[ \t}#\/]/ || /^(namespace|template|static_assert|extern|friend|private|public|protected)/ { next }

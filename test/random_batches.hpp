@@ -73,12 +73,13 @@ inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
              .eligible = p.eligible,
              .pools = pools,
              .order = p.order,
-             .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart : sublet::symbolic_options::mixing_rule::proved}};
+             .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart
+                                : sublet::symbolic_options::mixing_rule::proved}};
 }
 
 /// Buffers of one pool, at up to `most_positions` positions.
 inline std::vector<sublet::symbolic_plan::buffer> draw_growing_buffers(dice& pick, std::uint32_t most,
-                                                                 std::uint32_t most_positions)
+                                                                       std::uint32_t most_positions)
 {
     std::vector<sublet::symbolic_plan::buffer> buffers(1 + pick.below(most));
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {

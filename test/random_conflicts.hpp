@@ -33,7 +33,8 @@ inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_
         }
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    drawn.ranges = {sublet::live_range_lists::source::from_liveness, positions, std::move(first), std::move(ranges)};
+    drawn.ranges = {sublet::live_range_lists::source::from_liveness, positions, std::move(first),
+                    std::move(ranges)};
     return drawn;
 }
 

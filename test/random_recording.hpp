@@ -39,7 +39,7 @@ struct drawn_call {
 /// A recording, and the same calls for whoever runs each of them at once.
 template <class Call>
 struct drawn_recording {
-    sublet::basic_recorder<Call> net;
+    sublet::detail::basic_recorder<Call> net;
     std::vector<drawn_call> calls;
     std::vector<std::size_t> size;
     std::vector<sublet::value_role> role;

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_SLOW_CHOOSER_HPP
 #define SUBLET_TEST_SLOW_CHOOSER_HPP
 
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

@@ -79,7 +79,8 @@ TEST_CASE("same input, same plan")
 TEST_CASE("kept apart, what grows with the batch never shares with what does not")
 {
     std::vector<affine_bytes> const sizes{{0, 64}, {640, 0}, {0, 64}, {640, 0}};
-    auto const apart = plan_symbolic(chain, {.bytes = sizes, .max_batch = 10, .mixing = symbolic_options::mixing_rule::apart});
+    auto const apart = plan_symbolic(
+        chain, {.bytes = sizes, .max_batch = 10, .mixing = symbolic_options::mixing_rule::apart});
     CHECK(apart.is_sound());
     CHECK(apart.report.arena == affine_bytes{640, 64}); // a and c share, b and d share
     for (byte_count n = 1; n != 11; ++n) {

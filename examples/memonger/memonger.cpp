@@ -370,7 +370,7 @@ byte_count planned_bytes(buffer const& b) { return b.is_planned() ? b.size : 0; 
 
 sized_slot_plan under_every_schedule(versioned_program const& made, plan_options const& options)
 {
-    auto const plan = share_by_tokens(made.program, options, {.handoffs = made.handoffs});
+    auto const plan = share_slots(made.program, options, {.handoffs = made.handoffs});
     if (plan.violation) throw net_error("the net has no order to run in");
     return plan;
 }

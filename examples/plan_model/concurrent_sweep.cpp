@@ -10,8 +10,7 @@
 #include "timed_plan.hpp"
 
 #include <sublet/analysis/antichain.hpp>
-#include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -80,19 +79,20 @@ struct sweep {
         auto const lives =
             sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
         auto by_tokens = [&](sublet::slot_choice choice) {
-            return sublet::share_by_tokens(graph, lives, [&](auto b) { return plan.buffers[b].size; },
-                                           {.choice = choice});
+            return sublet::share_slots(graph, lives, [&](auto b) { return plan.buffers[b].size; },
+                                       {.choice = choice});
         };
         auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
         auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
         sublet::byte_count const theirs = std::min(most_shared.total_bytes, sized.total_bytes);
-        auto const fewest = sublet::fewest_slots(lives, sublet::later_conflicts(graph, lives));
+        auto const fewest = sublet::share_slots(graph, lives, sublet::byte_count{1},
+                                                {.strategy = sublet::slot_options::strategy_kind::fewest});
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
                     file.c_str(), plan.buffers.size(), static_cast<unsigned long long>(bound),
                     quick.add(hasty.report.arena_bytes, bound), search.add(bytes, bound), planned.slots.slots,
                     slots.add(planned.slots.total_bytes, bound), most_shared.slots,
-                    original.add(theirs, bound), fewest.plan.slots,
+                    original.add(theirs, bound), fewest.slots,
                     static_cast<unsigned long long>(in_order.report.arena_bytes),
                     static_cast<unsigned long long>(waiting.report.arena_bytes),
                     waiting.plan.handoffs.size() - versioned.handoffs.size(), 1000 * planned.report.seconds);
@@ -102,7 +102,7 @@ struct sweep {
         expect(planned.is_bound_exact, file, "the bound is not exact");
         expect(fewest.is_fewest(), file, "the number of slots is not proved");
         expect(bytes <= theirs, file, "the original needs fewer bytes");
-        expect(fewest.plan.slots <= most_shared.slots, file, "the original needs fewer slots");
+        expect(fewest.slots <= most_shared.slots, file, "the original needs fewer slots");
         expect(planned.slots.total_bytes <= planned.report.naive_bytes, file, "slots are above no sharing");
         expect(waiting.critical_path_with <= waiting.makespan, file, "waiting makes it longer");
         sublet::byte_count const in_one_order = in_order.report.arena_bytes / 100 * 101 + 100;

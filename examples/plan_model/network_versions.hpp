@@ -45,8 +45,7 @@ struct network_versions {
     sublet::plan_options options;
 
     explicit network_versions(network const& net, wishes const& asked = {})
-        : made(sublet::versions(as_program(net),
-                                as_options(net, asked), written_with_views(net))),
+        : made(sublet::versions(as_program(net), as_options(net, asked), written_with_views(net))),
           options(sublet::with_versions(as_options(net, asked), made))
     {
         if (made.violation) throw input_error("its nodes are not listed in an order in which they can run");

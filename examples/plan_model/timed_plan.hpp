@@ -8,7 +8,7 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -42,16 +42,18 @@ inline double milliseconds_since(std::chrono::steady_clock::time_point start)
 
 /// As few slots for the buffers of a plan as there can be if it is to hold for every schedule; of very many
 /// buffers, few slots that are found quickly.
-inline sublet::slot_plan fewest_slots(sublet::snapshot const& program, sublet::plan_options const& options,
-                                      sublet::memory_plan const& plan)
+inline sublet::slot_plan slots_of(sublet::snapshot const& program, sublet::plan_options const& options,
+                                  sublet::memory_plan const& plan)
 {
     auto const role = options.role.tabulate(program.values());
     auto const graph = sublet::dependences(program, {.role = role, .handoffs = plan.handoffs});
     auto const lives =
         sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
-    auto const conflicts = sublet::later_conflicts(graph, lives);
-    if (plan.buffers.size() <= 20'000) return sublet::fewest_slots(lives, conflicts).plan;
-    return sublet::share_in_chains(lives, conflicts, [&](auto b) { return plan.buffers[b].size; });
+    using strategy = sublet::slot_options::strategy_kind;
+    if (plan.buffers.size() <= 20'000)
+        return sublet::share_slots(graph, lives, sublet::byte_count{1}, {.strategy = strategy::fewest});
+    return sublet::share_slots(graph, lives, [&](auto b) { return plan.buffers[b].size; },
+                               {.strategy = strategy::chains});
 }
 
 inline timed_plan plan_concurrently(network const& net, wishes const& asked)
@@ -78,7 +80,7 @@ inline timed_plan plan_concurrently(network const& net, wishes const& asked)
         result.planned = std::move(planned);
     }
     result.milliseconds = milliseconds_since(start);
-    if (!asked.slots) facts.slots = fewest_slots(made.program, options, result.planned.plan);
+    if (!asked.slots) facts.slots = slots_of(made.program, options, result.planned.plan);
     return result;
 }
 

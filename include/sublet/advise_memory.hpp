@@ -49,9 +49,6 @@ struct absence {
     friend bool operator==(absence, absence) = default;
 };
 
-} // namespace detail
-
-namespace detail {
 /// Touches where nodes end, by position.
 std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps);
 

@@ -293,6 +293,17 @@ struct sized_slot_plan : slot_plan {
     byte_count total_bytes = 0;
 };
 
+/// Of the slots of its pool that are free for a buffer, it takes (ties: the lowest) ...
+enum class slot_choice : std::uint8_t {
+    most_shared,         ///< the one with the most tenants so far, whatever its size
+    best_fit,            ///< the one whose size differs least, the larger of two; too small, it grows
+    smallest_sufficient, ///< the smallest that is large enough; none: a new one, so that no slot ever grows
+    grow_largest,        ///< the smallest that is large enough; none: the largest, which grows
+    /// For comparison with Caffe2 only: the first to fall free that is large enough, of equally large ones
+    /// the last; none: the largest, the last of these. All as if slots were as large as their first tenant.
+    caffe2_sized
+};
+
 /// Step `to` begins only when step `from` has ended, because of memory and not because of data.
 struct handoff {
     step_id from = no_step;

@@ -40,7 +40,8 @@ struct planned_nested : planned_flow {
         detail::tree_value value; ///< `no_value` where the witness names none
         detail::tree_value other;
         flat_tree::step at; ///< where it names a position
-        friend bool operator==(planned_nested::refutation const&, planned_nested::refutation const&) = default;
+        friend bool operator==(planned_nested::refutation const&,
+                               planned_nested::refutation const&) = default;
     };
 
     flat_tree flat; ///< what was planned: ids in the plan, the report and `refuted` are its ids

@@ -45,12 +45,11 @@
 
 // In which order to run.
 #include <sublet/ordering/order_graph.hpp> // the peak of an order                     order_graph_of(), peak_of()
-#include <sublet/ordering/best_order.hpp>  // an order with a low peak                 best_order()
+#include <sublet/ordering/best_order.hpp>  // an order with a low peak                 best_order(), order_with()
 
 // Sharing without addresses.
 #include <sublet/sharing/in_place.hpp>        // a result over its operand             take_in_place()
-#include <sublet/sharing/tokens.hpp>          // slots along the edges of any graph    share_by_tokens()
-#include <sublet/sharing/chains.hpp>          // slots in every schedule, fewest too   share_in_chains(), fewest_slots()
+#include <sublet/sharing/share_slots.hpp>     // slots in every schedule, fewest too   share_slots()
 #include <sublet/sharing/color_intervals.hpp> // slots for live ranges                 color_intervals(), share_linearly()
 #include <sublet/sharing/color_graph.hpp>     // slots for interference graphs         color_graph(), color_chordal()
 

@@ -182,11 +182,11 @@ struct symbolic_plan {
     };
 
     byte_count max_batch = 1;
-    std::vector<node_id> order = {};           ///< of the nodes; empty: 0, 1, 2 ...
+    std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<symbolic_plan::buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
-    std::vector<buffer_id> buffer_of = {};     ///< by value; `no_buffer`: it has no storage of the plan's
-    std::vector<affine_bytes> arena = {};      ///< by pool: enough for every batch
-    std::vector<value_id> unsized = {};        ///< roots of buffers of unknown size
+    std::vector<buffer_id> buffer_of = {}; ///< by value; `no_buffer`: it has no storage of the plan's
+    std::vector<affine_bytes> arena = {};  ///< by pool: enough for every batch
+    std::vector<value_id> unsized = {};    ///< roots of buffers of unknown size
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const

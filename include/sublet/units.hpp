@@ -127,7 +127,6 @@ constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
 #endif
 }
 
-
 /// A user's integer as a number of bytes.
 /// Throws: precondition_error for a negative one.
 template <detail::integer_like N>
@@ -139,9 +138,6 @@ template <detail::integer_like N>
     return static_cast<byte_count>(count);
 }
 
-} // namespace detail
-
-namespace detail {
 /// From a dense index to the size of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same size, never a negative one.
@@ -225,7 +221,10 @@ struct live_range {
     friend constexpr bool operator==(live_range, live_range) = default;
 
     [[nodiscard]] friend constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
-    [[nodiscard]] friend constexpr step_id length(live_range r) noexcept { return is_empty(r) ? 0 : r.last - r.first; }
+    [[nodiscard]] friend constexpr step_id length(live_range r) noexcept
+    {
+        return is_empty(r) ? 0 : r.last - r.first;
+    }
     [[nodiscard]] friend constexpr bool contains(live_range r, step_id position) noexcept
     {
         return r.first <= position && position < r.last;
@@ -292,7 +291,7 @@ public:
     enum class source : std::uint8_t {
         automatic,     ///< one_pass where it is allowed, otherwise from_liveness
         from_liveness, ///< solve for what is alive at the ends of the nodes first: any program, any order
-        one_pass       ///< without: strict SSA without irreducible loops, in an order that keeps loops together
+        one_pass ///< without: strict SSA without irreducible loops, in an order that keeps loops together
     };
 
     live_range_lists() = default;

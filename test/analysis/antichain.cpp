@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/antichain.hpp>
-#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 
 #include "../dice.hpp"
 #include "../task_families.hpp"

@@ -240,8 +240,8 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
                     has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
                 for (seen t : touches)
                     wanted = wanted ||
-                             (t.value == v && (position(t.step) > x ||
-                                               (position(t.step) == x && t.kind != touch::access::use_early)));
+                             (t.value == v && (position(t.step) > x || (position(t.step) == x &&
+                                                                        t.kind != touch::access::use_early)));
                 // A last touch that is early ends before the writes of its step: alive up to the position
                 // before.
                 CHECK(contains(lives.of[v], x) == ((given || defined_by(x, true)) && wanted));

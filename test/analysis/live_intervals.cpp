@@ -109,8 +109,9 @@ TEST_CASE("one pass is not taken where it would be wrong")
     auto method = [](snapshot const& p, ids order = {}) {
         live_range_lists const lives = live_intervals(p, {.order = order});
         if (lives.method() == live_range_lists::source::from_liveness)
-            CHECK_THROWS_AS((void)live_intervals(p, {.order = order, .method = live_range_lists::source::one_pass}),
-                            precondition_error);
+            CHECK_THROWS_AS(
+                (void)live_intervals(p, {.order = order, .method = live_range_lists::source::one_pass}),
+                precondition_error);
         return lives.method();
     };
     std::vector<ids> const loop = {{1}, {2}, {1, 3}, {}}, nothing(4);
@@ -120,13 +121,16 @@ TEST_CASE("one pass is not taken where it would be wrong")
     CHECK(method(blocks(loop, 0, nothing, nothing), {1, 2, 3, 0}) == live_range_lists::source::from_liveness);
     CHECK(method(blocks({{1}, {2, 3}, {1}, {}}, 0, nothing, nothing), {0, 1, 3, 2}) ==
           live_range_lists::source::from_liveness);
-    CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) == live_range_lists::source::from_liveness);
+    CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) ==
+          live_range_lists::source::from_liveness);
     // What nothing reaches leads into the middle of a loop.
     CHECK(method(blocks({{1}, {2}, {1}, {2}}, 0, nothing, nothing), {3, 0, 1, 2}) ==
           live_range_lists::source::from_liveness);
     // A value is written twice; it may be read where nothing has written it.
-    CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) == live_range_lists::source::from_liveness);
-    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) == live_range_lists::source::from_liveness);
+    CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) ==
+          live_range_lists::source::from_liveness);
+    CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) ==
+          live_range_lists::source::from_liveness);
     // Given from outside it is alive from the beginning on, and that is no obstacle.
     CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {}, {}})) == live_range_lists::source::one_pass);
 }
@@ -184,7 +188,8 @@ TEST_CASE("random programs in random orders: the ranges are those of the definit
         if (pick.below(4) != 0) shuffle(pick, order);
         live_range_lists const right = by_definition(p, order);
         CHECK(live_intervals(p, {.order = order}) == right);
-        CHECK(live_intervals(p, {.order = order, .method = live_range_lists::source::from_liveness}) == right);
+        CHECK(live_intervals(p, {.order = order, .method = live_range_lists::source::from_liveness}) ==
+              right);
         CHECK(right.max_live() == flow_oracle(p).maxlive());
     }
 }

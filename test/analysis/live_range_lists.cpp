@@ -57,7 +57,8 @@ TEST_CASE("random lists of ranges meet where some position is in both")
 
 TEST_CASE("lists say what they are of, what is around them, and how many values are alive at once")
 {
-    live_range_lists const lists(live_range_lists::source::one_pass, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}});
+    live_range_lists const lists(live_range_lists::source::one_pass, 6, {0, 2, 2, 3},
+                                 {{0, 1}, {3, 6}, {1, 4}});
     CHECK(lists.values() == 3);
     CHECK(lists.positions() == 6);
     CHECK(lists.ranges() == 3);
@@ -67,10 +68,10 @@ TEST_CASE("lists say what they are of, what is around them, and how many values 
     CHECK(lists.hull(0) == live_range{0, 6});
     CHECK(is_empty(lists.hull(1)));
     CHECK(lists.max_live() == 2);
-    CHECK(lists ==
-          live_range_lists(live_range_lists::source::from_liveness, 6, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
-    CHECK_FALSE(lists ==
-                live_range_lists(live_range_lists::source::one_pass, 7, {0, 2, 2, 3}, {{0, 1}, {3, 6}, {1, 4}}));
+    CHECK(lists == live_range_lists(live_range_lists::source::from_liveness, 6, {0, 2, 2, 3},
+                                    {{0, 1}, {3, 6}, {1, 4}}));
+    CHECK_FALSE(lists == live_range_lists(live_range_lists::source::one_pass, 7, {0, 2, 2, 3},
+                                          {{0, 1}, {3, 6}, {1, 4}}));
 }
 
 TEST_CASE("no lists are of nothing")

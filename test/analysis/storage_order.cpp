@@ -135,7 +135,8 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
             bool is_said = false;
             for (touch t : p.touches(to))
                 for (touch u : p.touches(from))
-                    is_said |= t.kind != touch::access::def && u.kind == touch::access::def && u.value == t.value;
+                    is_said |=
+                        t.kind != touch::access::def && u.kind == touch::access::def && u.value == t.value;
             auto const next = p.successors(from);
             REQUIRE(!is_said);
             REQUIRE(std::find(next.begin(), next.end(), to) == next.end());

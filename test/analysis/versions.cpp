@@ -280,7 +280,8 @@ TEST_CASE("an edge against the list, or a use of a name that is not there yet, i
 
     operations const early{{{0}, {}}, {{}, {1}}, {{1}, {0}}, {{1}, {0}}};
     CHECK(versions(program_of(early, 2)).violation == versioned_program::reordering{0, 2, 0});
-    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation == versioned_program::reordering{0, 0, 0});
+    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation ==
+          versioned_program::reordering{0, 0, 0});
     CHECK(!versions(program_of(early, 2), {.role = value_role::input}).violation);
     operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // what has one def may stand anywhere
     CHECK(!versions(program_of(once, 2)).violation);

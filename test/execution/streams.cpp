@@ -296,8 +296,8 @@ TEST_CASE("an unsound plan is refused; run all the same, digests tell whose byte
         run.run();
         FAIL("nothing was thrown");
     } catch (clobbered_value const& e) {
-        CHECK(e.details() ==
-              clobbered_value::finding{.value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
+        CHECK(e.details() == clobbered_value::finding{
+                                 .value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
     }
     simple_device simple;
     CHECK_THROWS_AS(make({.check = check_level::digest, .prove = false}, simple), precondition_error);

@@ -44,8 +44,8 @@ executor_options const watched{.check = check_level::digest, .prove = false};
 
 /// What a run finds.
 template <class Mode>
-clobbered_value::finding found(snapshot const& p, plan_options const& options, Mode const& mode, kernel const& compute,
-                 executor_options const& how = watched)
+clobbered_value::finding found(snapshot const& p, plan_options const& options, Mode const& mode,
+                               kernel const& compute, executor_options const& how = watched)
 {
     cpu_executor<kernel> run(p, options, mode, compute, how);
     for (value_id v = 0; v != p.values(); ++v)
@@ -128,8 +128,10 @@ TEST_CASE("a result that is put over a value still needed is named, with produce
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
     auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
     CHECK(found(unread, sixteen({output, none}), at_offsets({0, 15}), synthetic_kernel{}) ==
-          clobbered_value::finding{.value = 0, .producer = 0, .reader = no_step, .culprit = 1, .culprit_step = 1});
-    CHECK(found(unread, sixteen({input, none}), at_offsets({8, 0}), synthetic_kernel{}) == clobbered_value::finding{});
+          clobbered_value::finding{
+              .value = 0, .producer = 0, .reader = no_step, .culprit = 1, .culprit_step = 1});
+    CHECK(found(unread, sixteen({input, none}), at_offsets({8, 0}), synthetic_kernel{}) ==
+          clobbered_value::finding{});
 }
 
 TEST_CASE("steps are named as the program has them, whatever the order")
@@ -183,9 +185,11 @@ TEST_CASE("a kernel that writes beyond its results is found when somebody needs 
     };
     auto const plan = at_offsets({16, 0, 32});
     auto const options = sixteen({output, none, output});
-    CHECK(found(p, options, plan, beyond(1)) == clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
+    CHECK(found(p, options, plan, beyond(1)) ==
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
     auto const below = at_offsets({32, 0, 16});
-    CHECK(found(p, options, below, beyond(2)) == clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
+    CHECK(found(p, options, below, beyond(2)) ==
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 2});
     auto const unread = op_list(2, {{}, {}}, {{0}, {1}});
     CHECK(found(unread, sixteen({output, none}), at_offsets({16, 0}), beyond(1)) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = no_step});

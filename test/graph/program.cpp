@@ -74,8 +74,9 @@ TEST_CASE("a step says what it reads and what it writes")
         sink.may_overwrite(0, 2);
     });
     REQUIRE(p.steps() == 1);
-    CHECK(touches_of(p) ==
-          std::vector<touch>{{0, touch::access::use}, {1, touch::access::use_early}, {2, touch::access::def}});
+    CHECK(touches_of(p) == std::vector<touch>{{0, touch::access::use},
+                                              {1, touch::access::use_early},
+                                              {2, touch::access::def}});
     REQUIRE(p.overwrites().size() == 1);
     CHECK(p.overwrites()[0] == overwrite{0, 0, 2});
 }

@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -116,6 +117,34 @@ TEST_CASE("wide graphs: never worse than listed, and what is not proved is not s
         CHECK(found.lower_bound <= found.peak);
         CHECK(planned_peak(drawn, found.order) == found.peak);
     }
+}
+
+TEST_CASE("each rule by its name: its order, what that needs, and the bound")
+{
+    for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = draw_unordered(pick, 12);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) {
+            CHECK(order_with(g, order_method::breadth_first).violation == g.violation);
+            continue;
+        }
+        for (auto method : {order_method::listed, order_method::longest_path, order_method::breadth_first,
+                            order_method::depth_first, order_method::on_demand, order_method::least_peak,
+                            order_method::exact}) {
+            node_order const found = order_with(g, method);
+            CHECK(found.peak == peak_of(g, found.order));
+            CHECK(found.lower_bound >= order_lower_bound(g));
+            CHECK(found.lower_bound <= found.peak);
+            CHECK(found.given_peak == peak_of(g, detail::topological(g)));
+            if (method == order_method::least_peak || method == order_method::exact)
+                CHECK(found.peak <= found.given_peak);
+        }
+        CHECK(order_with(g, order_method::breadth_first).order == detail::breadth_first(g));
+        CHECK(order_with(g, order_method::exact).peak == detail::exact_order(g).peak);
+    }
+    CHECK_THROWS_AS((void)order_with(order_graph{}, order_method::reversed), precondition_error);
 }
 
 } // namespace this_test

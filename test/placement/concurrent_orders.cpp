@@ -21,7 +21,10 @@ placement_conflicts four()
     placement_conflicts c;
     c.first_begin = {0, 1, 2, 3, 4};
     c.begin = {0, 1, 2, 2};
-    c.ranges = {live_range_lists::source::from_liveness, 4, {0, 2, 3, 4, 5}, {{0, 1}, {2, 4}, {1, 2}, {2, 3}, {2, 4}}};
+    c.ranges = {live_range_lists::source::from_liveness,
+                4,
+                {0, 2, 3, 4, 5},
+                {{0, 1}, {2, 4}, {1, 2}, {2, 3}, {2, 4}}};
     return c;
 }
 

@@ -78,7 +78,8 @@ placement_conflicts row_of_four()
     placement_conflicts c;
     c.first_begin = {0, 1, 2, 3, 4};
     c.begin = {0, 1, 2, 3};
-    c.ranges = {live_range_lists::source::from_liveness, 4, {0, 1, 2, 3, 4}, {{0, 2}, {1, 3}, {2, 4}, {3, 4}}};
+    c.ranges = {
+        live_range_lists::source::from_liveness, 4, {0, 1, 2, 3, 4}, {{0, 2}, {1, 3}, {2, 4}, {3, 4}}};
     return c;
 }
 

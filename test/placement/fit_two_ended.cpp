@@ -44,7 +44,8 @@ TEST_CASE("nobody in the way, nobody at all")
 
 TEST_CASE("what leaves 64 bits is refused")
 {
-    std::vector<symbolic_plan::buffer> const buffers(17, symbolic_plan::buffer{0, {0, 1}, {0, byte_count{1} << 40}});
+    std::vector<symbolic_plan::buffer> const buffers(
+        17, symbolic_plan::buffer{0, {0, 1}, {0, byte_count{1} << 40}});
     std::vector<buffer_id> const order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     CHECK(fit_two_ended(buffers, order, 900'000)[16] == affine_bytes{0, byte_count{1} << 44});
     CHECK_THROWS_AS(static_cast<void>(fit_two_ended(buffers, order, 1'000'000)), precondition_error);

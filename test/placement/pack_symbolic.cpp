@@ -18,7 +18,8 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers, symbolic_packing const& packed)
+std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers,
+                                          symbolic_packing const& packed)
 {
     for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = packed.start[b];
     return buffers;
@@ -85,7 +86,8 @@ TEST_CASE(
         dice pick{std::mt19937(seed)};
         auto const drawn = draw_growing_buffers(pick, 6, 6);
         byte_count const most = 1 + pick.below(12);
-        auto const mixing = pick.below(3) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
+        auto const mixing =
+            pick.below(3) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
         auto const packed = pack_symbolic(drawn, most, mixing);
         auto const buffers = placed(drawn, packed);
         for (byte_count n = 1; n <= most; ++n) {

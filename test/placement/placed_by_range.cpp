@@ -112,7 +112,8 @@ TEST_CASE("buffers that lie next to each other are walked past as one")
     placement_conflicts c;
     c.begin = {0, 0, 0, 0};
     c.first_begin = {0, 1, 2, 3, 4};
-    c.ranges = {live_range_lists::source::from_liveness, 1, {0, 1, 2, 3, 4}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}};
+    c.ranges = {
+        live_range_lists::source::from_liveness, 1, {0, 1, 2, 3, 4}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}};
     placed_by_range placed(c);
     auto visits = [&placed] {
         auto const before = placed.visits();

@@ -17,7 +17,7 @@ using namespace sublet::detail;
 namespace {
 
 std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers,
-                                    std::vector<affine_bytes> const& start)
+                                          std::vector<affine_bytes> const& start)
 {
     for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = start[b];
     return buffers;

@@ -8,7 +8,8 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/rewriting/release.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include "../dice.hpp"
 
@@ -106,7 +107,7 @@ TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten
         CHECK(planned.is_sound());
         CHECK(planned.plan == plan_memory(list, ordered).plan);
 
-        CHECK(share_by_tokens(p, options).slot_of == share_by_tokens(list, options).slot_of);
+        CHECK(share_slots(p, options).slot_of == share_slots(list, options).slot_of);
         std::vector<buffer_id> each; // a buffer a value
         for (value_id v = 0; v != p.values(); ++v) each.push_back(v);
         CHECK(releases(p, each.size(), each).counter == releases(list, each.size(), each).counter);

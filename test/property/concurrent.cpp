@@ -10,8 +10,9 @@
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
-#include <sublet/sharing/chains.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/chains.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include "../concurrent_oracle.hpp"
 #include "../dice.hpp"

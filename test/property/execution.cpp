@@ -399,10 +399,10 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, planted
     };
     auto spoilt = [&](value_id victim, value_id culprit, step_id reader) {
         return clobbered_value::finding{.value = victim,
-                          .producer = last_write(victim, reader),
-                          .reader = reader == turns.size() ? no_step : turns[reader].id,
-                          .culprit = culprit,
-                          .culprit_step = last_write(culprit, reader)};
+                                        .producer = last_write(victim, reader),
+                                        .reader = reader == turns.size() ? no_step : turns[reader].id,
+                                        .culprit = culprit,
+                                        .culprit_step = last_write(culprit, reader)};
     };
     value_id const first = pair.first, second = pair.second;
     if (is_input(second)) { // both are there before anything runs; the caller wrote the second over the first

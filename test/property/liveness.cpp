@@ -338,7 +338,8 @@ TEST_CASE("live ranges hold the positions of the steps that a value occupies, in
         for (std::vector<node_id> const& by : {std::vector<node_id>{}, order, turned}) {
             live_range_lists const ranges = live_intervals(p, {.order = by});
             one_pass += ranges.method() == live_range_lists::source::one_pass;
-            CHECK(live_intervals(p, {.order = by, .method = live_range_lists::source::from_liveness}) == ranges);
+            CHECK(live_intervals(p, {.order = by, .method = live_range_lists::source::from_liveness}) ==
+                  ranges);
             std::vector<step_id> steps; // by position
             for (node_id i = 0; i != p.nodes(); ++i) {
                 step_range const mine = p.steps_of(by.empty() ? i : by[i]);

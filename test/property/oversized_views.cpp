@@ -13,7 +13,8 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <doctest/doctest.h>
 
@@ -27,6 +28,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// 0: a   1: b = view(a)   2: c = view(b)   3: d = f(c)
 snapshot const views_of_views = flow(
@@ -66,7 +68,7 @@ TEST_CASE("a view of more bytes than its root is refused by every planner, prove
         expect_refused(plan_nested(program_tree(views_of_views), std::vector{options}).refuted);
         expect_refused(advise_memory(views_of_views, options).planned.refuted);
     }
-    CHECK_THROWS_AS((void)share_by_tokens(views_of_views, options_with(64, 32, 128)), precondition_error);
+    CHECK_THROWS_AS((void)share_slots(views_of_views, options_with(64, 32, 128)), precondition_error);
 }
 
 TEST_CASE("it is the view and its root that are named, also where a class is written over another")

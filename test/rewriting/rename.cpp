@@ -8,8 +8,9 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <doctest/doctest.h>
 
@@ -20,6 +21,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -339,7 +341,7 @@ TEST_CASE("under new names a program reads what it read before, view by view and
         for (bool tokens : {false, true}) {
             sized_slot_plan plan;
             if (tokens) {
-                auto const shares = share_by_tokens(made.program, options, {.handoffs = made.handoffs});
+                auto const shares = share_slots(made.program, options, {.handoffs = made.handoffs});
                 if (shares.violation) continue;
                 plan = shares;
             } else {

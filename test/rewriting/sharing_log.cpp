@@ -4,7 +4,8 @@
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
 
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <doctest/doctest.h>
 
@@ -110,7 +111,7 @@ TEST_CASE("the lines add up to what is saved")
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(roll, {.tasks = 20, .views = 15, .in_place = 30});
-        auto const plan = share_by_tokens(tasks.program(), tasks.options());
+        auto const plan = share_slots(tasks.program(), tasks.options());
         REQUIRE(!plan.violation);
         auto const log = log_sharing(tasks.program(), plan, tasks.options());
         byte_count naive = 0, saved = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/color_graph.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 
 #include <sublet/analysis/interference.hpp>
 #include <sublet/sharing/color_graph.hpp>
@@ -17,6 +18,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using bytes = std::vector<byte_count>;
 using slots = std::vector<slot_id>;
@@ -249,9 +251,14 @@ TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype ha
         for (std::size_t v = 0; v != 20; ++v) CHECK(asked[u][v] == (u < v));
     CHECK(of_callable.slot_of == of_graph.slot_of);
     CHECK(of_callable.nodes == of_graph.nodes);
-    CHECK(assign_exact(interference_graph(all.graph()), {.bytes = sizes}).slot_of == of_graph.slot_of);
+    graph_coloring const colored =
+        color_graph(all.graph(), {.by = coloring_options::heuristic::exact, .bytes = sizes});
+    CHECK(colored.plan.slot_of == of_graph.slot_of);
+    CHECK(colored.slot_bytes == of_graph.slot_bytes);
+    CHECK(colored.least_bytes == of_graph.lower_bound);
+    CHECK(colored.has_least_bytes());
     archetype::graph const poorest({{1}, {0, 2}, {1}});
-    CHECK(assign_exact(poorest).slot_of == slots{1, 0, 1});
+    CHECK(color_graph(poorest, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
 }
 
 TEST_CASE("what is no interference graph is refused, and so are unknown sizes and sums over 64 bits")
@@ -272,7 +279,8 @@ TEST_CASE("what is no interference graph is refused, and so are unknown sizes an
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);
     CHECK(assign_exact(pair, {.bytes = bytes{no_size - 2, 1}}).total_bytes == no_size - 1);
-    CHECK_THROWS_AS((void)assign_exact(interference_graph(2, 1)), precondition_error);
+    CHECK_THROWS_AS((void)color_graph(interference_graph(2, 1), {.by = coloring_options::heuristic::exact}),
+                    precondition_error);
 }
 
 TEST_CASE("fifty graphs of 55 values, of ranges and of orders, are solved most within a thousand nodes")

@@ -29,9 +29,9 @@ using slots = std::vector<slot_id>;
 namespace {
 
 std::initializer_list<coloring_options::heuristic> const every_order{
-    coloring_options::heuristic::automatic, coloring_options::heuristic::dsatur,
+    coloring_options::heuristic::automatic,     coloring_options::heuristic::dsatur,
     coloring_options::heuristic::smallest_last, coloring_options::heuristic::by_size,
-    coloring_options::heuristic::given};
+    coloring_options::heuristic::given,         coloring_options::heuristic::exact};
 
 interferences ring(std::size_t values)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_sharing.hpp"

@@ -30,7 +30,7 @@ buffer_table joined(snapshot const& p, plan_options const& options)
     live_range_lists const lives = without_frame(p, framed_lives(p, role, order, operand_end::held), order);
     for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
     return take_in_place(p, framed_lives(p, role, order, operand_end::handed_over), position,
-                                 gather_buffers(hulls, options));
+                         gather_buffers(hulls, options));
 }
 bool are_joined(snapshot const& p, value_id a, value_id b, plan_options const& options = {.bytes = 8})
 {

@@ -55,7 +55,8 @@ TEST_CASE("a slot grows if its tenant is the larger one for every batch, and not
 TEST_CASE("kept apart, a fixed buffer never has a slot after one that grows, nor the converse")
 {
     auto const buffers = one_after_the_other({{0, 100}, {64, 0}, {0, 50}, {32, 0}});
-    auto const plan = share_symbolically(buffers, {.max_batch = 9, .mixing = symbolic_options::mixing_rule::apart});
+    auto const plan =
+        share_symbolically(buffers, {.max_batch = 9, .mixing = symbolic_options::mixing_rule::apart});
     CHECK(plan.slot_of == std::vector<slot_id>{0, 1, 0, 1});
     CHECK(plan.total == affine_bytes{64, 100});
     CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{0, 100});
@@ -82,7 +83,8 @@ TEST_CASE("tenants of a slot never meet, and for every batch one of them is as l
         auto buffers = draw_growing_buffers(pick, 14, 9);
         for (symbolic_plan::buffer& b : buffers) b.pool = pick.below(4) == 0;
         byte_count const most = 1 + pick.below(12);
-        auto const mixing = pick.below(2) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
+        auto const mixing =
+            pick.below(2) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
         auto const plan =
             share_symbolically(buffers, {.max_batch = most, .mixing = mixing, .grow = pick.below(2) == 0});
         for (byte_count n = 1; n <= most; ++n) {
@@ -102,7 +104,8 @@ TEST_CASE("tenants of a slot never meet, and for every batch one of them is as l
                 if (a.root == b.root || plan.slot_of[a.root] != plan.slot_of[b.root]) continue;
                 REQUIRE(!overlaps(a.life, b.life));
                 REQUIRE(a.pool == b.pool);
-                if (mixing == symbolic_options::mixing_rule::apart) REQUIRE(a.size.is_scaled() == b.size.is_scaled());
+                if (mixing == symbolic_options::mixing_rule::apart)
+                    REQUIRE(a.size.is_scaled() == b.size.is_scaled());
             }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
 
 #include "caffe2_memonger.hpp"
 #include "dice.hpp"

@@ -66,8 +66,7 @@ void keep_proved(dependence_graph const& g, concurrent_lives const& lives, confl
 /// Throws:     precondition_error if the weights together exceed 64 bits.
 [[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                            conflict_ranges const& conflicts,
-                                           std::vector<byte_count> const& weights,
-                                           std::uint64_t visits = 0);
+                                           std::vector<byte_count> const& weights, std::uint64_t visits = 0);
 
 /// The same, if the conflicts are not needed for anything else.
 [[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,

@@ -401,7 +401,8 @@ public:
         if (!is_empty(r)) ranges_.push_back({who, falling(r.first), r.last});
     }
     /// Complexity: O(n log n).
-    [[nodiscard]] live_range_lists lists(std::size_t count, live_range_lists::source method, step_id positions);
+    [[nodiscard]] live_range_lists lists(std::size_t count, live_range_lists::source method,
+                                         step_id positions);
 
 private:
     std::vector<keyed> ranges_; // {who, the last begin first, end}

@@ -102,8 +102,8 @@ struct version_options {
 
 /// The first version of a value goes by its id. Further ones follow behind all values, as they are listed.
 struct versioned_program {
-    /// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first defined
-    /// at `from`; or, without a value, an edge leads there.
+    /// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first
+    /// defined at `from`; or, without a value, an edge leads there.
     struct reordering {
         value_id value = no_value;
         step_id from = no_step;
@@ -111,14 +111,14 @@ struct versioned_program {
         friend bool operator==(versioned_program::reordering, versioned_program::reordering) = default;
     };
 
-    snapshot program;                           ///< nodes, steps and edges are what they were
-    std::vector<value_id> value_of = {};        ///< by version
-    std::vector<std::uint32_t> number = {};     ///< by version: 0, 1, 2 ... among those of its value
-    std::vector<value_id> last = {};            ///< by value: its last version
-    std::vector<value_role> role = {};          ///< by version: the first is given, the last is the output
-    std::vector<value_id> alias_of = {};        ///< by version
-    std::vector<handoff> handoffs = {};         ///< ascending: what kept storage, and what is written in
-                                                ///< parts, needs beyond data and edges
+    snapshot program;                       ///< nodes, steps and edges are what they were
+    std::vector<value_id> value_of = {};    ///< by version
+    std::vector<std::uint32_t> number = {}; ///< by version: 0, 1, 2 ... among those of its value
+    std::vector<value_id> last = {};        ///< by value: its last version
+    std::vector<value_role> role = {};      ///< by version: the first is given, the last is the output
+    std::vector<value_id> alias_of = {};    ///< by version
+    std::vector<handoff> handoffs = {};     ///< ascending: what kept storage, and what is written in
+                                            ///< parts, needs beyond data and edges
     std::optional<versioned_program::reordering> violation; ///< then all else is of no use
 };
 

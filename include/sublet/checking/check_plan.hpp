@@ -147,8 +147,8 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 ///             between two batches, or roundings take less room than they may.
 /// Complexity: check_plan() twice, and O(n log n), n = values.
 /// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
-[[nodiscard]] std::optional<symbolic_witness>
-check_plan(snapshot const& p, symbolic_plan const& plan, symbolic_options const& options);
+[[nodiscard]] std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
+                                                         symbolic_options const& options);
 
 // --- check flow plan -------------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, S
             see(t.value, position[s],
                 t.kind == touch::access::def   ? moment::writes
                 : t.kind == touch::access::use ? moment::reads
-                                            : moment::reads_early);
+                                               : moment::reads_early);
     for (edge_use u : program.edge_uses())
         see(u.value, position[program.steps_of(u.pred).last - 1], moment::reads_at_end);
 }

@@ -354,7 +354,6 @@ struct cuda_memory_use {
     friend bool operator==(cuda_memory_use const&, cuda_memory_use const&) = default;
 };
 
-
 /// Requires: the calls outlive the pool.
 class cuda_pool {
 public:

@@ -141,7 +141,6 @@ private:
     actions const* actions_;
 };
 
-
 /// The kernel of a recording: at each step its function. It has copies of all functions, so that executors of
 /// one recording share nothing, and it need not outlive them.
 template <class Call>
@@ -168,7 +167,6 @@ private:
     csr_rows reads_, writes_; // by step
     std::vector<detail::recorded_function<Call>> functions_;
 };
-
 
 // --- recorder --------------------------------------------------------------------------------------------
 
@@ -212,8 +210,6 @@ struct recorded_storage {
     byte_count alignment = 1; ///< combined with that of its type
     pool_id pool = 0;
 };
-
-} // namespace detail
 
 /// Models `program`: one node a call, in the order in which they were recorded. Regular; copies are
 /// recordings of their own. `Call` is what functions can ask for more: see recorded_call.
@@ -375,8 +371,10 @@ private:
     std::vector<detail::recorded_function<Call>> functions_;
 };
 
+} // namespace detail
+
 /// Of what runs on this machine, on one thread or on several: the executors of both call with a cpu_call.
-using recorder = basic_recorder<cpu_call>;
+using recorder = detail::basic_recorder<cpu_call>;
 
 } // namespace sublet
 

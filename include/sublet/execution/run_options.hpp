@@ -159,9 +159,10 @@ public:
     /// The bytes of a value are not what its producer left there.
     struct finding {
         value_id value = no_value;
-        step_id producer = no_step;  ///< `no_step`: it was given
-        step_id reader = no_step;    ///< the first to touch it since; `no_step`: found at the end
-        value_id culprit = no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
+        step_id producer = no_step; ///< `no_step`: it was given
+        step_id reader = no_step;   ///< the first to touch it since; `no_step`: found at the end
+        value_id culprit =
+            no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
         step_id culprit_step = no_step; ///< that writes it, or during which it happened
         friend bool operator==(clobbered_value::finding const&, clobbered_value::finding const&) = default;
     };
@@ -324,7 +325,6 @@ private:
     actions const* actions_ = &free_store;
 };
 
-
 /// What was refused because it would have exceeded the limit; nothing was asked of the resource.
 class out_of_budget : public std::bad_alloc {
 public:
@@ -344,9 +344,6 @@ private:
     detail::sentence text_;
 };
 
-} // namespace detail
-
-namespace detail {
 struct counter {
     std::uint64_t live = 0;  ///< now
     std::uint64_t peak = 0;  ///< most at any time

@@ -91,9 +91,6 @@ struct nesting {
     }
 };
 
-} // namespace detail
-
-namespace detail {
 /// Lay out the trees that `parent` (by node; `no_node` for a root) describes.
 ///
 /// Requires:   `order` names every node once, parents before children.

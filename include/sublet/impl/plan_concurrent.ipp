@@ -11,8 +11,8 @@
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
-#include <sublet/sharing/chains.hpp>
 #include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include <cstddef>
 #include <ctime>
@@ -95,8 +95,9 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
             how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
     }
 
-    result.slots = share_in_chains(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
-                                   {.pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+    result.slots = share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
+                               {.strategy = slot_options::strategy_kind::chains,
+                                .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
     placement placed = detail::stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;

@@ -112,7 +112,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
         table = take_in_place(p, framed_lives(p, role, plan.order, detail::operand_end::handed_over),
-                                      position, std::move(table));
+                              position, std::move(table));
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;

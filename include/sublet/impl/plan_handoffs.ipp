@@ -61,8 +61,7 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
                                   std::vector<byte_count> const& limits, handoff_options const& wanted,
                                   placement& placed)
 {
-    live_range_lists const exact =
-        later_conflicts(clock.timed.graph, clock.lives, wanted.max_ranges).of;
+    live_range_lists const exact = later_conflicts(clock.timed.graph, clock.lives, wanted.max_ranges).of;
     std::vector<keyed> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto is_low = [&] {
@@ -167,7 +166,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
                 placed.offset[b] = now.offset[b];
                 placed.pools[pool].height = now.pools[pool].height;
             }
-        for (placement::pool_result& pool : placed.pools) // within a step that reads early a clock knows no order
+        for (placement::pool_result& pool :
+             placed.pools) // within a step that reads early a clock knows no order
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
         detail::put(placed, plan);

@@ -108,9 +108,9 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
         witness const& w = *result.refuted;
         std::vector<step_id> const steps = steps_in_order(flat.program, plan.order);
-        result.objection =
-            planned_nested::refutation{w, named(w.value), named(w.other),
-                           w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
+        result.objection = planned_nested::refutation{
+            w, named(w.value), named(w.other),
+            w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
     }
     return result;
 }

@@ -121,8 +121,8 @@ packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound
 /// and the result so far, in which it may raise the bound, and returns where they lie.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
-                      pool_limits limits, placement_objective objective, std::vector<byte_count>& offset,
-                      Pack pack)
+                                 pool_limits limits, placement_objective objective,
+                                 std::vector<byte_count>& offset, Pack pack)
 {
     placement::pool_result out;
     placement_shapes const shapes = shapes_of(problem, members, limits);
@@ -161,11 +161,11 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
         if (members.first[pool] != members.first[pool + 1]) driver.begin(left--);
         pool_limits const limits = limits_of(problem, pool);
-        result.pools.push_back(
-            pack_pool(problem, members.of(pool), limits, options.objective, result.offset,
-                      [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
-                          return pack(shapes, bound, limits.capacity, out);
-                      }));
+        result.pools.push_back(pack_pool(
+            problem, members.of(pool), limits, options.objective, result.offset,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
+                return pack(shapes, bound, limits.capacity, out);
+            }));
     }
     sum_up(result);
     return result;
@@ -224,14 +224,15 @@ std::vector<byte_count> sampled_batches(byte_count most);
 ///
 /// Requires:   sizes are known and not 0, lives not empty; alignments are combined with those of the pools.
 /// Ensures:    of two buffers of a pool that are alive together, one starts nowhere below the top of the
-///             other; with symbolic_options::mixing_rule::apart every buffer that grows lies above all that do not. No top is
-///             above the arena. Same problem and options, same placement.
+///             other; with symbolic_options::mixing_rule::apart every buffer that grows lies above all that
+///             do not. No top is above the arena. Same problem and options, same placement.
 /// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
 ///             fit_two_ended() where they are few; and improve_two_ended() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
-[[nodiscard]] symbolic_packing pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
-                                             symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved,
-                                             pack_options const& options = {});
+[[nodiscard]] symbolic_packing
+pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
+              symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved,
+              pack_options const& options = {});
 
 // --- stack slots -----------------------------------------------------------------------------------------
 

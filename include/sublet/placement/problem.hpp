@@ -142,7 +142,7 @@ struct placement {
 
     std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
     std::vector<placement::pool_result> pools = {}; ///< by pool
-    std::vector<pool_id> pool_of = {};   ///< by buffer, if there were choices; else it is in its own
+    std::vector<pool_id> pool_of = {}; ///< by buffer, if there were choices; else it is in its own
     placement_status status = placement_status::optimal; ///< of all pools the worst
     pool_id pool = 0;                                    ///< the first with that status
     byte_count cost = 0;                                 ///< of the pools chosen

@@ -170,9 +170,9 @@ struct flow_release_points {
 /// Complexity: O(values + steps + touches) time and what happens_before() takes, and for a buffer of k
 ///             touches over w positions another min(k^2 log, those w and their edges).
 /// Throws:     precondition_error if a table has not one entry a value, or a buffer is out of range.
-[[nodiscard]] release_points releases(snapshot const& p, dependence_graph const& g,
-                                                 std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                                                 std::vector<value_role> const& role);
+[[nodiscard]] release_points releases(snapshot const& p, dependence_graph const& g, std::size_t buffers,
+                                      std::vector<buffer_id> const& buffer_of,
+                                      std::vector<value_role> const& role);
 
 } // namespace sublet
 

@@ -191,8 +191,7 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 /// Complexity: O(touches, captures and bindings of all programs).
 /// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
 template <detail::tree_renamer Renamer>
-void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const& names,
-                 Renamer& renamer)
+void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const& names, Renamer& renamer)
 {
     SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
                    "sublet: these are names of others");
@@ -209,7 +208,8 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
             for (std::size_t c = 0; c != body.captures.size(); ++c)
                 tell(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
             for (std::size_t b = 0; b != body.bindings.size(); ++b) {
-                auto part = [&](std::vector<value_id> const& of, value_id v, program_body::binding_part which) {
+                auto part = [&](std::vector<value_id> const& of, value_id v,
+                                program_body::binding_part which) {
                     if (v != no_value)
                         tell(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
                 };

@@ -45,13 +45,15 @@ struct coloring_options {
         dsatur,        ///< who has the fewest slots to choose from: for few slots; bipartite: the fewest
         smallest_last, ///< at most degeneracy + 1 slots; chordal: the fewest
         by_size,       ///< the largest: no slot grows, for few bytes; intervals: at most 8 times the fewest
-        given          ///< as the caller says
+        given,         ///< as the caller says
+        exact ///< none: the fewest bytes, by search, as far as `nodes` reach; slots the largest first
     };
 
     coloring_options::heuristic by = coloring_options::heuristic::automatic;
     per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot
     per_value<slot_id> fixed = no_slot;          ///< a slot that is prescribed
     std::vector<value_id> order = {};            ///< for `given`: every vertex once; empty: 0, 1, 2 ...
+    std::uint64_t nodes = 10'000'000;            ///< of `exact`: so many slots are tried for values at most
 };
 
 struct graph_coloring {
@@ -84,7 +86,8 @@ std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_
 ///             counts what lies below a fixed slot too; a slot that nobody takes has 0 bytes. by_size, of
 ///             equal sizes the one with more neighbours comes first, then the lower id; other ties: see the
 ///             orders. The order of the edges, and how often one stands in a row, makes no difference.
-/// Complexity: O((V + E) log V) time; O(V + E) memory, and O(the highest fixed slot).
+/// Complexity: O((V + E) log V) time; O(V + E) memory, and O(the highest fixed slot). exact: exponential in
+///             the worst case, but for `nodes`, after O(V^3 / 64); O(V^2) bits.
 /// Throws:     precondition_error for a loop, an edge that stands less often in the row of its other end, a
 ///             size of `no_size`, an order that does not name every vertex once or is given unasked, or if
 ///             all slots together exceed 64 bits.

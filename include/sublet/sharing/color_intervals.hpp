@@ -205,7 +205,8 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 ///
 /// A slot is as large as its largest tenant, which has to be the largest for every batch; the sum over all
 /// slots is then an affine number, too, exactly. A system without formulas compares sizes that have an
-/// unknown batch among themselves only, and never with fixed ones: that is symbolic_options::mixing_rule::apart.
+/// unknown batch among themselves only, and never with fixed ones: that is
+/// symbolic_options::mixing_rule::apart.
 ///
 /// Greedy, with no guaranteed factor; linear is the same for one batch, with more policies.
 
@@ -228,8 +229,8 @@ struct symbolic_slot_options {
 /// Ensures:    buffers that are alive together have different slots. Of the free slots that are large enough
 ///             for every batch a buffer takes the smallest for the largest batch, then for a batch of 1, then
 ///             the lowest; if there is none, it lets the largest grow of those that it is larger than, in the
-///             same sense, if it may; otherwise it opens a new one. With symbolic_options::mixing_rule::apart it looks only at
-///             slots whose first tenant grows if and only if it does itself.
+///             same sense, if it may; otherwise it opens a new one. With symbolic_options::mixing_rule::apart
+///             it looks only at slots whose first tenant grows if and only if it does itself.
 /// Complexity: O(n log n + n s), n = buffers, s = slots.
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
 [[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,

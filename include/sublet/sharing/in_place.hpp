@@ -191,8 +191,8 @@ template <class IsFree, class Begins>
 ///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
 ///             later position.
 template <detail::precedence_oracle Oracle>
-[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
-                                                      buffer_table table, Oracle& oracle)
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g, buffer_table table,
+                                         Oracle& oracle)
 {
     if (p.overwrites().empty()) return table;
 
@@ -243,8 +243,7 @@ template <detail::precedence_oracle Oracle>
 ///
 /// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
 ///             touches come directly before the step.
-[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
-                                                      buffer_table table);
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g, buffer_table table);
 
 // --- in place flow ---------------------------------------------------------------------------------------
 
@@ -273,7 +272,7 @@ template <detail::precedence_oracle Oracle>
 ///             writes of the other. Joined buffers keep the lowest root.
 /// Complexity: O((values + touches + pairs) log), and for each pair the ranges of its two buffers.
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
-                                                 std::vector<step_id> const& position, buffer_table table);
+                                         std::vector<step_id> const& position, buffer_table table);
 
 } // namespace sublet
 

@@ -16,7 +16,8 @@ namespace {
 
 /// Takes all digests of a run in which `value_of(buffer, position)` is what each is when it is taken.
 template <class ValueOf>
-std::optional<clobbered_value::finding> change(run_tape const& tape, ValueOf value_of, memory_plan const* plan = nullptr)
+std::optional<clobbered_value::finding> change(run_tape const& tape, ValueOf value_of,
+                                               memory_plan const* plan = nullptr)
 {
     detail::stream_digests digests(tape);
     auto at_position = [&](step_id at) {

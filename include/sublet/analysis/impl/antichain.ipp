@@ -84,8 +84,7 @@ namespace sublet {
 
 SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                          conflict_ranges const& conflicts,
-                                         std::vector<byte_count> const& weights,
-                                         std::uint64_t visits)
+                                         std::vector<byte_count> const& weights, std::uint64_t visits)
 {
     SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,

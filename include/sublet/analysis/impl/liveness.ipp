@@ -334,7 +334,8 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options 
 
 namespace sublet::detail {
 
-SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lists::source method, step_id positions)
+SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lists::source method,
+                                               step_id positions)
 {
     sort_keyed(ranges_);
     range_collector found(count);

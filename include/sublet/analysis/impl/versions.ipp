@@ -67,7 +67,8 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
             mark(n, s);
             for (touch t : p.touches(s)) {
                 step_id const writer = def_of[t.value];
-                if (t.kind != touch::access::def && writer != no_step) mark(listed.node_of[writer], writer + 1);
+                if (t.kind != touch::access::def && writer != no_step)
+                    mark(listed.node_of[writer], writer + 1);
             }
             auto wait = [&](step_id first) {
                 if (first != no_step && first != s && first >= waited_for[listed.node_of[first]])
@@ -163,7 +164,8 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
             if (t.kind == touch::access::def && def_at[v] != s) {
                 def_at[v] = s;
                 if (!is_there[v]) {
-                    if (touched_at[v] != no_step) result.violation = versioned_program::reordering{v, s, touched_at[v]};
+                    if (touched_at[v] != no_step)
+                        result.violation = versioned_program::reordering{v, s, touched_at[v]};
                     is_there[v] = 1;
                 } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");

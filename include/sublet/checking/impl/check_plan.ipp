@@ -532,8 +532,8 @@ private:
         return std::nullopt;
     }
 
-    std::optional<symbolic_witness> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
-                                                 std::uint64_t when) const
+    std::optional<symbolic_witness> reaches_into(symbolic_plan::buffer const& a,
+                                                 symbolic_plan::buffer const& b, std::uint64_t when) const
     {
         if (a.pool != b.pool || never_above(a.top(), b.start, most_)) return std::nullopt;
         symbolic_witness w{{.what = fault::clash,
@@ -572,7 +572,7 @@ private:
 namespace sublet {
 
 SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
-                                                                symbolic_options const& options)
+                                                       symbolic_options const& options)
 {
     return detail::symbolic_opponent(p, plan, options).first_fault();
 }
@@ -815,7 +815,8 @@ public:
         for (std::size_t at = 0; at != p_.steps(); ++at)
             for (touch t : p_.touches(order_.step_at[at])) {
                 value_id const r = asked_.root[t.value];
-                if (t.kind != touch::access::def || is_there[r] || !asked_.is_planned(r) || !goes_on) continue;
+                if (t.kind != touch::access::def || is_there[r] || !asked_.is_planned(r) || !goes_on)
+                    continue;
                 is_there[r] = 1;
                 move_in(r);
             }

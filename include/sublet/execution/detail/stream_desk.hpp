@@ -84,7 +84,8 @@ private:
     }
 
     /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
-    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id made, memory_plan const& plan) const;
+    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id made,
+                      memory_plan const& plan) const;
 
     run_tape const& tape_;
     std::vector<taking> notes_;

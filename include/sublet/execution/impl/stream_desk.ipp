@@ -38,7 +38,8 @@ SUBLET_DECL stream_digests::stream_digests(run_tape const& tape) : tape_(tape)
     digest_.assign(notes_.size(), 0);
 }
 
-SUBLET_DECL std::optional<clobbered_value::finding> stream_digests::first_change(memory_plan const* plan) const
+SUBLET_DECL std::optional<clobbered_value::finding>
+stream_digests::first_change(memory_plan const* plan) const
 {
     for (std::size_t i = 0; i != notes_.size(); ++i) {
         auto const [b, at, with] = notes_[i];

@@ -190,8 +190,9 @@ SUBLET_DECL void lower_loads(pool_moves& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_moves const& all, pool_id pool,
-                                 pack_options options, search_driver& driver, std::vector<byte_count>& offset)
+SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_moves const& all,
+                                            pool_id pool, pack_options options, search_driver& driver,
+                                            std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
@@ -199,10 +200,11 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, po
     options.objective = placement_objective::fit;
     options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
     pool_limits const limits = limits_of(problem, pool);
-    return pack_pool(problem, members, limits, options.objective, offset,
-                     [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
-                         return pack_shapes(shapes, bound, limits.capacity, options, driver, out);
-                     });
+    return pack_pool(
+        problem, members, limits, options.objective, offset,
+        [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
+            return pack_shapes(shapes, bound, limits.capacity, options, driver, out);
+        });
 }
 
 SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options,

@@ -50,7 +50,8 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
     placement result =
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
-        if (placement::pool_result& out = result.pools[pool]; out.proof.kind == placement_proof::reason::exhausted) {
+        if (placement::pool_result& out = result.pools[pool];
+            out.proof.kind == placement_proof::reason::exhausted) {
             told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }

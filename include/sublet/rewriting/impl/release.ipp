@@ -255,9 +255,9 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g,
-                                               std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                                               std::vector<value_role> const& role)
+SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g, std::size_t buffers,
+                                    std::vector<buffer_id> const& buffer_of,
+                                    std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),

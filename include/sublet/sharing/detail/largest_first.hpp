@@ -2,7 +2,8 @@
 #ifndef SUBLET_SHARING_DETAIL_LARGEST_FIRST_HPP
 #define SUBLET_SHARING_DETAIL_LARGEST_FIRST_HPP
 
-/// Chains of buffers, largest buffer first, relinked while that saves bytes. Included by sharing/chains.hpp.
+/// Chains of buffers, largest buffer first, relinked while that saves bytes. Included by
+/// sharing/detail/chains.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/plan.hpp>
@@ -169,7 +170,7 @@ struct sized_chains {
 /// finds none opens another, unless it costs less to link all chains anew (relink_chains).
 ///
 /// The fewest bytes are NP-hard to find even where all positions are ordered. What no plan of slots goes
-/// below can be computed, though: least_slot_bytes() of sharing/chains.hpp, which this often meets.
+/// below can be computed, though: least_slot_bytes() of sharing/detail/chains.hpp, which this often meets.
 ///
 /// Source: first fit by falling size as in Pemmaraju, Raman and Varadarajan, "Max-coloring and online
 /// coloring with bandwidths on interval graphs", TALG 2011; here over a partial order, and with relinking.

@@ -2,7 +2,7 @@
 #ifndef SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
 #define SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
 
-/// Which buffer may follow which, and a largest matching of those. Included by sharing/chains.hpp and
+/// Which buffer may follow which, and a largest matching of those. Included by sharing/detail/chains.hpp and
 /// largest_first.
 
 #include <sublet/analysis/dependences.hpp>

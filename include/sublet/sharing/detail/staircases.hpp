@@ -2,7 +2,7 @@
 #ifndef SUBLET_SHARING_DETAIL_STAIRCASES_HPP
 #define SUBLET_SHARING_DETAIL_STAIRCASES_HPP
 
-/// The fewest bytes in slots, searched by the sizes of the slots. Included by sharing/chains.hpp.
+/// The fewest bytes in slots, searched by the sizes of the slots. Included by sharing/detail/chains.hpp.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>

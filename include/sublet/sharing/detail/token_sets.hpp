@@ -3,7 +3,7 @@
 #define SUBLET_SHARING_DETAIL_TOKEN_SETS_HPP
 
 /// Who holds which tokens, what is deposited where, and who waits for storage. Included by
-/// sharing/tokens.hpp.
+/// sharing/detail/tokens.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>

@@ -4,7 +4,7 @@
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/sharing/chains.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
 #include <sublet/sharing/detail/staircases.hpp>
 #include <sublet/units.hpp>
@@ -15,13 +15,9 @@
 
 // --- fewest slots ----------------------------------------------------------------------------------------
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL bool chain_cover::is_fewest() const { return antichain.size() == plan.slots; }
-
-} // namespace sublet
-
-namespace sublet::detail {
 
 SUBLET_DECL live_range_lists ranges_of(takers const& members)
 {
@@ -37,10 +33,6 @@ SUBLET_DECL live_range_lists ranges_of(takers const& members)
             std::move(ranges)};
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                      fewest_slots_options const& options)
 {
@@ -51,26 +43,23 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
 
     chain_cover cover;
     cover.plan.slot_of.assign(buffers, no_slot);
-    std::vector<detail::keyed> order; // by pool, then by begin
+    std::vector<keyed> order; // by pool, then by begin
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] != 0 && eligible[b])
-            order.push_back({pool_of[b], detail::takers::begin_key(lives, b), b});
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
     }
     sort_keyed(order);
     std::vector<buffer_id> mine;
     for (std::size_t k = 0; k != order.size(); ++k) {
         mine.push_back(order[k].who);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
-        detail::takers const members(lives, conflicts, std::exchange(mine, {}));
-        detail::range_matching const matched =
-            detail::match_ranges(detail::ranges_of(members), members.size());
+        takers const members(lives, conflicts, std::exchange(mine, {}));
+        range_matching const matched = match_ranges(ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
             std::uint32_t const giver = matched.row_of[i];
-            cover.plan.slot_of[members[i]] = giver == detail::range_matching::none
-                                                 ? cover.plan.slots++
-                                                 : cover.plan.slot_of[members[giver]];
+            cover.plan.slot_of[members[i]] =
+                giver == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }
@@ -84,19 +73,17 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
     return cover;
 }
 
-namespace detail {
-
 SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                         fewest_slots_options options)
 {
     if (conflicts.undecided != 0) return 0;
     auto const bytes = options.bytes.tabulate(lives.buffers());
-    std::vector<detail::keyed> sizes;
+    std::vector<keyed> sizes;
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         if (bytes[b] != 0) sizes.push_back({bytes[b], 0, b});
     sort_keyed(sizes);
     byte_count sum = 0, below = 0;
-    for (detail::keyed const& k : sizes) {
+    for (keyed const& k : sizes) {
         if (k.key == below) continue;
         options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
         slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
@@ -106,13 +93,7 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_
     return sum;
 }
 
-} // namespace detail
-
-} // namespace sublet
-
 // --- assign exact ----------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_DECL std::optional<slot_plan::clash>
 find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of, std::vector<slot_id> const& fixed)
@@ -286,13 +267,9 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     return result;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options const& options)
 {
-    detail::bit_rows interferes(g.rows(), g.rows());
+    bit_rows interferes(g.rows(), g.rows());
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v]) {
             SUBLET_EXPECTS(w != v, "sublet: a value does not interfere with itself");
@@ -302,9 +279,9 @@ SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options cons
         for (value_id w : g[v])
             SUBLET_EXPECTS(interferes.test(w, v),
                            "sublet: an interference graph has each edge in the rows of both its ends");
-    return detail::assign_by_matrix(interferes, g.rows(), options);
+    return assign_by_matrix(interferes, g.rows(), options);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

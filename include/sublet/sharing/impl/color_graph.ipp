@@ -9,6 +9,7 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_graph.hpp>
+#include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/coloring.hpp>
 #include <sublet/units.hpp>
 
@@ -123,6 +124,15 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     }
 
     coloring_options::heuristic by = options.by;
+    if (by == coloring_options::heuristic::exact) {
+        detail::exact_assignment found = detail::assign_exact(
+            interference, {.bytes = bytes, .fixed = std::move(slot_of), .nodes = options.nodes});
+        result.plan = {std::move(found.slot_of), found.slots};
+        result.slot_bytes = std::move(found.slot_bytes);
+        result.total_bytes = found.total_bytes;
+        result.least_bytes = found.lower_bound;
+        return result;
+    }
     if (by == coloring_options::heuristic::automatic)
         by = sizes_differ ? coloring_options::heuristic::by_size : coloring_options::heuristic::dsatur;
     std::vector<value_id> order = detail::in_turn(by, interference, bytes, options.order);

@@ -28,7 +28,8 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];
             if (free_from[s] > tenant.life.first || plan.slot_pool[s] != tenant.pool) continue;
-            if (options.mixing == symbolic_options::mixing_rule::apart && room.is_scaled() != tenant.size.is_scaled())
+            if (options.mixing == symbolic_options::mixing_rule::apart &&
+                room.is_scaled() != tenant.size.is_scaled())
                 continue;
             if (detail::never_above(tenant.size, room, most)) {
                 if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;

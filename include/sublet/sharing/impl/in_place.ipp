@@ -139,8 +139,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL buffer_table take_in_place(snapshot const& p, dependence_graph const& g,
-                                                    buffer_table table)
+SUBLET_DECL buffer_table take_in_place(snapshot const& p, dependence_graph const& g, buffer_table table)
 {
     detail::ancestor_search search(g);
     return take_in_place(p, g, std::move(table), search);
@@ -328,7 +327,7 @@ private:
 namespace sublet {
 
 SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
-                                               std::vector<step_id> const& position, buffer_table table)
+                                       std::vector<step_id> const& position, buffer_table table)
 {
     if (p.overwrites().empty()) return table;
     detail::flow_joiner joiner(p, lives, position, table);

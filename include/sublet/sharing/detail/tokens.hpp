@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_TOKENS_HPP
-#define SUBLET_SHARING_TOKENS_HPP
+#ifndef SUBLET_SHARING_DETAIL_TOKENS_HPP
+#define SUBLET_SHARING_DETAIL_TOKENS_HPP
 
 /// Sharing by tokens that travel along the edges of any graph, and who takes a slot that several offer.
 
@@ -38,20 +38,7 @@
 /// Sources: most_shared is the choice of Caffe2's memonger (`memonger.cc`, Facebook 2016) without shapes,
 /// caffe2_sized the one with shapes.
 
-namespace sublet {
-
-/// Of the slots of its pool that are free for a buffer, it takes (ties: the lowest) ...
-enum class slot_choice : std::uint8_t {
-    most_shared,         ///< the one with the most tenants so far, whatever its size
-    best_fit,            ///< the one whose size differs least, the larger of two; too small, it grows
-    smallest_sufficient, ///< the smallest that is large enough; none: a new one, so that no slot ever grows
-    grow_largest,        ///< the smallest that is large enough; none: the largest, which grows
-    /// For comparison with Caffe2 only: the first to fall free that is large enough, of equally large ones
-    /// the last; none: the largest, the last of these. All as if slots were as large as their first tenant.
-    caffe2_sized
-};
-
-namespace detail {
+namespace sublet::detail {
 
 /// What a buffer asks for.
 struct slot_request {
@@ -174,8 +161,6 @@ private:
     step_id now_ = 0;             // where the last request begins
 };
 
-} // namespace detail
-
 // --- tokens ----------------------------------------------------------------------------------------------
 
 /// Let buffers take each other's slots, whatever order the steps run in, by handing tokens on.
@@ -221,7 +206,7 @@ struct token_plan : sized_slot_plan {
 ///             numbered one after the other.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <detail::size_function Sizes>
+template <size_function Sizes>
 [[nodiscard]] token_plan share_by_tokens(dependence_graph const& g, concurrent_lives const& lives,
                                          Sizes sizes, token_options const& options = {})
 {
@@ -233,9 +218,9 @@ template <detail::size_function Sizes>
         for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
     });
 
-    detail::token_sets tokens(g, options.most_ranges);
-    detail::slot_chooser slots(buffers, options.choice);
-    detail::sleepers sleeping(g.positions(), buffers);
+    token_sets tokens(g, options.most_ranges);
+    slot_chooser slots(buffers, options.choice);
+    sleepers sleeping(g.positions(), buffers);
     auto sleep = [&](buffer_id u, step_id end) { sleeping.sleep(u, tokens.token_of(end)); };
     auto wake = [&](std::uint32_t first, std::uint32_t last) {
         sleeping.wake(first, last, [&slots](buffer_id u) { slots.wake(u); });
@@ -248,7 +233,7 @@ template <detail::size_function Sizes>
             tokens.advance_to(at);
             // Not who waits for the token of this very position: those who are awake have ended before it.
             std::uint32_t const own = tokens.token_of(at);
-            for (detail::token_range r : tokens.tokens()) {
+            for (token_range r : tokens.tokens()) {
                 bool const has_own = r.first <= own && own < r.last;
                 wake(r.first, has_own ? own : r.last);
                 if (has_own) wake(own + 1, r.last);
@@ -266,12 +251,12 @@ template <detail::size_function Sizes>
         for (buffer_id b : beginning[at]) {
             auto const ends = lives.ends[b];
             bool const gives = eligible[b] && !lives.is_kept(b);
-            detail::slot_request const request{.who = b,
-                                               .size = detail::to_byte_count(detail::ask(sizes, b)),
-                                               .pool = pool_of[b],
-                                               .begins = at,
-                                               .over = gives && ends.empty() ? at : no_step,
-                                               .follows = eligible[b] && lives.begins[b].size() == 1};
+            slot_request const request{.who = b,
+                                       .size = to_byte_count(ask(sizes, b)),
+                                       .pool = pool_of[b],
+                                       .begins = at,
+                                       .over = gives && ends.empty() ? at : no_step,
+                                       .follows = eligible[b] && lives.begins[b].size() == 1};
             if (slots.take(request, may_follow) != no_slot && gives && !ends.empty()) sleep(b, ends.back());
         }
     }
@@ -280,45 +265,7 @@ template <detail::size_function Sizes>
     return plan;
 }
 
-// --- program tokens --------------------------------------------------------------------------------------
-
-/// Slots for the values of a program that are safe under every schedule, in one call.
-///
-///     auto p = sublet::from_graph(g, blobs, inputs, outputs);       any graph, a Boost graph for instance
-///     auto s = sublet::share_by_tokens(p, {.bytes = sizes});
-///     for (value v : ...) rename(v, s.slot_of[v]);
-///
-///     program ─► dependences ─► buffers ─► in place ─► tokens
-///
-/// What Caffe2's memonger was called for: a renaming of blobs, for executors that allocate each by itself.
-/// Only a part of the program may take part, what others touch then keeps storage of its own.
-
-/// Of a program, beside what plan_options say of its values.
-struct program_token_options {
-    slot_choice choice = slot_choice::grow_largest;
-    std::size_t most_ranges = no_limit;
-    /// By step. A buffer that is touched by one which takes no part keeps a slot of its own.
-    per_value<bool> takes_part = true;
-    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
-};
-
-/// Slots by value: views and what was written in place have that of their buffer.
-struct program_token_plan : token_plan {
-    std::optional<dependence_violation> violation; ///< why there is no plan
-};
-
-/// Give the values of a program slots that are safe under every schedule, in one call.
-///
-/// Requires:   no view has more bytes than its root. Of `values` neither `order` nor `pinned` is looked at:
-/// slots
-///             have no addresses.
-/// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
-///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
-/// Throws:     precondition_error where a precondition of a stage is broken.
-[[nodiscard]] program_token_plan share_by_tokens(snapshot const& p, plan_options const& values,
-                                                 program_token_options const& options = {});
-
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/tokens.ipp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/chains.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/share_slots.hpp>
 
 #include "archetype.hpp"
 #include "dice.hpp"
@@ -15,6 +17,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using slots = std::vector<slot_id>;
 
 namespace {
@@ -38,31 +41,31 @@ TEST_CASE("one call for a program, whose edges count though they carry no data")
         4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
     auto const one_behind_the_other = flow(
         4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
-    CHECK(share_by_tokens(apart, {.bytes = 8}).slots == 4);
-    CHECK(share_by_tokens(one_behind_the_other, {.bytes = 8}).slot_of == slots{0, 1, 0, 1});
-    CHECK(share_by_tokens(from_graph(as_graph(
-                                         4, [&](auto n) -> auto& { return edge[n]; }),
-                                     4, uses, defs),
-                          {.bytes = 8})
+    CHECK(share_slots(apart, {.bytes = 8}).slots == 4);
+    CHECK(share_slots(one_behind_the_other, {.bytes = 8}).slot_of == slots{0, 1, 0, 1});
+    CHECK(share_slots(from_graph(as_graph(
+                                     4, [&](auto n) -> auto& { return edge[n]; }),
+                                 4, uses, defs),
+                      {.bytes = 8})
               .slots == 2);
 }
 
 TEST_CASE("the poorest program will do")
 {
     archetype::program const p(3);
-    CHECK(!share_by_tokens(p, {.bytes = 8}).violation);
+    CHECK(!share_slots(p, {.bytes = 8}).violation);
 }
 
 TEST_CASE("views share their buffer's slot, and what is external, unsized or of 0 bytes has none")
 {
     auto const p = program_of({{}, {0}, {1}, {2}, {3}});
-    auto const plan = share_by_tokens(
+    auto const plan = share_slots(
         p, {.bytes = std::vector<byte_count>{8, 8, 8, 0, no_size}, .alias_of = {-1, 0, -1, -1, -1}});
     CHECK(plan.slot_of == slots{0, 0, 1, no_slot, no_slot});
-    CHECK(share_by_tokens(
+    CHECK(share_slots(
               p, {.bytes = 8, .role = [](auto v) { return v == 1 ? value_role::state : value_role::output; }})
               .violation); // a state that is written is a second version
-    CHECK(share_by_tokens(p, {.bytes = 8, .eligible = [](auto v) { return v != 1; }}).slot_of ==
+    CHECK(share_slots(p, {.bytes = 8, .eligible = [](auto v) { return v != 1; }}).slot_of ==
           slots{0, no_slot, 0, 1, 0});
 }
 
@@ -75,14 +78,14 @@ TEST_CASE("in-place pairs are taken, unless that is off")
         }
         sink.def(s);
     });
-    CHECK(share_by_tokens(p, {.bytes = 8}).slots == 1);
-    CHECK(share_by_tokens(p, {.bytes = 8, .in_place = false}).slots == 2);
+    CHECK(share_slots(p, {.bytes = 8}).slots == 1);
+    CHECK(share_slots(p, {.bytes = 8, .in_place = false}).slots == 2);
 }
 
 TEST_CASE("what a step touches that takes no part keeps a slot of its own")
 {
     auto const p = program_of({{}, {0}, {1}, {2}, {3}, {4}});
-    auto const plan = share_by_tokens(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 3; }});
+    auto const plan = share_slots(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 3; }});
     // 2 is read by 3, and 3 made there: the others share
     CHECK(plan.slot_of == slots{0, 1, 2, 3, 0, 1});
 }
@@ -102,28 +105,28 @@ TEST_CASE("an operand of a phi is touched by the last step of the predecessor")
                 sink.def(2);
             }
         });
-    CHECK(share_by_tokens(p, {.bytes = 8}).slot_of == slots{0, 1, 0});
-    CHECK(share_by_tokens(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 1; }}).slots == 3);
+    CHECK(share_slots(p, {.bytes = 8}).slot_of == slots{0, 1, 0});
+    CHECK(share_slots(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 1; }}).slots == 3);
 }
 
 TEST_CASE("the rule of choice and the limit of ranges are passed on, and an input needs no touch")
 {
     auto const p = program_of({{}, {0}, {1}});
     auto const sizes = std::vector<byte_count>{8, 8, 16};
-    CHECK(share_by_tokens(p, {.bytes = sizes}).slots == 2);
-    CHECK(share_by_tokens(p, {.bytes = sizes}, {.choice = slot_choice::smallest_sufficient}).slots == 3);
-    CHECK(share_by_tokens(draw_family("nested", 300).program(), {.bytes = 8}, {.most_ranges = 1}).undecided !=
-          0);
+    CHECK(share_slots(p, {.bytes = sizes}).slots == 2);
+    CHECK(share_slots(p, {.bytes = sizes}, {.choice = slot_choice::smallest_sufficient}).slots == 3);
+    CHECK(share_slots(draw_family("nested", 300).program(), {.bytes = 8}, {.most_ranges = 1}).undecided != 0);
     auto const idle = sequence(1, 2, [](step_id, effect_sink& sink) { sink.def(0); });
-    CHECK(share_by_tokens(idle, {.bytes = 8}).slot_of == slots{0, no_slot});
-    CHECK(share_by_tokens(idle, {.bytes = 8, .role = std::vector{value_role::output, value_role::input}})
-              .slot_of == slots{0, 1});
+    CHECK(share_slots(idle, {.bytes = 8}).slot_of == slots{0, no_slot});
+    CHECK(
+        share_slots(idle, {.bytes = 8, .role = std::vector{value_role::output, value_role::input}}).slot_of ==
+        slots{0, 1});
 }
 
 TEST_CASE("a program that is written twice has no plan but a reason")
 {
     auto const p = sequence(2, 1, [](step_id, effect_sink& s) { s.def(0); });
-    auto const plan = share_by_tokens(p, {.bytes = 8});
+    auto const plan = share_slots(p, {.bytes = 8});
     REQUIRE(plan.violation);
     CHECK(plan.violation->what == dependence_violation::kind::several_defs);
     CHECK(plan.slots == 0);
@@ -132,8 +135,8 @@ TEST_CASE("a program that is written twice has no plan but a reason")
 TEST_CASE("hand-offs are order as well")
 {
     auto const p = program_of({{}, {}});
-    CHECK(share_by_tokens(p, {.bytes = 8}).slots == 2);
-    CHECK(share_by_tokens(p, {.bytes = 8}, {.handoffs = {{0, 1}}}).slots == 1);
+    CHECK(share_slots(p, {.bytes = 8}).slots == 2);
+    CHECK(share_slots(p, {.bytes = 8}, {.handoffs = {{0, 1}}}).slots == 1);
 }
 
 TEST_CASE("ResNet-50 takes five slots if nothing is in place")
@@ -143,7 +146,7 @@ TEST_CASE("ResNet-50 takes five slots if nothing is in place")
     values.in_place = false;
     values.role = value_role::intermediate;
     for (auto how : {slot_choice::most_shared, slot_choice::grow_largest})
-        CHECK(share_by_tokens(net.program(), values, {.choice = how}).slots == 5);
+        CHECK(share_slots(net.program(), values, {.choice = how}).slots == 5);
 }
 
 TEST_CASE("random programs: values in one slot share by the rule, or are one buffer")
@@ -158,7 +161,7 @@ TEST_CASE("random programs: values in one slot share by the rule, or are one buf
                                              .alignments = 3,
                                              .shuffled = roll.below(2) == 0});
         sharing_rule const rule(tasks);
-        auto const plan = share_by_tokens(tasks.program(), tasks.options());
+        auto const plan = share_slots(tasks.program(), tasks.options());
         REQUIRE(!plan.violation);
         for (value_id v = 0; v != tasks.values(); ++v) {
             if (plan.slot_of[v] == no_slot) continue;
@@ -168,6 +171,50 @@ TEST_CASE("random programs: values in one slot share by the rule, or are one buf
                 if (plan.slot_of[u] == plan.slot_of[v])
                     REQUIRE((rule.root[u] == rule.root[v] || rule.may_share(u, v)));
         }
+    }
+}
+
+TEST_CASE("each strategy gives what its algorithm does, with the bytes and pools of every slot")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(20), .given = 3, .pools = 2, .shuffled = roll.below(2) == 0});
+        dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
+        std::vector<buffer_id> each;
+        for (value_id v = 0; v != tasks.values(); ++v) each.push_back(v);
+        auto const lives = concurrent_lifetimes(tasks.program(), g, each.size(), each, tasks.role);
+        auto const conflicts = later_conflicts(g, lives);
+        auto with = [&](slot_options::strategy_kind how) {
+            return share_slots(g, lives, tasks.bytes, {.strategy = how, .pool = tasks.pool});
+        };
+        auto const tokens = with(slot_options::strategy_kind::tokens);
+        auto const chains = with(slot_options::strategy_kind::chains);
+        auto const fewest = with(slot_options::strategy_kind::fewest);
+        CHECK(tokens.slot_of ==
+              share_by_tokens(g, lives, [&](value_id v) { return tasks.bytes[v]; }, {.pool = tasks.pool})
+                  .slot_of);
+        CHECK(chains.slot_of == share_in_chains(lives, conflicts, [&](value_id v) { return tasks.bytes[v]; },
+                                                {.pool = tasks.pool})
+                                    .slot_of);
+        CHECK(fewest.slot_of ==
+              fewest_slots(lives, conflicts, {.bytes = tasks.bytes, .pool = tasks.pool}).plan.slot_of);
+        CHECK((fewest.slots == 0 || fewest.is_fewest()));
+        for (auto const& plan : {tokens, chains, fewest}) {
+            CHECK(fewest.slots <= plan.slots);
+            std::vector<byte_count> largest(plan.slots);
+            byte_count sum = 0;
+            for (value_id v : each)
+                if (plan.slot_of[v] != no_slot) {
+                    CHECK(plan.slot_pool[plan.slot_of[v]] == tasks.pool[v]);
+                    largest[plan.slot_of[v]] = larger(largest[plan.slot_of[v]], tasks.bytes[v]);
+                }
+            for (byte_count b : largest) sum += b;
+            CHECK(plan.slot_bytes == largest);
+            CHECK(plan.total_bytes == sum);
+        }
+        CHECK_THROWS_AS((void)share_slots(lives, conflicts, tasks.bytes, {}), precondition_error);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_CHAINS_HPP
-#define SUBLET_SHARING_CHAINS_HPP
+#ifndef SUBLET_SHARING_DETAIL_CHAINS_HPP
+#define SUBLET_SHARING_DETAIL_CHAINS_HPP
 
 /// Slots if only a partial order of the steps is known: chains of buffers, the fewest slots, and the fewest
 /// bytes.
@@ -12,7 +12,7 @@
 #include <sublet/plan.hpp>
 #include <sublet/sharing/detail/largest_first.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
-#include <sublet/sharing/tokens.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -39,7 +39,7 @@
 /// Source: chains of reuse in a partial order are those of Berson, Gupta and Soffa, "URSA: a unified resource
 /// allocator for registers and functional units in VLIW architectures", PACT 1993.
 
-namespace sublet {
+namespace sublet::detail {
 struct chain_options {
     /// In which order buffers come to have a slot.
     enum class ranking : std::uint8_t {
@@ -59,7 +59,6 @@ struct chain_plan : sized_slot_plan {
     chain_options::ranking order = chain_options::ranking::largest_first; ///< in which it was found
 };
 
-namespace detail {
 template <class Sizes>
 std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 {
@@ -98,41 +97,35 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
     return std::move(chooser).finish();
 }
 
-} // namespace detail
-
 /// A slot for each buffer.
 ///
 /// Requires:   `conflicts` are those of `lives`.
 /// Ensures:    of buffers in one slot each gives to the next; a slot is as large as its largest tenant. A
 ///             buffer of 0 bytes has `no_slot`.
-/// Complexity: by_begin O((n + tests) log n), n = buffers, and a test rarely fails: see sharing/tokens.hpp;
-/// the
+/// Complexity: by_begin O((n + tests) log n), n = buffers, and a test rarely fails: see detail/tokens.hpp;
 ///             largest first as largest_first.hpp says.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
-template <detail::size_function Sizes>
+template <size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                          Sizes sizes, chain_options const& options = {})
 {
-    std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
+    std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
     chain_plan plan;
     if (options.order != chain_options::ranking::by_begin) {
-        plan = {detail::share_largest_first(
+        plan = {share_largest_first(
                     lives, conflicts, size,
                     {.pool = options.pool, .eligible = options.eligible, .visits = options.visits}),
                 chain_options::ranking::largest_first};
         if (options.order == chain_options::ranking::largest_first) return plan;
     }
-    sized_slot_plan by_begin =
-        detail::share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
-            step_id const begin = lives.first(v);
-            if (lives.begins[v].size() > 1)
-                return detail::gives_to(conflicts, lives, u, v) ? begin : begin + 1;
-            auto const never = conflicts.of[u];
-            std::size_t const at =
-                detail::first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
-            return at == never.size() || begin < never[at].first ? begin : never[at].last;
-        });
+    sized_slot_plan by_begin = share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
+        step_id const begin = lives.first(v);
+        if (lives.begins[v].size() > 1) return gives_to(conflicts, lives, u, v) ? begin : begin + 1;
+        auto const never = conflicts.of[u];
+        std::size_t const at = first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
+        return at == never.size() || begin < never[at].first ? begin : never[at].last;
+    });
     if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
         plan = {std::move(by_begin), chain_options::ranking::by_begin};
     return plan;
@@ -143,15 +136,15 @@ template <detail::size_function Sizes>
 ///
 /// Ensures:    `oracle.before(a, b)` is asked for ascending b.
 /// Complexity: O((n + tests) log n), and for each test a call for each end of the last tenant.
-template <detail::precedence_oracle Oracle, detail::size_function Sizes>
+template <precedence_oracle Oracle, size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
 {
     auto may_follow = [&](buffer_id u, buffer_id v) {
-        return lives.first(v) + (detail::gives_to(lives, u, v, oracle) ? 0 : 1);
+        return lives.first(v) + (gives_to(lives, u, v, oracle) ? 0 : 1);
     };
-    std::vector<byte_count> const size = detail::sizes_of(lives.buffers(), sizes);
-    return {detail::share_by_begin(lives, size, options, true, may_follow), chain_options::ranking::by_begin};
+    std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
+    return {share_by_begin(lives, size, options, true, may_follow), chain_options::ranking::by_begin};
 }
 
 // --- fewest slots ----------------------------------------------------------------------------------------
@@ -187,11 +180,8 @@ struct chain_cover {
     [[nodiscard]] bool is_fewest() const;
 };
 
-namespace detail {
 /// By place, the places of those that it gives to.
 live_range_lists ranges_of(takers const& members);
-
-} // namespace detail
 
 /// A slot for each buffer, as few as any plan has that is valid under every schedule.
 ///
@@ -205,7 +195,6 @@ live_range_lists ranges_of(takers const& members);
 [[nodiscard]] chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                        fewest_slots_options const& options = {});
 
-namespace detail {
 /// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
 /// large as one, the fewest slots, times the way to the next smaller size, summed over all sizes. `bytes` is
 /// looked at as it is.
@@ -215,8 +204,6 @@ namespace detail {
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
 [[nodiscard]] byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
                                           fewest_slots_options options);
-
-} // namespace detail
 
 // --- assign exact ----------------------------------------------------------------------------------------
 
@@ -256,7 +243,6 @@ struct exact_assignment : sized_slot_plan {
     [[nodiscard]] bool is_optimal() const { return !clash && total_bytes == lower_bound; }
 };
 
-namespace detail {
 /// Why the fixed slots cannot be kept, the lowest pair.
 std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
                                            std::vector<slot_id> const& fixed);
@@ -269,8 +255,6 @@ void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& s
 
 exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
                                   exact_options const& options);
-
-} // namespace detail
 
 /// Of an interference graph: a vertex is a value, and each edge stands in the rows of both its ends.
 ///
@@ -286,31 +270,6 @@ exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values
 ///             a pool id that is none, or if all values together exceed 64 bits.
 [[nodiscard]] exact_assignment assign_exact(csr_graph const& g, exact_options const& options = {});
 
-/// The same of what `interference` finds, which knows whether it fitted.
-///
-/// Throws: precondition_error if it did not.
-template <class Found>
-    requires requires(Found const& found) {
-                 {
-                     found.fits()
-                     } -> std::same_as<bool>;
-                 {
-                     found.graph()
-                     } -> std::same_as<csr_graph const&>;
-             }
-[[nodiscard]] exact_assignment assign_exact(Found const& found, exact_options const& options = {})
-{
-    return assign_exact(found.graph(), options);
-}
-
-/// The same of any graph; values are the numbers of its vertices in the order of `vertices(g)`.
-template <class G>
-    requires(!std::same_as<G, csr_graph> && graph<G>)
-[[nodiscard]] exact_assignment assign_exact(G const& g, exact_options const& options = {})
-{
-    return assign_exact(as_graph(g), options);
-}
-
 /// The same of values 0 ... values - 1, of which u and v interfere if `interfere(u, v)`. It is asked once a
 /// pair, with u < v.
 template <class Interfere>
@@ -319,17 +278,17 @@ template <class Interfere>
                                             exact_options const& options = {})
 {
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
-    detail::bit_rows interferes(values, values);
+    bit_rows interferes(values, values);
     for (value_id v = 0; v != values; ++v)
         for (value_id u = 0; u != v; ++u)
-            if (detail::ask(interfere, u, v)) {
+            if (ask(interfere, u, v)) {
                 interferes.set(u, v);
                 interferes.set(v, u);
             }
-    return detail::assign_by_matrix(interferes, values, options);
+    return assign_by_matrix(interferes, values, options);
 }
 
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/sharing/impl/chains.ipp>

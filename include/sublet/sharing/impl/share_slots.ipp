@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_IMPL_SHARE_SLOTS_IPP
+#define SUBLET_SHARING_IMPL_SHARE_SLOTS_IPP
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/graph/program.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/sharing/detail/chains.hpp>
+#include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/sharing/share_slots.hpp>
+#include <sublet/units.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
+                                     per_value<byte_count> const& sizes, slot_options const& options)
+{
+    if (options.strategy != slot_options::strategy_kind::tokens)
+        return share_slots(lives, later_conflicts(g, lives), sizes, options);
+    detail::token_plan found = detail::share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; },
+                                                       {.choice = options.choice,
+                                                        .pool = options.pool,
+                                                        .eligible = options.eligible,
+                                                        .most_ranges = options.most_ranges});
+    return {std::move(found), found.undecided};
+}
+
+SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                     per_value<byte_count> const& sizes, slot_options const& options)
+{
+    SUBLET_EXPECTS(options.strategy != slot_options::strategy_kind::tokens,
+                   "sublet: tokens travel along the edges of a graph, which is not given");
+    if (options.strategy == slot_options::strategy_kind::chains) {
+        detail::chain_plan found = detail::share_in_chains(lives, conflicts,
+                                                           [&](buffer_id b) { return sizes[b]; },
+                                                           {.choice = options.choice,
+                                                            .pool = options.pool,
+                                                            .eligible = options.eligible,
+                                                            .visits = options.visits});
+        return {std::move(found), conflicts.undecided};
+    }
+    detail::chain_cover cover = detail::fewest_slots(
+        lives, conflicts, {.bytes = sizes, .pool = options.pool, .eligible = options.eligible});
+    shared_slots result;
+    static_cast<slot_plan&>(result) = std::move(cover.plan);
+    result.undecided = conflicts.undecided;
+    result.antichain = std::move(cover.antichain);
+    result.slot_bytes.assign(result.slots, 0);
+    result.slot_pool.assign(result.slots, 0);
+    for (buffer_id b = 0; b != lives.buffers(); ++b) {
+        slot_id const s = result.slot_of[b];
+        if (s == no_slot) continue;
+        SUBLET_EXPECTS(sizes[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        result.slot_bytes[s] = detail::larger(result.slot_bytes[s], sizes[b]);
+        result.slot_pool[s] = options.pool[b];
+    }
+    for (byte_count bytes : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, bytes);
+    return result;
+}
+
+SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& values,
+                                               program_slot_options const& options)
+{
+    auto const role = values.role.tabulate(p.values());
+    auto const takes_part = options.takes_part.tabulate(p.steps());
+    dependence_graph const g = dependences(p, {.role = role, .handoffs = options.handoffs});
+    if (g.violation) return {.violation = g.violation};
+
+    live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
+    auto touch_all = [&](auto call) { // with the step
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (touch t : p.touches(s)) call(t.value, s);
+        for (edge_use u : p.edge_uses()) call(u.value, p.steps_of(u.pred).last - 1);
+    };
+    touch_all([&](value_id v, step_id) { touched.of[v] = {0, 1}; });
+    for (value_id v = 0; v != p.values(); ++v)
+        if (role[v] != value_role::intermediate) touched.of[v] = {0, 1};
+    buffer_table table = gather_buffers(touched, values);
+    SUBLET_EXPECTS(table.oversized_view == no_value, "sublet: a view has more bytes than its root");
+    if (values.in_place) table = take_in_place(p, g, std::move(table));
+
+    std::size_t const buffers = table.buffers.size();
+    std::vector<unsigned char> eligible(buffers, 1);
+    touch_all([&](value_id v, step_id s) { eligible[table.buffer_of[v]] &= takes_part[s]; });
+    concurrent_lives const lives = concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
+    auto size_of = [&](buffer_id b) {
+        return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0};
+    };
+    shared_slots plan = share_slots(g, lives, size_of,
+                                    {.strategy = options.strategy,
+                                     .choice = options.choice,
+                                     .pool = [&](buffer_id b) { return table.buffers[b].pool; },
+                                     .eligible = [&](buffer_id b) { return eligible[b] != 0; },
+                                     .most_ranges = options.most_ranges,
+                                     .visits = options.visits});
+    std::vector<slot_id> slot_of;
+    for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
+    plan.slot_of = std::move(slot_of);
+    return plan;
+}
+
+} // namespace sublet
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_SHARING_SHARE_SLOTS_HPP
+#define SUBLET_SHARING_SHARE_SLOTS_HPP
+
+/// Slots that serve whatever order the steps run in: storage that several values occupy in turn, without an
+/// address.
+///
+///     auto p = sublet::from_graph(g, blobs, inputs, outputs);       any graph, a Boost graph for instance
+///     auto s = sublet::share_slots(p, {.bytes = sizes});
+///     for (value v : ...) rename(v, s.slot_of[v]);
+///
+///             ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free behind 1 and 3, 2, 4
+///         0 ──┤                                          ├──► 5: def f
+///             └──► 3: use a, def c ──► 4: use c, def e ──┘       d can take nothing: 3 may not have run
+///                                                                f takes the slot of a, b or c
+///
+/// A slot may pass from one buffer to another if every step that touches the first ends before the step that
+/// defines the second begins, in every execution. Three strategies find slots:
+///
+///     tokens   one pass; the graph's edges carry what is free       memonger's algorithm, any size of graph
+///     chains   exact rule, largest buffers first                    few bytes
+///     fewest   a minimum cover of the order by chains (Dilworth)    the fewest slots, with proof
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sublet {
+
+struct slot_options {
+    enum class strategy_kind : std::uint8_t { tokens, chains, fewest };
+
+    strategy_kind strategy = strategy_kind::tokens;
+    slot_choice choice = slot_choice::grow_largest; ///< not of fewest
+    per_value<pool_id> pool = pool_id{0};           ///< by buffer: only buffers of one pool share
+    per_value<bool> eligible = true;                ///< by buffer: false keeps a slot of its own
+    std::size_t most_ranges = no_limit; ///< tokens: that a step passes on; older ones are forgotten
+    std::uint64_t visits = 4'000'000;   ///< chains: see detail/largest_first.hpp
+};
+
+struct shared_slots : sized_slot_plan {
+    /// How often it was left open whether a slot is free. 0: no buffer was kept from a slot that was free.
+    std::uint64_t undecided = 0;
+    /// Of fewest, if nothing was undecided: buffers of which no two may share a slot, ascending.
+    std::vector<buffer_id> antichain = {};
+    std::optional<dependence_violation> violation = {}; ///< of a program: why there is no plan
+
+    /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
+    [[nodiscard]] bool is_fewest() const { return slots != 0 && antichain.size() == slots; }
+};
+
+/// Gives every buffer a slot; `sizes` are by buffer.
+///
+/// Requires:   `g` has no violation, and `lives` are of it.
+/// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
+///             largest buffer. An input gives and takes nothing. 0 bytes have `no_slot`. By tokens, of
+///             buffers that begin at one position the lower index comes first, and one of several begins
+///             takes nothing.
+/// Complexity: tokens O(positions + edges + sum over edges of the ranges of their ends), and O(log slots +
+///             ends x log ranges) for each test of a slot; few tests fail where branches are numbered one
+///             after the other. chains and fewest: that of later_conflicts(), and then O((n + tests) log n)
+///             and O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers.
+/// Throws:     precondition_error for a size that is `no_size`, a pool id that is none, or if all slots
+///             together exceed 64 bits.
+[[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
+                                       per_value<byte_count> const& sizes, slot_options const& options = {});
+
+/// The same if the conflicts have been found already.
+///
+/// Requires: `conflicts` are those of `lives`; a strategy other than tokens.
+[[nodiscard]] shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+                                       per_value<byte_count> const& sizes, slot_options const& options);
+
+/// Of a program, beside what plan_options say of its values.
+struct program_slot_options {
+    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
+    slot_choice choice = slot_choice::grow_largest;
+    std::size_t most_ranges = no_limit;
+    std::uint64_t visits = 4'000'000;
+    /// By step. A buffer that is touched by one which takes no part keeps a slot of its own.
+    per_value<bool> takes_part = true;
+    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
+};
+
+/// Gives the values of a program slots: program ─► dependences ─► buffers ─► in place ─► slots.
+///
+/// What Caffe2's memonger was called for: a renaming of blobs, for executors that allocate each by itself.
+/// Views and what was written in place have the slot of their buffer.
+///
+/// Requires:   no view has more bytes than its root. Of `values` neither `order` nor `pinned` is looked at:
+///             slots have no addresses.
+/// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
+///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
+/// Throws:     precondition_error where a precondition of a stage is broken.
+[[nodiscard]] shared_slots share_slots(snapshot const& p, plan_options const& values,
+                                       program_slot_options const& options = {});
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/sharing/impl/share_slots.ipp>
+#endif
+
+#endif
