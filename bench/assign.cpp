@@ -43,6 +43,7 @@
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 struct arguments {
     unsigned values = 55;
@@ -114,7 +115,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
     if (detail::list_planned(table, plan, problem)) throw std::runtime_error(file + ": pins");
     auto const buffers = static_cast<buffer_id>(problem.buffers.size());
     std::vector<byte_count> bytes;
-    for (placement_buffer const& b : problem.buffers) bytes.push_back(b.size);
+    for (placement_problem::buffer const& b : problem.buffers) bytes.push_back(b.size);
     std::printf("%s\n", file.c_str());
 
     auto solve = [&](char const* what, byte_count by_chains, auto interfere) {

@@ -39,6 +39,7 @@
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 struct arguments {
     order_search_limits limits;

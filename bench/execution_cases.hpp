@@ -94,7 +94,7 @@ void with_executor(way how, plan_model::network const& net, std::size_t width, S
     snapshot const program = as_program(net);
     plan_options const options = as_options(net);
     Kernel const kernel = detail::kernel_for<Kernel>(net);
-    auto on_this_thread = [&](auto const& mode, memory_source upstream = {}) {
+    auto on_this_thread = [&](auto const& mode, sublet::detail::memory_source upstream = {}) {
         cpu_executor execute(program, options, mode, kernel, {.upstream = upstream});
         see(execute, ready);
     };

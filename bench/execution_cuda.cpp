@@ -42,6 +42,7 @@
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 using bench::network;
 
 /// Allocates as programs do that know of no pool: the device comes to rest first.

@@ -45,6 +45,7 @@
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// An operation makes one value.
 struct operations {

@@ -116,12 +116,12 @@ struct tally {
     }
 };
 
-char const* name_of(placement_status status)
+char const* name_of(placement::outcome status)
 {
     switch (status) {
-    case placement_status::optimal: return "optimal";
-    case placement_status::feasible: return "feasible";
-    case placement_status::infeasible: return "infeasible";
+    case placement::outcome::optimal: return "optimal";
+    case placement::outcome::feasible: return "feasible";
+    case placement::outcome::infeasible: return "infeasible";
     default: return "limit";
     }
 }
@@ -167,7 +167,7 @@ void print(tally& all, std::string const& name, std::string_view method, measure
     all.ms.push_back(m.ms);
     all.gaps.push_back(m.gap());
     all.nodes.push_back(static_cast<double>(m.pool().nodes));
-    all.optimal += m.placed.status == placement_status::optimal;
+    all.optimal += m.placed.status == placement::outcome::optimal;
 }
 
 struct arguments {
@@ -204,7 +204,7 @@ void run_methods(subject const& s, tally& all)
         pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
         if (bound.bytes != 0)
             pool.proof = {placement_proof::reason::live_bytes, bound.bytes, pool.peak_position};
-        pool.status = best.height == bound.bytes ? placement_status::optimal : placement_status::feasible;
+        pool.status = best.height == bound.bytes ? placement::outcome::optimal : placement::outcome::feasible;
         m.placed.status = pool.status;
         m.is_refuted = is_refuted(problem, m.placed, placement_objective::minimize);
         print(all, s.name, method, m, false);
@@ -338,7 +338,7 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
         placement const placed = place(s.problem, {.time_limit = asked.limit_or(10), .progress = note});
         note(placed.pools[0].height, placed.pools[0].lower_bound, 0);
         curve.end = cpu_milliseconds() - start;
-        curve.is_optimal = placed.status == placement_status::optimal;
+        curve.is_optimal = placed.status == placement::outcome::optimal;
         is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement_objective::minimize);
         std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.finds.front().ms);
         for (std::size_t i = 0; i != std::size(after); ++i) {

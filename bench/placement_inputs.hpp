@@ -30,11 +30,10 @@
 namespace bench {
 
 using sublet::byte_count;
-using sublet::placement_buffer;
 using sublet::placement_problem;
 using sublet::step_id;
 
-inline void shuffle(std::vector<placement_buffer>& buffers, dice& roll)
+inline void shuffle(std::vector<placement_problem::buffer>& buffers, dice& roll)
 {
     for (std::size_t i = buffers.size(); i > 1; --i)
         std::swap(buffers[i - 1], buffers[roll.below(static_cast<std::uint32_t>(i))]);
@@ -110,9 +109,9 @@ inline placement_problem variant(placement_problem const& original, std::uint32_
     placement_problem result = original;
     shuffle(result.buffers, roll);
     step_id end = 0;
-    for (placement_buffer const& b : result.buffers) end = std::max(end, b.life.last);
+    for (placement_problem::buffer const& b : result.buffers) end = std::max(end, b.life.last);
     if (number % 2 == 1)
-        for (placement_buffer& b : result.buffers) b.life = {end - b.life.last, end - b.life.first};
+        for (placement_problem::buffer& b : result.buffers) b.life = {end - b.life.last, end - b.life.first};
     return result;
 }
 
@@ -122,11 +121,11 @@ inline placement_problem perturbed(placement_problem const& original, std::uint3
 {
     dice roll{std::mt19937(seed)};
     std::map<byte_count, byte_count> rescaled;
-    for (placement_buffer const& b : original.buffers) rescaled[b.size] = 0;
+    for (placement_problem::buffer const& b : original.buffers) rescaled[b.size] = 0;
     for (auto& [size, other] : rescaled)
         other = std::max<byte_count>(1, size * (7'000 + roll.below(6'001)) / 10'000);
     placement_problem result;
-    for (placement_buffer b : original.buffers) {
+    for (placement_problem::buffer b : original.buffers) {
         if (roll.below(20) == 0) continue;
         b.size = rescaled[b.size];
         result.buffers.push_back(b);
@@ -138,7 +137,8 @@ inline placement_problem perturbed(placement_problem const& original, std::uint3
 inline placement_problem repeated(placement_problem const& block, std::size_t n)
 {
     std::vector<step_id> cuts; // ranks, for so many blocks of large positions would be too long
-    for (placement_buffer const& b : block.buffers) cuts.insert(cuts.end(), {b.life.first, b.life.last});
+    for (placement_problem::buffer const& b : block.buffers)
+        cuts.insert(cuts.end(), {b.life.first, b.life.last});
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     auto rank = [&](step_id at) {
@@ -148,7 +148,7 @@ inline placement_problem repeated(placement_problem const& block, std::size_t n)
     placement_problem result;
     auto const span = static_cast<step_id>(cuts.size());
     for (step_id start = 0; result.buffers.size() < n && !block.buffers.empty(); start += span)
-        for (placement_buffer b : block.buffers) {
+        for (placement_problem::buffer b : block.buffers) {
             b.life = {start + rank(b.life.first), start + rank(b.life.last)};
             if (roll.below(20) == 0) b.life.last += span / 2;
             if (result.buffers.size() < n) result.buffers.push_back(b);

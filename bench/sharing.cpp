@@ -62,6 +62,7 @@
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 /// Of the processor, and not of the clock on the wall: much of this runs for seconds, on machines that others
 /// use.
@@ -194,7 +195,7 @@ void run(subject const& s, arguments const& asked)
         prepared made = prepare(s, true);
         is_coarse = made.conflicts.undecided != 0;
         std::vector<byte_count> weights;
-        for (placement_buffer const& b : made.problem.buffers) weights.push_back(b.size);
+        for (placement_problem::buffer const& b : made.problem.buffers) weights.push_back(b.size);
         made.bound_ms = cpu_milliseconds(
             [&] { made.bound = heaviest_antichain(made.graph, made.lives, made.conflicts, weights); });
         bound = made.bound.bytes;

@@ -65,8 +65,8 @@ int main()
 
     std::cout << "\nread, and perhaps not set: " << listed(live.live_in(start)) << '\n';
     for (auto [v, end] = vertices(cfg); v != end; ++v)
-        for (auto written : ids(cfg[*v].writes))
-            if (!live.is_live_out(sublet::to_id(written), *v))
-                std::cout << "set, and not needed afterwards: " << variables[sublet::to_id(written)]
-                          << ", by \"" << cfg[*v].text << "\"\n";
+        for (sublet::value_id written : ids(cfg[*v].writes))
+            if (!live.is_live_out(written, *v))
+                std::cout << "set, and not needed afterwards: " << variables[written] << ", by \""
+                          << cfg[*v].text << "\"\n";
 }

@@ -86,7 +86,7 @@ inline drawn_program draw_operations(dice& pick, std::uint32_t count, std::uint3
     return {r, without_edges(r), r.options()};
 }
 
-inline std::vector<sublet::node_id> random_order(sublet::order_graph const& g, dice& pick)
+inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph const& g, dice& pick)
 {
     std::vector<sublet::node_id> order, ready;
     std::vector<std::size_t> waits;
@@ -105,7 +105,7 @@ inline std::vector<sublet::node_id> random_order(sublet::order_graph const& g, d
 }
 
 /// Whether each node is there once, behind all those that it waits for.
-inline bool is_order(sublet::order_graph const& g, std::vector<sublet::node_id> const& order)
+inline bool is_order(sublet::detail::order_graph const& g, std::vector<sublet::node_id> const& order)
 {
     std::vector<std::size_t> place(g.nodes(), g.nodes());
     for (std::size_t at = 0; at != order.size(); ++at) {
@@ -142,7 +142,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
 }
 
 /// The least peak of all orders, by the sets of nodes that may have run: up to 2^nodes of them.
-inline sublet::byte_count least_of_all(sublet::order_graph const& g)
+inline sublet::byte_count least_of_all(sublet::detail::order_graph const& g)
 {
     using namespace sublet;
     using namespace sublet::detail;

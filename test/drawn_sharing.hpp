@@ -18,8 +18,9 @@ struct drawn_sharing {
     sharing_rule rule;
     sublet::snapshot program;
     sublet::dependence_graph graph;
-    sublet::concurrent_lives lives; ///< a buffer a value; of a class of views only the root is touched
-    sublet::conflict_ranges conflicts;
+    sublet::detail::concurrent_lives
+        lives; ///< a buffer a value; of a class of views only the root is touched
+    sublet::detail::conflict_ranges conflicts;
     std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external, or nowhere at all
     std::vector<unsigned char> eligible;
     std::vector<sublet::value_id> wanted; ///< those of more than 0 bytes
@@ -30,7 +31,7 @@ struct drawn_sharing {
     {
         std::vector<sublet::buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
-        lives = concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
+        lives = sublet::detail::concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
         conflicts = later_conflicts(graph, lives);
         bytes = tasks.bytes;
         eligible.assign(tasks.values(), 1);

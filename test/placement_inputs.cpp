@@ -18,7 +18,7 @@ namespace {
 std::vector<byte_count> live_bytes(placement_problem const& problem)
 {
     std::vector<byte_count> load;
-    for (placement_buffer const& b : problem.buffers) {
+    for (placement_problem::buffer const& b : problem.buffers) {
         if (load.size() < b.life.last) load.resize(b.life.last);
         for (step_id at = b.life.first; at < b.life.last; ++at) load[at] += b.size;
     }
@@ -28,7 +28,8 @@ std::vector<byte_count> live_bytes(placement_problem const& problem)
 std::vector<std::tuple<step_id, step_id, byte_count>> sorted(placement_problem const& problem)
 {
     std::vector<std::tuple<step_id, step_id, byte_count>> rows;
-    for (placement_buffer const& b : problem.buffers) rows.push_back({b.life.first, b.life.last, b.size});
+    for (placement_problem::buffer const& b : problem.buffers)
+        rows.push_back({b.life.first, b.life.last, b.size});
     std::sort(rows.begin(), rows.end());
     return rows;
 }
@@ -44,7 +45,8 @@ TEST_CASE("a dissection has as many buffers as asked for, and fills every byte a
             placement_problem const drawn = draw_dissection(n, seed);
             CHECK(drawn.buffers.size() == n);
             CHECK(live_bytes(drawn) == std::vector<byte_count>(100, 1024));
-            for (placement_buffer const& b : drawn.buffers) CHECK((b.size != 0 && !is_empty(b.life)));
+            for (placement_problem::buffer const& b : drawn.buffers)
+                CHECK((b.size != 0 && !is_empty(b.life)));
         }
     CHECK(sorted(draw_dissection(50, 1)) != sorted(draw_dissection(50, 2)));
     CHECK(sorted(draw_dissection(50, 1)) == sorted(draw_dissection(50, 1)));
@@ -68,13 +70,13 @@ TEST_CASE("in a perturbed copy what had one size still has one, not far from the
     CHECK(copy.buffers.size() > 1800);
     CHECK(copy.buffers.size() < 1950);
     std::map<step_id, std::vector<byte_count>> born;
-    for (placement_buffer const& b : original.buffers) born[b.life.first].push_back(b.size);
-    for (placement_buffer const& b : copy.buffers)
+    for (placement_problem::buffer const& b : original.buffers) born[b.life.first].push_back(b.size);
+    for (placement_problem::buffer const& b : copy.buffers)
         CHECK(std::any_of(born[b.life.first].begin(), born[b.life.first].end(), [&](byte_count size) {
             return 7 * size / 10 <= b.size && b.size <= 13 * size / 10;
         }));
-    for (placement_buffer& b : original.buffers) b.size = 1000;
-    for (placement_buffer const& b : perturbed(original, 2).buffers)
+    for (placement_problem::buffer& b : original.buffers) b.size = 1000;
+    for (placement_problem::buffer const& b : perturbed(original, 2).buffers)
         CHECK(b.size == perturbed(original, 2).buffers[0].size);
     for (std::uint32_t seed = 0; seed != 10; ++seed)
         CHECK(perturbed({{{{0, 1}, 1}, {{0, 1}, 1}, {{0, 1}, 1}}}, seed).buffers.back().size == 1);
@@ -106,9 +108,9 @@ TEST_CASE("families have their shapes")
         CHECK(draw_placement(family, 1000).buffers.size() == 1000);
     }
     CHECK_THROWS(draw_placement("other", 10));
-    for (placement_buffer const& b : draw_placement("together", 1000).buffers)
+    for (placement_problem::buffer const& b : draw_placement("together", 1000).buffers)
         CHECK((b.life.first < 1000 && 1000 < b.life.last));
-    for (placement_buffer const& b : draw_placement("nested", 1000).buffers)
+    for (placement_problem::buffer const& b : draw_placement("nested", 1000).buffers)
         CHECK((b.life.last - b.life.first <= 5 || b.life.first + b.life.last == 1000));
 }
 

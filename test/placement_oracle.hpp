@@ -71,7 +71,7 @@ struct placement_oracle {
     {
         bytes period = pool_alignment, pin = never;
         for (part const& p : groups[g].parts) {
-            sublet::placement_buffer const& b = problem.buffers[p.buffer];
+            sublet::placement_problem::buffer const& b = problem.buffers[p.buffer];
             period *= static_cast<bytes>(b.alignment);
             if (b.pinned != sublet::no_offset) pin = static_cast<bytes>(b.pinned) - p.distance;
         }
@@ -84,7 +84,7 @@ struct placement_oracle {
     bool is_allowed(std::size_t g, bytes origin) const
     {
         for (part const& p : groups[g].parts) {
-            sublet::placement_buffer const& b = problem.buffers[p.buffer];
+            sublet::placement_problem::buffer const& b = problem.buffers[p.buffer];
             bytes const at = origin + p.distance;
             if (at < 0 || at % static_cast<bytes>(b.alignment) != 0 || at % pool_alignment != 0) return false;
             if (b.pinned != sublet::no_offset && at != static_cast<bytes>(b.pinned)) return false;
@@ -346,11 +346,14 @@ private:
         }
     };
 
-    static bool needs_bytes(sublet::placement_buffer const& b) { return b.size != 0 && !is_empty(b.life); }
+    static bool needs_bytes(sublet::placement_problem::buffer const& b)
+    {
+        return b.size != 0 && !is_empty(b.life);
+    }
 
     extent solid_part(sublet::buffer_id b, std::size_t position) const
     {
-        sublet::placement_buffer const& buffer = problem.buffers[b];
+        sublet::placement_problem::buffer const& buffer = problem.buffers[b];
         if (!needs_bytes(buffer) || position < buffer.life.first || position >= buffer.life.last) return {};
         for (sublet::placement_problem::gap const& g : problem.gaps)
             if (g.buffer == b && position >= g.when.first && position < g.when.last)

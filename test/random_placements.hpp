@@ -81,7 +81,7 @@ sublet::placement_problem draw_placement(Dice& dice, random_placement_shape cons
     auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
     sublet::placement_problem problem;
     for (buffer_id b = 0; b != shape.buffers; ++b) {
-        sublet::placement_buffer buffer;
+        sublet::placement_problem::buffer buffer;
         buffer.life = draw_life(dice, shape.positions);
         buffer.size = sublet::byte_count{1 + dice.below(shape.sizes)} * shape.scale;
         if (chance(shape.needless)) {

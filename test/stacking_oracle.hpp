@@ -78,7 +78,7 @@ inline sublet::placement_problem random_stacking(dice& random, stacking_traits t
     std::uint32_t const n = 1 + random.below(traits.buffers);
     std::uint32_t const scale = random.below(3) == 0 ? 8 : 1;
     for (buffer_id b = 0; b != n; ++b) {
-        placement_buffer buffer;
+        placement_problem::buffer buffer;
         buffer.life.first = random.below(traits.positions);
         buffer.life.last = buffer.life.first + 1 + random.below(traits.positions - buffer.life.first);
         buffer.size = byte_count{scale} * (1 + random.below(traits.sizes));

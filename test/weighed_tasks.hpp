@@ -12,7 +12,7 @@
 struct weighed_tasks {
     sharing_rule rule;
     sublet::dependence_graph g;
-    sublet::concurrent_lives lives;
+    sublet::detail::concurrent_lives lives;
     std::vector<sublet::byte_count> weights;
 
     explicit weighed_tasks(random_tasks const& tasks) : rule(tasks)
@@ -21,7 +21,7 @@ struct weighed_tasks {
         g = sublet::dependences(p, {.role = tasks.role});
         std::vector<sublet::buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
-        lives = sublet::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        lives = sublet::detail::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
         weights = tasks.bytes;
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {
             bool const is_untouched = rule.late[v].empty() && rule.early[v].empty();

@@ -284,7 +284,8 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     byte_count sum = 0;
     for (value_id v : made.value_of) {
         if (bytes[v] == no_size) continue;
-        if (!sum_fits(sum, bytes[v])) throw net_error("its blobs take more bytes than 64 bits can count");
+        if (bytes[v] >= sublet::no_size - sum)
+            throw net_error("its blobs take more bytes than 64 bits can count");
         sum += bytes[v];
     }
     plan_options const options = with_versions(by_name, made);

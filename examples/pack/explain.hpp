@@ -12,12 +12,12 @@
 
 namespace pack {
 
-inline char const* word_of(sublet::placement_status status)
+inline char const* word_of(sublet::placement::outcome status)
 {
     switch (status) {
-    case sublet::placement_status::optimal: return "optimal";
-    case sublet::placement_status::feasible: return "feasible";
-    case sublet::placement_status::limit: return "limit";
+    case sublet::placement::outcome::optimal: return "optimal";
+    case sublet::placement::outcome::feasible: return "feasible";
+    case sublet::placement::outcome::limit: return "limit";
     default: return "infeasible";
     }
 }

@@ -89,7 +89,7 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
     if (std::string const mistake = mistake_in(placed, table.problem, objective); !mistake.empty())
         throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
 
-    using enum sublet::placement_status;
+    using enum sublet::placement::outcome;
     sublet::placement::pool_result const& pool = placed.pools[0];
     bool const is_infeasible = placed.status == infeasible;
     bool const is_solved = placed.status == optimal || (placed.status == feasible && !asked.minimize);

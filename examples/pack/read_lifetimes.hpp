@@ -204,7 +204,7 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
         return table_cell{trimmed(text), places.name[what], row.line};
     };
     auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
-    sublet::placement_buffer b;
+    sublet::placement_problem::buffer b;
     std::uint64_t const first = cell(lower).number(last_position);
     std::uint64_t const last = cell(upper).number(last_position - places.beyond_last) + places.beyond_last;
     b.life = range_of(cell(upper), first, last);

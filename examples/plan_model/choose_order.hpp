@@ -8,7 +8,6 @@
 #include "timed_plan.hpp"
 
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/order_graph.hpp>
 
 #include <chrono>
 #include <map>
@@ -42,10 +41,11 @@ inline chosen_order choose_order(std::string const& word, network const& net, wi
     if (method == methods.end() && word != "best") return {read_order(word, net), {}, {}, 0};
 
     auto const start = std::chrono::steady_clock::now();
-    sublet::order_graph const g = sublet::order_graph_of(as_program(net), as_options(net, wanted));
-    if (g.violation) return {}; // the planner says why
-    sublet::node_order facts =
-        method == methods.end() ? sublet::best_order(g) : sublet::order_with(g, method->second);
+    sublet::snapshot const program = as_program(net);
+    sublet::plan_options const options = as_options(net, wanted);
+    sublet::node_order facts = method == methods.end() ? sublet::best_order(program, options)
+                                                       : sublet::order_with(program, options, method->second);
+    if (facts.violation) return {}; // the planner says why
     chosen_order chosen{facts.order, word, std::move(facts), 0};
     chosen.milliseconds = milliseconds_since(start);
     return chosen;

@@ -73,23 +73,18 @@ struct sweep {
         sublet::byte_count const bytes = planned.report.arena_bytes;
 
         // What the original takes of the same facts: its choice of a slot without and with sizes.
-        auto const role = lifted.role.tabulate(program.values());
-        auto const graph = sublet::dependences(program, {.role = role, .handoffs = versioned.handoffs});
-        auto const& plan = planned.plan;
-        auto const lives =
-            sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
         auto by_tokens = [&](sublet::slot_choice choice) {
-            return sublet::share_slots(graph, lives, [&](auto b) { return plan.buffers[b].size; },
-                                       {.choice = choice});
+            return sublet::share_slots(program, lifted, {.choice = choice, .handoffs = versioned.handoffs});
         };
         auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
         auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
         sublet::byte_count const theirs = std::min(most_shared.total_bytes, sized.total_bytes);
-        auto const fewest = sublet::share_slots(graph, lives, sublet::byte_count{1},
-                                                {.strategy = sublet::slot_options::strategy_kind::fewest});
+        auto const fewest = sublet::share_slots(
+            program, lifted,
+            {.strategy = sublet::slot_options::strategy_kind::fewest, .handoffs = versioned.handoffs});
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
-                    file.c_str(), plan.buffers.size(), static_cast<unsigned long long>(bound),
+                    file.c_str(), planned.plan.buffers.size(), static_cast<unsigned long long>(bound),
                     quick.add(hasty.report.arena_bytes, bound), search.add(bytes, bound), planned.slots.slots,
                     slots.add(planned.slots.total_bytes, bound), most_shared.slots,
                     original.add(theirs, bound), fewest.slots,

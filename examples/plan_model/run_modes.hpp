@@ -74,7 +74,7 @@ inline mode_comparison compare_modes(network const& net, wishes const& asked, su
 
     auto with_external = [&](sublet::byte_count bytes) {
         sublet::byte_count const more = external.total_bytes();
-        return sublet::sum_fits(bytes, more) ? bytes + more : sublet::no_limit;
+        return more < sublet::no_size - bytes ? bytes + more : sublet::no_limit;
     };
     std::string const limit = std::to_string(how.limit);
     sublet::byte_count arenas = 0;

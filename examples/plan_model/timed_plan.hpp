@@ -40,20 +40,16 @@ inline double milliseconds_since(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// As few slots for the buffers of a plan as there can be if it is to hold for every schedule; of very many
-/// buffers, few slots that are found quickly.
+/// As few slots as there can be if they are to hold for every schedule; of very many values, few slots that
+/// are found quickly.
 inline sublet::slot_plan slots_of(sublet::snapshot const& program, sublet::plan_options const& options,
                                   sublet::memory_plan const& plan)
 {
-    auto const role = options.role.tabulate(program.values());
-    auto const graph = sublet::dependences(program, {.role = role, .handoffs = plan.handoffs});
-    auto const lives =
-        sublet::concurrent_lifetimes(program, graph, plan.buffers.size(), plan.buffer_of, role);
     using strategy = sublet::slot_options::strategy_kind;
-    if (plan.buffers.size() <= 20'000)
-        return sublet::share_slots(graph, lives, sublet::byte_count{1}, {.strategy = strategy::fewest});
-    return sublet::share_slots(graph, lives, [&](auto b) { return plan.buffers[b].size; },
-                               {.strategy = strategy::chains});
+    return sublet::share_slots(
+        program, options,
+        {.strategy = plan.buffers.size() <= 20'000 ? strategy::fewest : strategy::chains,
+         .handoffs = plan.handoffs});
 }
 
 inline timed_plan plan_concurrently(network const& net, wishes const& asked)

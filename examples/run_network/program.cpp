@@ -85,7 +85,7 @@ sublet::byte_count room_for_runs(layered_network const& all, sublet::memory_plan
                                  arguments const& asked)
 {
     auto sum = [](sublet::byte_count a, sublet::byte_count b) {
-        return sublet::sum_fits(a, b) ? a + b : sublet::no_limit;
+        return b < sublet::no_size - a ? a + b : sublet::no_limit;
     };
     std::size_t const modes = std::size_t{asked.none} + asked.recycle + asked.arena;
     std::size_t const runs =

@@ -76,10 +76,10 @@ inline given_layout layout_of(layered_network const& all)
     for (sublet::value_id v = 0; v != all.net.values.size(); ++v) {
         if (!has_role(all.net.values[v].role, sublet::value_role::external)) continue;
         made.parts.push_back({v, end, all.net.values[v].bytes});
-        end = sublet::sum_fits(end, made.parts.back().size)
+        end = made.parts.back().size < sublet::no_size - end
                   ? sublet::align_up(end + made.parts.back().size, made.alignment)
                   : sublet::no_limit;
-        if (!sublet::sum_fits(end, made.alignment)) return made.bytes = sublet::no_limit, made;
+        if (made.alignment >= sublet::no_size - end) return made.bytes = sublet::no_limit, made;
     }
     made.bytes += end;
     return made;

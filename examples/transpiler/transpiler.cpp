@@ -225,7 +225,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         else if (declared->second.shape[0] == -1) key += " batch";
         pool[f] = number_of(pools, key);
         if (!shares[f]) continue;
-        if (!sum_fits(result.before, bytes[f]))
+        if (bytes[f] >= sublet::no_size - result.before)
             throw program_error("its variables take more bytes than 64 bits can count");
         result.before += bytes[f];
     }

@@ -186,7 +186,7 @@ private:
         } else if constexpr (!detail::integer<std::remove_cvref_t<N>>) {
             return as_property(+number);
         } else if constexpr (std::same_as<T, value_id>) {
-            return to_id(number);
+            return detail::to_id(number);
         } else {
             if constexpr (std::signed_integral<std::remove_cvref_t<N>>)
                 SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative");

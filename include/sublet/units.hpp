@@ -91,8 +91,6 @@ template <class N>
 concept integer_like = integer<N> ||
                        (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
 
-} // namespace detail
-
 /// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
 /// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).
 ///
@@ -109,6 +107,8 @@ template <detail::integer I>
         SUBLET_EXPECTS(number <= I{no_value} || number == I(-1), "sublet: an id does not fit 32 bits");
     return static_cast<std::uint32_t>(number);
 }
+
+} // namespace detail
 
 namespace detail {
 /// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
@@ -158,15 +158,15 @@ template <integer I>
     return b < a ? b : a;
 }
 
-} // namespace detail
-
 /// Whether a + b is a quantity, that is, below 2^64 - 1.
 [[nodiscard]] constexpr bool sum_fits(byte_count a, byte_count b) noexcept { return b < no_size - a; }
+
+} // namespace detail
 
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_add(byte_count a, byte_count b)
 {
-    SUBLET_EXPECTS(sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
+    SUBLET_EXPECTS(detail::sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
     return a + b;
 }
 
@@ -183,7 +183,7 @@ template <integer I>
 {
     byte_count const past = offset % alignment;
     if (past == 0) return offset;
-    return sum_fits(offset, alignment - past) ? offset + (alignment - past) : no_offset;
+    return detail::sum_fits(offset, alignment - past) ? offset + (alignment - past) : no_offset;
 }
 
 namespace detail {
@@ -254,8 +254,6 @@ template <class F>
 concept live_range_function = std::invocable<F&, std::uint32_t> &&
                               std::convertible_to<std::invoke_result_t<F&, std::uint32_t>, live_range>;
 
-} // namespace detail
-
 // --- live range lists ------------------------------------------------------------------------------------
 
 /// The live ranges of every value, where a value may have several: with holes in between.
@@ -265,8 +263,6 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
 ///     b              [=======)                   b: [1, 3)            fits into the hole of a
 ///
 /// Straight-line code has no holes; branches have, for one of two ways is laid out after the other.
-
-namespace detail {
 
 /// Some range of the one list meets some range of the other.
 ///

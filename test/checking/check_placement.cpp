@@ -38,9 +38,9 @@ placement described(placement_problem const& problem, std::vector<byte_count> of
     for (std::size_t p = 0; p != result.pools.size(); ++p) {
         placement::pool_result& pool = result.pools[p];
         byte_count const capacity = p < problem.pools.size() ? problem.pools[p].capacity : no_limit;
-        pool.status = pool.height > capacity ? placement_status::limit
-                      : pool.height == 0     ? placement_status::optimal
-                                             : placement_status::feasible;
+        pool.status = pool.height > capacity ? placement::outcome::limit
+                      : pool.height == 0     ? placement::outcome::optimal
+                                             : placement::outcome::feasible;
         if (pool.status > result.status) result.pool = static_cast<pool_id>(p);
         result.status = std::max(result.status, pool.status);
     }
@@ -137,12 +137,12 @@ TEST_CASE("a pool that cannot be filled may be left empty, but not half of it")
     three_buffers t;
     t.placed.offset.assign(3, no_offset);
     CHECK(t.what() == placement_fault::kind::unplaced);
-    t.placed.pools[0].status = t.placed.status = placement_status::infeasible;
+    t.placed.pools[0].status = t.placed.status = placement::outcome::infeasible;
     t.placed.pools[0].proof.bytes = no_limit;
     CHECK(!t.check());
     t.placed.pools[0].proof.bytes = 0;
     CHECK(t.what() == placement_fault::kind::wrong_status);
-    t.placed.pools[0].status = t.placed.status = placement_status::limit;
+    t.placed.pools[0].status = t.placed.status = placement::outcome::limit;
     CHECK(!t.check());
     t.placed.offset[0] = 0;
     CHECK(t.what() == placement_fault::kind::unplaced);
@@ -182,10 +182,10 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     CHECK(!t.check());
     for (placement::pool_result& pool : t.placed.pools) {
         pool.lower_bound = pool.proof.bytes = pool.height; // each as low as can be, but not at the least cost
-        pool.status = placement_status::optimal;
+        pool.status = placement::outcome::optimal;
     }
     CHECK(!t.check());
-    t.placed.status = placement_status::optimal;
+    t.placed.status = placement::outcome::optimal;
     CHECK(t.what() == placement_fault::kind::wrong_status);
     t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own is not among them
     CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_pool, .buffer = 1, .pool = 0});
@@ -216,11 +216,11 @@ TEST_CASE("a height is where the highest ends, and a bound is not above it")
 TEST_CASE("a status is what height, bound and capacity say, of each pool and of all")
 {
     three_buffers t;
-    auto set = [&t](placement_status status) { t.placed.pools[0].status = t.placed.status = status; };
-    using enum placement_status;
+    auto set = [&t](placement::outcome status) { t.placed.pools[0].status = t.placed.status = status; };
+    using enum placement::outcome;
     struct expected {
         byte_count bound, capacity;
-        placement_status status;
+        placement::outcome status;
     };
     for (expected e : {expected{24, no_limit, optimal},
                        {23, no_limit, feasible},
@@ -230,7 +230,7 @@ TEST_CASE("a status is what height, bound and capacity say, of each pool and of 
                        {24, 23, infeasible}}) {
         t.placed.pools[0].lower_bound = t.placed.pools[0].proof.bytes = e.bound;
         t.problem.pools[0].capacity = e.capacity;
-        for (placement_status said : {optimal, feasible, limit, infeasible}) {
+        for (placement::outcome said : {optimal, feasible, limit, infeasible}) {
             set(said);
             CHECK(!t.check() == (said == e.status));
             if (e.status == feasible)

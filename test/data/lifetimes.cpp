@@ -43,7 +43,7 @@ std::string folder()
 }
 
 /// A program whose values live as the buffers do.
-snapshot program_of(std::vector<placement_buffer> const& buffers)
+snapshot program_of(std::vector<placement_problem::buffer> const& buffers)
 {
     step_id end = 0;
     for (auto const& b : buffers) end = std::max(end, b.life.last);
@@ -77,7 +77,7 @@ TEST_CASE("each file is placed at its lower bound, and the proof holds")
         auto const problem = pack::read_lifetimes(folder() + name).problem;
         CHECK(problem.buffers.size() == file.rows);
         auto const placed = place(problem);
-        CHECK(placed.status == placement_status::optimal);
+        CHECK(placed.status == placement::outcome::optimal);
         CHECK(placed.pools.at(0).height == lower_bound);
         CHECK(placed.pools.at(0).lower_bound == lower_bound);
         CHECK(placed.pools.at(0).proof.kind == placement_proof::reason::live_bytes);
@@ -115,13 +115,13 @@ TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte belo
         auto problem = pack::read_lifetimes(folder() + name).problem;
         problem.pools = {{.capacity = 1048576}};
         auto const placed = place(problem, {.objective = placement_objective::fit});
-        CHECK(placed.status == placement_status::optimal);
+        CHECK(placed.status == placement::outcome::optimal);
         CHECK(placed.pools[0].height <= 1048576);
         CHECK_FALSE(check_placement(problem, placed, {.objective = placement_objective::fit}).has_value());
 
         problem.pools[0].capacity = lower_bound - 1;
         auto const refused = place(problem);
-        CHECK(refused.status == placement_status::infeasible);
+        CHECK(refused.status == placement::outcome::infeasible);
         CHECK(refused.pools[0].proof.bytes == lower_bound);
         CHECK_FALSE(check_placement(problem, refused).has_value());
         CHECK(check_proof(problem, refused, 0).verdict == proof_finding::outcome::proved);

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
 {

@@ -61,7 +61,7 @@ TEST_CASE("who is pinned, or larger than what is alive of it, bounds the arena t
 TEST_CASE("a bound beyond 64 bits is refused")
 {
     byte_count const half = byte_count{1} << 61;
-    std::vector<placement_buffer> eight(8, {{0, 2}, half});
+    std::vector<placement_problem::buffer> eight(8, {{0, 2}, half});
     CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);
     for (step_id i = 0; i != 8; ++i) eight[i].life = {i, 20};
     CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);

@@ -32,13 +32,13 @@ placement placed_as(placement_problem problem, pool_assignment const& chosen)
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;
-    if (result.status == placement_status::optimal && chosen.cost > chosen.cost_bound)
-        result.status = placement_status::feasible;
+    if (result.status == placement::outcome::optimal && chosen.cost > chosen.cost_bound)
+        result.status = placement::outcome::feasible;
     return result;
 }
 
 /// Each of some buffers in fast memory for nothing, or in slow memory at its price.
-placement_problem fast_and_slow(std::vector<placement_buffer> buffers, byte_count capacity,
+placement_problem fast_and_slow(std::vector<placement_problem::buffer> buffers, byte_count capacity,
                                 std::vector<byte_count> prices)
 {
     placement_problem problem{std::move(buffers), {{capacity, 1}, {}}};
@@ -68,7 +68,7 @@ TEST_CASE("one large one that gives enough room goes instead of many small ones,
     auto const problem =
         fast_and_slow({{{0, 4}, 12}, {{0, 4}, 4}, {{0, 4}, 4}, {{0, 4}, 4}}, 12, {20, 6, 6, 6});
     auto const chosen = choose(problem);
-    CHECK(placed_as(problem, chosen).status <= placement_status::feasible);
+    CHECK(placed_as(problem, chosen).status <= placement::outcome::feasible);
     CHECK(chosen.cost <= 20);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a pool that holds the bytes but not the pieces gives up one of them")
         auto const problem = fast_and_slow(pieces.buffers, capacity, {5, 5, 5, 5, 5, 5});
         auto const chosen = choose(problem);
         auto const placed = placed_as(problem, chosen);
-        CHECK(placed.status <= placement_status::feasible);
+        CHECK(placed.status <= placement::outcome::feasible);
         CHECK(!check_placement(problem, placed, {.objective = placement_objective::fit}));
     }
 }
@@ -98,7 +98,7 @@ TEST_CASE("three pools: what is pushed out of the first may push out of the seco
     std::vector<int> in(3, 0);
     for (pool_id pool : chosen.pool_of) ++in[pool];
     CHECK(in == std::vector<int>{1, 1, 1});
-    CHECK(placed_as(problem, chosen).status <= placement_status::feasible);
+    CHECK(placed_as(problem, chosen).status <= placement::outcome::feasible);
 }
 
 TEST_CASE("a pin that clashes in one pool is kept in another")
@@ -107,7 +107,7 @@ TEST_CASE("a pin that clashes in one pool is kept in another")
     problem.choices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 3}};
     auto const chosen = choose(problem);
     CHECK(chosen.pool_of == std::vector<pool_id>{0, 1});
-    CHECK(placed_as(problem, chosen).status <= placement_status::feasible);
+    CHECK(placed_as(problem, chosen).status <= placement::outcome::feasible);
 }
 
 TEST_CASE("nothing and no room have an answer too")
@@ -155,7 +155,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
         }
         chosen = choose(problem);
         auto const placed = placed_as(problem, chosen);
-        bool const fits = placed.status <= placement_status::feasible;
+        bool const fits = placed.status <= placement::outcome::feasible;
         auto const fault = check_placement(problem, placed, {.objective = placement_objective::fit});
         if (fits) REQUIRE(!fault);
         auto again = choose(problem);
@@ -170,7 +170,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
             for (std::uint32_t k = 0; k != choice.size(); ++k) way.cost += candidates.at(k, choice[k]).cost;
             for (std::uint32_t k : candidates.storage_of)
                 way.pool_of.push_back(candidates.at(k, choice[k]).pool);
-            if (way.cost < least && placed_as(problem, way).status <= placement_status::feasible)
+            if (way.cost < least && placed_as(problem, way).status <= placement::outcome::feasible)
                 least = way.cost;
             more = false;
             for (std::uint32_t k = 0; k != choice.size() && !more; ++k) {

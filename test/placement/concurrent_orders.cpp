@@ -30,7 +30,7 @@ placement_conflicts four()
 
 order_keys keys_of_sizes(std::vector<byte_count> const& sizes, std::vector<unsigned char> antichain)
 {
-    std::vector<placement_buffer> buffers;
+    std::vector<placement_problem::buffer> buffers;
     for (byte_count s : sizes) buffers.push_back({{}, s});
     return keys_of(buffers, four(), std::move(antichain));
 }

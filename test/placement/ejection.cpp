@@ -17,7 +17,7 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 using origins = std::vector<byte_count>;
 
 bool never() { return false; }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 
 packing packed(buffers const& b, std::vector<std::uint32_t> const& order,
                gap_choice choice = gap_choice::lowest, fit_limits limits = {})
@@ -115,7 +115,7 @@ TEST_CASE("a packing that takes too many visits is given up")
 TEST_CASE("offsets go up to the last of 64 bits and never round it")
 {
     byte_count const most = (byte_count{1} << 62) - 1;
-    buffers b(5, placement_buffer{{0, 2}, most});
+    buffers b(5, placement_problem::buffer{{0, 2}, most});
     CHECK(packed(b, {0, 1, 2, 3}).height == 4 * most);
     CHECK(packed(b, {0, 1, 2, 3, 4}).height == no_limit);
     b[4] = {{0, 2}, 1, most};

@@ -13,7 +13,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 using ids = std::vector<std::uint32_t>;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 
 namespace {
 

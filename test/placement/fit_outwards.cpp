@@ -17,7 +17,7 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 
 packing outwards(placement_shapes const& shapes, placement_order which = placement_order::peak_birth,
                  byte_count ceiling = no_limit - 1)

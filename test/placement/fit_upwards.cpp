@@ -17,7 +17,7 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 
 packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 1)
 {
@@ -73,7 +73,7 @@ TEST_CASE("a pinned shape is not placed upwards")
 TEST_CASE("sums that leave 64 bits are above the ceiling")
 {
     byte_count const most = (byte_count{1} << 62) - 1;
-    buffers b(4, placement_buffer{{0, 2}, most});
+    buffers b(4, placement_problem::buffer{{0, 2}, most});
     CHECK(upwards(shapes_of_all({b})).height == 4 * most);
     b.push_back({{0, 2}, 1});
     CHECK(upwards(shapes_of_all({b})).height == 4 * most + 1);

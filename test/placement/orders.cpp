@@ -16,7 +16,7 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 using order = std::vector<std::uint32_t>;
 
 static placement_shapes shapes_of_all(buffers const& b)
@@ -106,7 +106,7 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
         step_id peak = 0;
         for (step_id p = 0; p < load.size(); ++p)
             if (load[p] > load[peak]) peak = p;
-        auto is_at_peak = [&](placement_buffer const& x) {
+        auto is_at_peak = [&](placement_problem::buffer const& x) {
             return x.life.first <= peak && peak < x.life.last;
         };
         auto doublings = [](byte_count size) {

@@ -12,12 +12,12 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
-using buffers = std::vector<placement_buffer>;
+using buffers = std::vector<placement_problem::buffer>;
 
 TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
 {
     auto p = pack(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}});
-    CHECK(p.status == placement_status::optimal);
+    CHECK(p.status == placement::outcome::optimal);
     CHECK(p.pools[0].height == 96);
     CHECK(p.pools[0].lower_bound == 96);
     CHECK(p.pools[0].peak_position == 1);
@@ -50,30 +50,30 @@ TEST_CASE("every pool is an arena of its own, with an alignment of its own")
 TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
 {
     auto p = pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{19, 1}}});
-    CHECK(p.status == placement_status::infeasible);
+    CHECK(p.status == placement::outcome::infeasible);
     CHECK(p.pool == 0);
     CHECK(p.pools[0].height == 20);
     CHECK(p.pools[0].proof.kind == placement_proof::reason::live_bytes);
     CHECK(pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
-          placement_status::optimal);
+          placement::outcome::optimal);
 }
 
 TEST_CASE("pins are kept, and who is not pinned goes round them")
 {
     auto p =
         pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0, 5});
 }
 
 TEST_CASE("pins that clash are named, pins that are misaligned too")
 {
     auto clash = pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
-    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
     CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
     auto misaligned = pack(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
-    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.status == placement::outcome::infeasible);
     CHECK(misaligned.pools[0].proof.kind == placement_proof::reason::pin_misaligned);
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
 }
@@ -89,30 +89,30 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
                                {{0, 1}, 8}},
                               {{}, {}, {}, {7, 1}}};
     auto misaligned = pack(problem);
-    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.status == placement::outcome::infeasible);
     CHECK(misaligned.pool == 1);
     CHECK(misaligned.pools[1].proof.kind == placement_proof::reason::pin_misaligned);
     CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
-    CHECK(misaligned.pools[2].status == placement_status::infeasible);
+    CHECK(misaligned.pools[2].status == placement::outcome::infeasible);
     CHECK(misaligned.offset[5] == 0);
     CHECK(misaligned.offset[0] == 0); // placed all the same, beyond the capacity
     CHECK(misaligned.offset[4] == no_offset);
     problem.buffers[3].pinned = 4;
     auto clash = pack(problem);
-    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pool == 2);
     CHECK(clash.pools[2].proof.kind == placement_proof::reason::pins_clash);
     CHECK(clash.pools[2].proof.buffers == std::vector<buffer_id>{1, 2});
     problem.buffers[1].pinned = 8;
     auto over = pack(problem);
-    CHECK(over.status == placement_status::infeasible);
+    CHECK(over.status == placement::outcome::infeasible);
     CHECK(over.pool == 3);
 }
 
 TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alignment nor its overlap")
 {
     auto p = pack(placement_problem{{{{0, 2}, 0, 4, 0, 6}, {{1, 1}, 8, 4, 0, 6}, {{0, 2}, 8, 1, 0, 5}}});
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset, 5});
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("sizes near 62 bits are placed as long as there is a way")
     byte_count const quarter = byte_count{1} << 60;
     auto p = pack(placement_problem{
         {{{0, 2}, 2 * quarter}, {{1, 3}, quarter}, {{2, 4}, 2 * quarter}, {{1, 4}, quarter - 2}}});
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.pools[0].height == 4 * quarter - 2);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("positions may be any, a gap of a billion costs nothing")
 TEST_CASE("what no packing holds within 64 bits is refused, though its bytes are fewer")
 {
     byte_count const unit = byte_count{1} << 60; // at 0, 4, 8, 12 and 16 units
-    placement_problem problem{std::vector<placement_buffer>(5, {{0, 3}, 3 * unit, 2 * unit})};
+    placement_problem problem{std::vector<placement_problem::buffer>(5, {{0, 3}, 3 * unit, 2 * unit})};
     for (placement_objective objective : {placement_objective::fit, placement_objective::minimize})
         CHECK_THROWS_AS((void)pack(problem, {.objective = objective}), precondition_error);
     problem.buffers.pop_back();
@@ -171,7 +171,7 @@ TEST_CASE("a budget of nothing still places everything, once")
 {
     auto p = pack(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},
                   {.visits = 0});
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.pools[0].packings == 1);
 }
 
@@ -193,7 +193,8 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
             if (pins && pick() % 3 == 0) b.pinned = b.alignment * (pick() % 10);
         }
         auto p = pack(problem);
-        auto meet = [&](placement_buffer const& a, byte_count x, placement_buffer const& b, byte_count y) {
+        auto meet = [&](placement_problem::buffer const& a, byte_count x, placement_problem::buffer const& b,
+                        byte_count y) {
             return a.pool == b.pool && overlaps(a.life, b.life) && x < y + b.size && y < x + a.size;
         };
         bool pins_clash = false;
@@ -201,7 +202,7 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
             for (auto const& b : problem.buffers)
                 if (&a < &b && a.pinned != no_offset && b.pinned != no_offset && a.size != 0 && b.size != 0)
                     pins_clash = pins_clash || meet(a, a.pinned, b, b.pinned);
-        CHECK((p.status == placement_status::infeasible) == pins_clash);
+        CHECK((p.status == placement::outcome::infeasible) == pins_clash);
         clashes += pins_clash;
         if (pins_clash) {
             placement_proof const& proof = p.pools[p.pool].proof;
@@ -283,16 +284,16 @@ struct curious : steady {
 TEST_CASE("buffers that can be threaded through each other are, where a gap is found")
 {
     auto const lowest = pack(threaded({}));
-    CHECK(lowest.status == placement_status::optimal);
+    CHECK(lowest.status == placement::outcome::optimal);
     CHECK(lowest.pools[0].height == 2);
     CHECK(lowest.pools[0].proof.kind == placement_proof::reason::live_bytes);
     for (byte_count capacity : {byte_count{2}, byte_count{3}}) {
         auto const fitted = pack(threaded({{capacity}}), {.objective = placement_objective::fit});
-        CHECK(fitted.status == placement_status::optimal);
+        CHECK(fitted.status == placement::outcome::optimal);
         CHECK(fitted.pools[0].height == 2);
     }
     auto const none = pack(threaded({{1}}));
-    CHECK(none.status == placement_status::infeasible);
+    CHECK(none.status == placement::outcome::infeasible);
     CHECK(none.pools[0].proof.kind == placement_proof::reason::live_bytes);
 }
 
@@ -300,12 +301,12 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
 {
     // Without visits no gap is looked for.
     auto const searched = pack(threaded({{3}}), {.visits = 0, .improve_visits = 0});
-    CHECK(searched.status == placement_status::limit);
+    CHECK(searched.status == placement::outcome::limit);
     CHECK(searched.pools[0].height == 4);
     CHECK(searched.pools[0].lower_bound == 2);
     CHECK(searched.pools[0].proof.kind == placement_proof::reason::live_bytes);
     auto const lowest = pack(threaded({}), {.visits = 0, .improve_visits = 0});
-    CHECK(lowest.status == placement_status::feasible);
+    CHECK(lowest.status == placement::outcome::feasible);
     CHECK(lowest.pools[0].lower_bound == 2);
 
     // A third that cannot be threaded is no part of that: nothing but its own stackings with another like it.
@@ -313,7 +314,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     more.buffers.push_back({{6, 8}, 5, 4});
     more.buffers.push_back({{6, 8}, 5, 4});
     auto const proved = pack(more, {.visits = 0, .improve_visits = 0});
-    CHECK(proved.status == placement_status::infeasible);
+    CHECK(proved.status == placement::outcome::infeasible);
     CHECK(proved.pools[0].proof.kind == placement_proof::reason::exhausted);
     CHECK(proved.pools[0].proof.buffers == std::vector<buffer_id>{2, 3});
 }

@@ -52,7 +52,7 @@ TEST_CASE("whoever asked for a stop gets the best so far, and it is said")
     placement_problem const problem{{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}, {{1, 3}, 5}}};
     auto const p = place(problem, {.stop = source.get_token()});
     CHECK(p.is_timed_out);
-    CHECK(p.status == placement_status::feasible);
+    CHECK(p.status == placement::outcome::feasible);
     CHECK(p.pools[0].packings == 1);
     CHECK(place(problem, {.time_limit = 1e-9}).is_timed_out);
     CHECK(!place(problem).is_timed_out);
@@ -98,12 +98,12 @@ TEST_CASE("who has a choice of pools is placed in one of them, and what that cos
     CHECK(p.pool_of == std::vector<pool_id>{0, 1, 0});
     CHECK(p.cost == 10);
     CHECK(p.cost_bound == 0);
-    CHECK(p.status == placement_status::feasible); // nobody has proved that 10 is the least
+    CHECK(p.status == placement::outcome::feasible); // nobody has proved that 10 is the least
     CHECK(p.offset == std::vector<byte_count>{0, 0, 0});
     problem.pools[0].capacity = 96;
     auto const wide = place(problem);
     CHECK(wide.cost == 0);
-    CHECK(wide.status == placement_status::optimal);
+    CHECK(wide.status == placement::outcome::optimal);
     CHECK(wide.pool_of == std::vector<pool_id>{0, 0, 0});
 }
 
@@ -112,13 +112,13 @@ TEST_CASE("where no choice helps the problem is infeasible, elsewhere it is only
     placement_problem problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{1, 4}, 64}}, {{80, 1}, {40, 1}}};
     problem.choices = {{1, 0, 0}, {1, 1, 5}};
     auto const forced = place(problem); // 0 and 2 have no choice
-    CHECK(forced.status == placement_status::infeasible);
+    CHECK(forced.status == placement::outcome::infeasible);
     CHECK(forced.pool == 0);
     CHECK(forced.pools[0].proof.bytes == 128);
     problem.choices.push_back({2, 0, 0});
     problem.choices.push_back({2, 1, 0});
     auto const stuck = place(problem); // 64 bytes would fit nowhere
-    CHECK(stuck.status == placement_status::limit);
+    CHECK(stuck.status == placement::outcome::limit);
 }
 
 TEST_CASE("a broken promise is refused")

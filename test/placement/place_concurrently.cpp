@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
@@ -95,7 +96,7 @@ struct in_a_row {
     }
 };
 
-placement place_all(std::vector<placement_buffer> buffers, bool all_conflict = true,
+placement place_all(std::vector<placement_problem::buffer> buffers, bool all_conflict = true,
                     std::vector<pool_limits> pools = {})
 {
     in_a_row const row(static_cast<step_id>(buffers.size()), all_conflict);
@@ -107,7 +108,7 @@ placement place_all(std::vector<placement_buffer> buffers, bool all_conflict = t
 
 TEST_CASE("a search that may fail gives up where its visits are spent, and says so")
 {
-    std::vector<placement_buffer> const buffers(1000, placement_buffer{{}, 8});
+    std::vector<placement_problem::buffer> const buffers(1000, placement_problem::buffer{{}, 8});
     in_a_row const row(1000, false);
     placement_problem const problem{buffers, {}};
     auto place_within = [&](std::uint64_t visits, std::uint64_t most_visits) {
@@ -116,7 +117,7 @@ TEST_CASE("a search that may fail gives up where its visits are spent, and says 
     };
     placement const failed = place_within(1, 2);
     CHECK(failed.is_cut_short);
-    CHECK(failed.status == placement_status::limit);
+    CHECK(failed.status == placement::outcome::limit);
     CHECK(failed.pools[0].height == no_limit);
     CHECK(failed.offset == std::vector<byte_count>(1000, no_offset));
 
@@ -161,7 +162,7 @@ TEST_CASE("buffers that all give to each other lie on each other, those that do 
 {
     CHECK(place_all({{{}, 8}, {{}, 4}, {{}, 6}}, false).pools[0].height == 8);
     auto const apart = place_all({{{}, 8}, {{}, 4}, {{}, 6}});
-    CHECK(apart.status <= placement_status::feasible);
+    CHECK(apart.status <= placement::outcome::feasible);
     CHECK(apart.pools[0].height == 18);
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes"
     auto const p = place_all({{{}, 0}, {{}, 0, 4, 0, 6}});
     CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset});
     CHECK(p.pools[0].height == 0);
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
 }
 
 TEST_CASE("every pool is an arena of its own, with an alignment and a capacity of its own")
@@ -181,14 +182,14 @@ TEST_CASE("every pool is an arena of its own, with an alignment and a capacity o
     CHECK(p.pools[1].height == 22);
     CHECK(p.offset[2] % 12 == 0);
     CHECK(p.offset[3] % 4 == 0);
-    CHECK(p.status == placement_status::limit);
+    CHECK(p.status == placement::outcome::limit);
     CHECK(p.pool == 1);
 }
 
 TEST_CASE("pins are kept, and who is not pinned goes round them")
 {
     auto const p = place_all({{{}, 10, 1, 0, 5}, {{}, 10}, {{}, 5}});
-    CHECK(p.status <= placement_status::feasible);
+    CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0});
     CHECK(p.pools[0].height == 25);
     auto const high = place_all({{{}, 10, 1, 0, 100}});
@@ -199,19 +200,19 @@ TEST_CASE("pins are kept, and who is not pinned goes round them")
 TEST_CASE("pins that clash are named, pins that are misaligned too, the first pool's first")
 {
     auto const clash = place_all({{{}, 10, 1, 0, 40}, {{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}, {{}, 9}});
-    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
     CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{1, 2});
     CHECK(clash.offset == std::vector<byte_count>(4, no_offset));
-    CHECK(place_all({{{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}}, false).status <= placement_status::feasible);
+    CHECK(place_all({{{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}}, false).status <= placement::outcome::feasible);
     auto const misaligned = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}}, true, {{1, 1}});
-    CHECK(misaligned.status == placement_status::infeasible);
+    CHECK(misaligned.status == placement::outcome::infeasible);
     CHECK(misaligned.pool == 0);
     CHECK(misaligned.pools[0].proof.kind == placement_proof::reason::top_of_pin);
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{2});
     CHECK(misaligned.offset[0] == no_offset);
     auto const only = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}});
-    CHECK(only.status == placement_status::infeasible);
+    CHECK(only.status == placement::outcome::infeasible);
     CHECK(only.pool == 1);
     CHECK(only.pools[1].proof.kind == placement_proof::reason::pin_misaligned);
     CHECK(only.pools[1].proof.buffers == std::vector<buffer_id>{1});
@@ -243,7 +244,7 @@ TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent
         sharing_rule const rule(tasks);
         std::uint64_t const visits = roll.below(2) == 0 ? roll.below(3000) : 100000;
         auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, {.visits = visits});
-        REQUIRE(p.status <= placement_status::feasible);
+        REQUIRE(p.status <= placement::outcome::feasible);
         REQUIRE(is_valid(drawn, rule, p));
         for (std::size_t b = 0; b != p.offset.size(); ++b)
             if (drawn.problem.buffers[b].pinned != no_offset && drawn.problem.buffers[b].size != 0)
@@ -286,7 +287,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
         drawn_problem const drawn(tasks);
         sharing_rule const rule(tasks);
         std::vector<byte_count> fallback, top(2, 0); // each has bytes of its own, with gaps between them
-        for (placement_buffer const& b : drawn.problem.buffers) {
+        for (placement_problem::buffer const& b : drawn.problem.buffers) {
             fallback.push_back(b.size == 0 ? no_offset : align_up(top[b.pool] + roll.below(3), b.alignment));
             if (b.size != 0) top[b.pool] = fallback.back() + b.size;
         }

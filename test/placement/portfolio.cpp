@@ -83,7 +83,7 @@ TEST_CASE("what is decided of everything together is what all orders show")
 TEST_CASE("heights near 2^64 are decided, and no product wraps round")
 {
     byte_count const unit = byte_count{1} << 60; // at 0, 4 and 8 units
-    auto const all = shapes_of_all({std::vector<placement_buffer>(3, {{0, 3}, 3 * unit, 2 * unit})});
+    auto const all = shapes_of_all({std::vector<placement_problem::buffer>(3, {{0, 3}, 3 * unit, 2 * unit})});
     for (byte_count capacity : {11 * unit, 13 * unit, 16 * unit - 1}) {
         auto const result = decide_steadily(all, capacity);
         REQUIRE(result.outcome == search_outcome::found);

@@ -35,13 +35,13 @@ pack_options const only_fit{.objective = placement_objective::fit};
 bool can_be_put(placement_problem const& problem, offsets& at, std::size_t next, byte_count height)
 {
     if (next == at.size()) return true;
-    placement_buffer const& b = problem.buffers[next];
+    placement_problem::buffer const& b = problem.buffers[next];
     bool const is_fixed = at[next] != no_offset;
     byte_count const from = is_fixed ? at[next] : 0, to = is_fixed ? at[next] : height;
     for (byte_count o = from; o <= to; o += b.alignment) {
         bool fits = o + b.size <= height;
         for (std::size_t i = 0; i != at.size() && fits; ++i) {
-            placement_buffer const& other = problem.buffers[i];
+            placement_problem::buffer const& other = problem.buffers[i];
             fits = i == next || at[i] == no_offset || !overlaps(b.life, other.life) || o + b.size <= at[i] ||
                    at[i] + other.size <= o;
         }
@@ -81,7 +81,7 @@ TEST_CASE("where nothing has changed nothing moves, however the others would hav
     auto const p = replanned(problem, {32, 0, 32});
     CHECK(p.offset == offsets{32, 0, 32});
     CHECK(p.moved_bytes == 0);
-    CHECK(p.status == placement_status::optimal);
+    CHECK(p.status == placement::outcome::optimal);
 }
 
 TEST_CASE("a new buffer is placed around the old ones")
@@ -110,10 +110,10 @@ TEST_CASE("who is kept stays, even where that costs height or bytes")
     auto const high = replanned(problem, {100, 0}, {1, 0});
     CHECK(high.offset == offsets{100, 0});
     CHECK(high.pools[0].height == 108);
-    CHECK(high.status == placement_status::optimal);
+    CHECK(high.status == placement::outcome::optimal);
     // Two that are kept and cannot be: as two pins.
     auto const clash = replanned(problem, {0, 0}, {1, 1});
-    CHECK(clash.status == placement_status::infeasible);
+    CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
 }
 
@@ -126,13 +126,13 @@ TEST_CASE("height comes first, unless fitting the capacity is enough")
     auto const still = replanned(problem, {32, 0}, {}, only_fit);
     CHECK(still.offset == offsets{32, 0});
     CHECK(still.moved_bytes == 0);
-    CHECK(still.status == placement_status::optimal); // more was not asked
+    CHECK(still.status == placement::outcome::optimal); // more was not asked
     problem.pools[0].capacity = 39;
     CHECK(replanned(problem, {32, 0}, {}, only_fit).moved_bytes == 8);
     problem.pools[0].capacity = no_limit;
     CHECK(replanned(problem, {1000, 0}, {}, only_fit).moved_bytes == 0);
     problem.pools[0].capacity = 23;
-    CHECK(replanned(problem, {32, 0}, {}, only_fit).status == placement_status::infeasible);
+    CHECK(replanned(problem, {32, 0}, {}, only_fit).status == placement::outcome::infeasible);
 }
 
 TEST_CASE("a place that alignment forbids now is none, and colocated buffers stay together")
@@ -177,13 +177,13 @@ TEST_CASE("random problems, all ways to move: at least as many bytes, mostly no 
         offsets previous = pack(problem).offset;
         for (byte_count& before : previous)
             if (roll.below(4) == 0) before = roll.below(3) == 0 ? no_offset : roll.below(12);
-        for (placement_buffer& b : problem.buffers)
+        for (placement_problem::buffer& b : problem.buffers)
             if (roll.below(3) == 0) b.life.last += roll.below(3);
         bool const fit = roll.below(2) == 0;
         byte_count const lowest = pack(problem).pools[0].height;
         if (fit) problem.pools = {{lowest + roll.below(4), 1}};
         auto const p = replanned(problem, previous, {}, fit ? only_fit : pack_options{});
-        REQUIRE(p.status <= placement_status::feasible);
+        REQUIRE(p.status <= placement::outcome::feasible);
         placement_question question;
         question.objective = fit ? placement_objective::fit : placement_objective::minimize;
         question.previous = previous;
@@ -247,7 +247,7 @@ TEST_CASE("of thousands few move if few have changed")
     offsets const previous = pack(problem).offset;
     byte_count changed = 0;
     for (int i = 0; i != 20; ++i) {
-        placement_buffer& b = problem.buffers[roll.below(3000)];
+        placement_problem::buffer& b = problem.buffers[roll.below(3000)];
         b.life.last += 5;
         changed += b.size;
     }

@@ -10,29 +10,29 @@ using namespace sublet;
 TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
 {
     using detail::status_of;
-    CHECK(status_of(8, 8, no_limit) == placement_status::optimal);
-    CHECK(status_of(8, 8, 8) == placement_status::optimal);
-    CHECK(status_of(8, 7, 8) == placement_status::feasible);
-    CHECK(status_of(8, 7, 7) == placement_status::limit);
-    CHECK(status_of(8, 7, 6) == placement_status::infeasible);
-    CHECK(status_of(0, no_limit, no_limit) == placement_status::infeasible);
-    CHECK(status_of(0, 0, 0) == placement_status::optimal);
+    CHECK(status_of(8, 8, no_limit) == placement::outcome::optimal);
+    CHECK(status_of(8, 8, 8) == placement::outcome::optimal);
+    CHECK(status_of(8, 7, 8) == placement::outcome::feasible);
+    CHECK(status_of(8, 7, 7) == placement::outcome::limit);
+    CHECK(status_of(8, 7, 6) == placement::outcome::infeasible);
+    CHECK(status_of(0, no_limit, no_limit) == placement::outcome::infeasible);
+    CHECK(status_of(0, 0, 0) == placement::outcome::optimal);
 }
 
 TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
 {
     placement all;
     detail::sum_up(all);
-    CHECK(all.status == placement_status::optimal);
+    CHECK(all.status == placement::outcome::optimal);
     all.pools.resize(4);
-    all.pools[1].status = placement_status::limit;
-    all.pools[2].status = all.pools[3].status = placement_status::infeasible;
+    all.pools[1].status = placement::outcome::limit;
+    all.pools[2].status = all.pools[3].status = placement::outcome::infeasible;
     detail::sum_up(all);
-    CHECK(all.status == placement_status::infeasible); // whatever might be found for pool 1
+    CHECK(all.status == placement::outcome::infeasible); // whatever might be found for pool 1
     CHECK(all.pool == 2);
-    all.pools[2].status = all.pools[3].status = placement_status::feasible;
+    all.pools[2].status = all.pools[3].status = placement::outcome::feasible;
     detail::sum_up(all);
-    CHECK(all.status == placement_status::limit);
+    CHECK(all.status == placement::outcome::limit);
     CHECK(all.pool == 1);
 }
 

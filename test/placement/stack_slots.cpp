@@ -10,7 +10,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-static placement_problem problem_of(std::vector<placement_buffer> buffers,
+static placement_problem problem_of(std::vector<placement_problem::buffer> buffers,
                                     std::vector<pool_limits> pools = {})
 {
     return {std::move(buffers), std::move(pools)};
@@ -37,9 +37,9 @@ TEST_CASE("slots lie one above the other, each in its pool, those of coarse alig
     CHECK(placed.pools[0].height == 136);
     CHECK(placed.pools[0].lower_bound == 100);
     CHECK(placed.pools[1].height == 64);
-    CHECK(placed.status == placement_status::feasible);
+    CHECK(placed.status == placement::outcome::feasible);
     CHECK(placed.pools[0].proof.kind == placement_proof::reason::given);
-    CHECK(placed.pools[1].status == placement_status::optimal);
+    CHECK(placed.pools[1].status == placement::outcome::optimal);
 }
 
 TEST_CASE("a slot is aligned for all its tenants and for its pool")
@@ -58,7 +58,7 @@ TEST_CASE("a buffer of no bytes lies nowhere, and a capacity that is exceeded is
     auto const problem = problem_of({{.life = {}, .size = 0}, {.life = {}, .size = 8}}, {{.capacity = 7}});
     placement const placed = stack_slots(problem, slots_of({no_slot, 0}, {8}, {0}));
     CHECK(placed.offset == std::vector<byte_count>{no_offset, 0});
-    CHECK(placed.status == placement_status::limit);
+    CHECK(placed.status == placement::outcome::limit);
     CHECK(placed.pool == 0);
     CHECK(stack_slots(placement_problem{}, sized_slot_plan{}).offset.empty());
 }

@@ -107,7 +107,7 @@ memory_plan placed_at(seen_tasks const& seen, std::vector<byte_count> const& off
     plan.buffer_of = seen.buffer_of;
     plan.arena_bytes = {0, 0};
     for (buffer_id b = 0; b != seen.problem.buffers.size(); ++b) {
-        placement_buffer const& wanted = seen.problem.buffers[b];
+        placement_problem::buffer const& wanted = seen.problem.buffers[b];
         plan.buffers.push_back(
             {.life = wanted.life, .size = wanted.size, .pool = wanted.pool, .offset = offset[b]});
         byte_count& arena = plan.arena_bytes[wanted.pool];
@@ -123,7 +123,7 @@ memory_plan stacked(seen_tasks const& seen, slot_plan const& slots)
     std::vector<byte_count> alignment(slots.slots, 1);
     std::vector<pool_id> pool(slots.slots);
     for (buffer_id b = 0; b != slots.slot_of.size(); ++b) {
-        placement_buffer const& wanted = seen.problem.buffers[b];
+        placement_problem::buffer const& wanted = seen.problem.buffers[b];
         slot_id const s = slots.slot_of[b];
         size[s] = larger(size[s], wanted.size);
         alignment[s] = combine_alignment(alignment[s], wanted.alignment);
@@ -207,7 +207,7 @@ memory_plan at_offsets(seen_tasks const& seen)
 memory_plan listed_with_handoffs(seen_tasks const& seen)
 {
     std::vector<live_range> lives;
-    for (placement_buffer const& b : seen.problem.buffers) lives.push_back(b.life);
+    for (placement_problem::buffer const& b : seen.problem.buffers) lives.push_back(b.life);
     return handed_over(seen, lives);
 }
 

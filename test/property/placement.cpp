@@ -71,8 +71,8 @@ placement placed_at(placement_problem const& problem, placement_shapes const& sh
     for (shape_part const& p : shapes.parts) result.offset[p.buffer] = origin[p.shape] + p.distance;
     result.pools.resize(1);
     result.pools[0].height = height;
-    if (height > problem.pools[0].capacity) result.status = placement_status::limit;
-    else if (height != 0) result.status = placement_status::feasible;
+    if (height > problem.pools[0].capacity) result.status = placement::outcome::limit;
+    else if (height != 0) result.status = placement::outcome::feasible;
     result.pools[0].status = result.status;
     return result;
 }
@@ -230,25 +230,26 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
 
             bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
             bool const is_placed =
-                placed.status == placement_status::optimal || placed.status == placement_status::feasible;
+                placed.status == placement::outcome::optimal || placed.status == placement::outcome::feasible;
             if (is_placed) CHECK(oracle.is_valid(placed.offset, capacity));
             if (is_known && lowest != oracle.never)
                 CHECK(pool.proof.bytes <= static_cast<byte_count>(lowest));
-            if (is_known && fits) CHECK(placed.status != placement_status::infeasible);
+            if (is_known && fits) CHECK(placed.status != placement::outcome::infeasible);
             if (!can_be_threaded) { // then the search proves all that is so
-                CHECK(placed.status == (!fits ? placement_status::infeasible : placement_status::optimal));
+                CHECK(placed.status ==
+                      (!fits ? placement::outcome::infeasible : placement::outcome::optimal));
                 if (fits && objective == placement_objective::minimize)
                     CHECK(pool.height == static_cast<byte_count>(lowest));
             } else if (objective == placement_objective::minimize && is_known && fits) {
                 ++threadable;
                 threaded += lowest < stacked;
                 found += lowest < stacked && pool.height == static_cast<byte_count>(lowest);
-                proved += placed.status == placement_status::optimal;
+                proved += placed.status == placement::outcome::optimal;
             }
         }
     });
-    CHECK(counts[static_cast<int>(placement_status::optimal)] > rounds(1000));
-    CHECK(counts[static_cast<int>(placement_status::infeasible)] > rounds(400));
+    CHECK(counts[static_cast<int>(placement::outcome::optimal)] > rounds(1000));
+    CHECK(counts[static_cast<int>(placement::outcome::infeasible)] > rounds(400));
     CHECK(threadable > rounds(150));
     CHECK(threaded > rounds(20));   // lower than all stackings,
     CHECK(found >= threaded / 2);   // and no search looks for it
@@ -303,7 +304,7 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
         proof_finding const proof = check_proof(problem, one, 0);
         if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
         if (one.pools[0].proof.kind != placement_proof::reason::exhausted ||
-            one.status != placement_status::infeasible)
+            one.status != placement::outcome::infeasible)
             return;
         std::vector<bool> named(oracle.groups.size());
         for (buffer_id b : one.pools[0].proof.buffers) named[oracle.group_of[b]] = true;

@@ -29,6 +29,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 struct antichain {
     std::vector<buffer_id> members; ///< ascending; none gives to another
     byte_count bytes = 0;           ///< what they weigh
@@ -36,8 +38,6 @@ struct antichain {
     bool is_exact = false;          ///< bytes == at_most
     std::uint64_t visits = 0;       ///< of positions and nodes, by searches
 };
-
-namespace detail {
 
 /// Leave out members that cannot be shown to give to no other, and those of `several` that others give to.
 ///
@@ -49,8 +49,6 @@ namespace detail {
 void keep_proved(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
                  std::vector<buffer_id> const& several, std::vector<unsigned char> const& cut,
                  std::vector<buffer_id>& members);
-
-} // namespace detail
 
 /// The heaviest set of buffers of which none gives to another, `weights` by buffer; or one that is heavy.
 ///
@@ -75,6 +73,8 @@ void keep_proved(dependence_graph const& g, concurrent_lives const& lives, confl
 {
     return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, visits);
 }
+
+} // namespace detail
 
 } // namespace sublet
 

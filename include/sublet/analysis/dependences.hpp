@@ -118,6 +118,8 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 /// An input begins nowhere: it is there before all positions, so nobody can give it anything. An output ends
 /// at a position behind all others: it gives to nobody.
 
+namespace detail {
+
 /// Rows of positions of a dependence graph, by buffer.
 struct concurrent_lives {
     csr_rows begins; ///< ascending; no def of the buffer comes before all of these; empty: given
@@ -135,6 +137,8 @@ struct concurrent_lives {
     }
     [[nodiscard]] bool is_kept(buffer_id b) const { return !ends[b].empty() && ends[b].back() == positions; }
 };
+
+} // namespace detail
 
 namespace detail {
 /// Says whether one position comes before another in every execution; asked only for a < b.
@@ -159,8 +163,6 @@ template <precedence_oracle Oracle>
     return true;
 }
 
-} // namespace detail
-
 /// The lives of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for one that does not
 /// matter.
 ///
@@ -172,6 +174,8 @@ template <precedence_oracle Oracle>
                                                     std::size_t buffers,
                                                     std::vector<buffer_id> const& buffer_of,
                                                     std::vector<value_role> const& role);
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -244,6 +248,8 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 /// and no pair of them is ever tested.
 
 namespace sublet {
+namespace detail {
+
 struct conflict_ranges {
     /// By buffer: the positions, from its first on, at which nobody may begin who takes its bytes. The first
     /// is always among them; one at which nothing begins may be or not.
@@ -252,11 +258,11 @@ struct conflict_ranges {
     std::uint64_t undecided = 0;
 };
 
+} // namespace detail
+
 namespace detail {
 /// The union of both, in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
-
-} // namespace detail
 
 /// The positions that conflict with each buffer.
 ///
@@ -272,6 +278,8 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 /// Throws:     precondition_error if `lives` are of another graph.
 [[nodiscard]] conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
                                               std::uint64_t max_ranges = 0);
+
+} // namespace detail
 
 namespace detail {
 /// u can hand its bytes to v in every execution.

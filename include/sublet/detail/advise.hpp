@@ -123,7 +123,7 @@ private:
         return result;
     }
 
-    [[nodiscard]] placement_buffer const& of(std::uint32_t i) const
+    [[nodiscard]] placement_problem::buffer const& of(std::uint32_t i) const
     {
         return problem_.buffers[times_.stretches[i].buffer];
     }

@@ -20,10 +20,10 @@ SUBLET_DECL idle_loads::idle_loads(placement_problem const& problem, idle_times 
     : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
       blocked_(times.stretches.size(), 0), is_plain_(times.stretches.size(), 1)
 {
-    for (placement_buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
+    for (placement_problem::buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
     std::size_t const pools = pool_count(problem);
     trees_.assign(pools, load_tree(positions_));
-    for (placement_buffer const& b : problem.buffers)
+    for (placement_problem::buffer const& b : problem.buffers)
         if (!is_empty(b.life)) trees_[b.pool].add(b.life, b.size);
     for (return_load const& l : times.loads) is_plain_[l.stretch] = 0;
     for (stretch_need const& n : times.needs) is_plain_[n.stretch] = 0;

@@ -77,31 +77,34 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
-    concurrent_lives const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-    conflict_ranges const conflicts = later_conflicts(g, lives, wanted.max_ranges);
+    detail::concurrent_lives const lives =
+        detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
+    detail::conflict_ranges const conflicts = later_conflicts(g, lives, wanted.max_ranges);
     result.undecided = conflicts.undecided;
 
     std::size_t const pools = detail::pool_count(problem);
-    place_concurrently_options how{.visits = wanted.visits};
+    detail::place_concurrently_options how{.visits = wanted.visits};
     result.is_bound_exact = true;
     for (pool_id pool = 0; pool != pools; ++pool) {
         std::vector<byte_count> weights;
         weights.reserve(problem.buffers.size());
-        for (placement_buffer const& b : problem.buffers) weights.push_back(b.pool == pool ? b.size : 0);
-        antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights);
+        for (placement_problem::buffer const& b : problem.buffers)
+            weights.push_back(b.pool == pool ? b.size : 0);
+        detail::antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights);
         how.bounds.push_back(heaviest.bytes);
         result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
         for (buffer_id b : heaviest.members)
             how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
     }
 
-    result.slots = share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
-                               {.strategy = slot_options::strategy_kind::chains,
-                                .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+    result.slots = detail::share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
+                                       {.strategy = slot_options::strategy_kind::chains,
+                                        .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
     placement placed = detail::stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;
-        for (placement_buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;
+        for (placement_problem::buffer const& b : problem.buffers)
+            is_pinned = is_pinned || b.pinned != no_offset;
         if (!is_pinned) how.fallback = std::move(placed.offset);
         placed = place_concurrently(problem, lives, conflicts.of, how);
     }

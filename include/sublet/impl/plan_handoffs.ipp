@@ -44,7 +44,7 @@ SUBLET_DECL plan_in_clock place_in_clock(snapshot const& p, dependence_graph con
         next.in_clock = clock_lives(next.lives, next.timed.clock);
         for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
         next.placed = pack(problem, {.visits = wanted.visits});
-        next.bytes = next.placed.status <= placement_status::feasible ? 0 : no_limit - 1;
+        next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
         for (placement::pool_result const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
             else next.bytes = no_limit - 1;
@@ -69,7 +69,7 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
         now = place_concurrently(
             problem, clock.lives, clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
             {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
-        bool low = now.status <= placement_status::feasible;
+        bool low = now.status <= placement::outcome::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
             now.pools[i].lower_bound = clock.placed.pools[i].lower_bound; // not the limit
@@ -82,7 +82,7 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
         std::size_t const before = waiting.size();
         while (waiting.size() == before) {
             for (buffer_id b = 0; b != may_wait.size(); ++b) {
-                placement_buffer const& it = problem.buffers[b];
+                placement_problem::buffer const& it = problem.buffers[b];
                 byte_count const limit = limits[it.pool], low = limit - limit / 8 * (8 - eighths);
                 if (may_wait[b] || now.pools[it.pool].height <= limit || now.offset[b] + it.size <= low)
                     continue;
@@ -154,10 +154,11 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         byte_count const height = clock.placed.pools[pool].height;
         byte_count const trifle = height / 1000 * wanted.trifle + height % 1000 * wanted.trifle / 1000;
         byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
-        limits.push_back(detail::smaller(capacity, sum_fits(height, trifle) ? height + trifle : no_limit));
+        limits.push_back(
+            detail::smaller(capacity, detail::sum_fits(height, trifle) ? height + trifle : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
     }
-    if (clock.placed.status <= placement_status::feasible && (waits || !is_placed)) {
+    if (clock.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = clock.placed;
         bool const is_known = !wanted.two_level || !is_placed ||
                               detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);

@@ -62,7 +62,7 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
 SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_problem const& problem,
                                              memory_plan const& plan)
 {
-    if (placed.status <= placement_status::feasible) return std::nullopt;
+    if (placed.status <= placement::outcome::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
     placement::pool_result const& pool = placed.pools[placed.pool];
     if (pool.proof.kind == placement_proof::reason::pin_misaligned) {
@@ -75,7 +75,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
             w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
     } else if (pool.proof.kind == placement_proof::reason::pins_clash) {
         buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
-        placement_buffer const &a = problem.buffers[first], &b = problem.buffers[second];
+        placement_problem::buffer const &a = problem.buffers[first], &b = problem.buffers[second];
         w.what = fault::clash;
         w.value = plan.buffers[first].root;
         w.other = plan.buffers[second].root;
@@ -207,7 +207,7 @@ private:
             its.peak_position = found.peak_position;
             if (!its.has_pairs) continue;
             auto life = [&](buffer_id b) {
-                placement_buffer const& buffer = first.problem.buffers[b];
+                placement_problem::buffer const& buffer = first.problem.buffers[b];
                 return buffer.pool == pool ? buffer.life : live_range{};
             };
             byte_count unit = 1;
@@ -219,7 +219,7 @@ private:
             if (found.height <= peak) continue;
             if (found.proof.kind == placement_proof::reason::exhausted) {
                 its.bytes = peak;
-                for (placement_buffer const& b : first.problem.buffers)
+                for (placement_problem::buffer const& b : first.problem.buffers)
                     if (b.pool == pool && b.pinned != no_offset)
                         its.bytes = larger(its.bytes, b.pinned + b.size);
             }

@@ -25,13 +25,14 @@ namespace sublet {
 ///     1 ──► 3            depth first     0 2 4 1 3      one branch after the other
 ///                        on demand       1 3 0 2 4      from the ends: 3 first, it is listed before 4
 ///
-/// Requires:   `method` is neither `reversed` nor `improved`: these start from other orders.
+/// Requires:   `options` are those of the plan; `options.order` is the order that the program is listed in.
+///             `method` is neither `reversed` nor `improved`: these start from other orders.
 /// Ensures:    `peak` is that of `order`, `lower_bound` that of order_lower_bound() or better. least_peak and
 ///             exact are never worse than the listed order; exact() gives up at a million sets of nodes.
 /// Complexity: O(E + V log V) and order_lower_bound(); least_peak makes 32 schedules at most; exact is
 ///             exponential in the width of the graph.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order order_with(order_graph const& g, order_method method);
+[[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options, order_method method);
 
 /// How long each stage of best_order() searches.
 struct best_order_limits {
@@ -42,21 +43,23 @@ struct best_order_limits {
     detail::improve_limits improve = {};
 };
 
-/// Ensures:    never a higher peak than the listed order. `is_optimal()` says that no order has a lower one;
-///             `lower_bound` is proved in any case. No clock: the limits are counts, and the same graph gives
-///             the same order on every platform.
-/// Complexity: what the limits allow, and order_lower_bound().
-/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order best_order(order_graph const& g, best_order_limits limits = {});
+namespace detail {
 
-/// The same for a program, as plan_memory() takes it: hand the order on as `options.order`.
+node_order order_with(order_graph const& g, order_method method);
+node_order best_order(order_graph const& g, best_order_limits limits = {});
+
+} // namespace detail
+
+/// The best order found for a program, as plan_memory() takes it: hand it on as `options.order`.
 ///
 /// Requires:   `options` are those of the plan; `options.order` is the order that the program is listed in.
-[[nodiscard]] inline node_order best_order(snapshot const& p, plan_options const& options,
-                                           best_order_limits const& limits = {})
-{
-    return best_order(order_graph_of(p, options), limits);
-}
+/// Ensures:    never a higher peak than the listed order. `is_optimal()` says that no order has a lower one;
+///             `lower_bound` is proved in any case. No clock: the limits are counts, and the same program
+///             gives the same order on every platform.
+/// Complexity: what the limits allow, and O((V + E) buffers / 64 + touches) for the bound.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+[[nodiscard]] node_order best_order(snapshot const& p, plan_options const& options,
+                                    best_order_limits const& limits = {});
 
 } // namespace sublet
 

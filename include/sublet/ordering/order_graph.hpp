@@ -66,6 +66,8 @@ struct node_order {
 /// their views. A buffer takes its bytes when the first step of an order touches it and gives them back after
 /// the last that does; which step that is, only the order says.
 
+namespace detail {
+
 struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
     csr_rows before;               ///< by node: those that it waits for directly, ascending, each once
@@ -127,15 +129,11 @@ struct order_graph {
 /// alive while n runs; so are those that n touches. The node with most of that needs it in every order, and
 /// nothing is searched to know so.
 
-namespace detail {
-
 /// Each node once, behind those that it waits for.  O(V + E)
 std::vector<node_id> any_order(order_graph const& g);
 
 /// The most that is alive while some node runs, whatever ran before, if something did.
 byte_count least_while_any_runs(order_graph const& g);
-
-} // namespace detail
 
 /// Bytes that are alive at some time in every order of the nodes.
 ///
@@ -146,6 +144,8 @@ byte_count least_while_any_runs(order_graph const& g);
 ///             touches) memory.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 [[nodiscard]] byte_count order_lower_bound(order_graph const& g);
+
+} // namespace detail
 
 } // namespace sublet
 

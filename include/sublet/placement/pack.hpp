@@ -128,7 +128,7 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     placement_shapes const shapes = shapes_of(problem, members, limits);
     out.proof = contradiction(problem, shapes);
     if (out.proof.bytes == no_limit) {
-        out.status = placement_status::infeasible;
+        out.status = placement::outcome::infeasible;
         return out;
     }
     placement_bound const bound = lower_bound(shapes);
@@ -140,8 +140,8 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
     out.height = best.height;
     out.status = status_of(out.height, out.lower_bound, limits.capacity);
-    if (objective == placement_objective::fit && out.status == placement_status::feasible)
-        out.status = placement_status::optimal;
+    if (objective == placement_objective::fit && out.status == placement::outcome::feasible)
+        out.status = placement::outcome::optimal;
     for (shape_part const& p : shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
     return out;
 }
@@ -257,8 +257,6 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 [[nodiscard]] placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
                                     std::vector<byte_count> const& bounds = {});
 
-} // namespace detail
-
 // --- place concurrently ----------------------------------------------------------------------------------
 
 /// An offset for every buffer, for steps that run as soon as they may: buffers of which neither gives its
@@ -282,8 +280,6 @@ struct place_concurrently_options {
     std::uint64_t visits = 100'000'000;    ///< about a second's work, then no further order is begun
     std::uint64_t most_visits = no_limit;  ///< a pool that has no placement by then is `no_limit` high
 };
-
-namespace detail {
 
 /// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it:
 /// then `bytes` is `no_limit`, and `buffers` are indexes of these.
@@ -366,8 +362,6 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     return true;
 }
 
-} // namespace detail
-
 /// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
 ///             where `fallback` is given, it is valid. The lives in the problem are not looked at.
 /// Ensures:    buffers of one pool of which neither gives to the other do not overlap in bytes, offsets are
@@ -391,7 +385,7 @@ template <class Lives>
     result.offset.assign(all, no_offset);
     result.pools = std::vector<placement::pool_result>(pools);
     for (std::size_t b = 0; b != all; ++b) {
-        placement_buffer const& buffer = problem.buffers[b];
+        placement_problem::buffer const& buffer = problem.buffers[b];
         SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: an alignment is at least 1");
         SUBLET_EXPECTS(buffer.size != no_size, "sublet: a buffer of unknown size cannot be placed");
         auto const id = static_cast<buffer_id>(b);
@@ -404,12 +398,12 @@ template <class Lives>
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
         SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
         std::vector<buffer_id> mine;
-        std::vector<placement_buffer> buffers;
+        std::vector<placement_problem::buffer> buffers;
         std::vector<unsigned char> is_in_antichain;
         placement::pool_result& out = result.pools[pool];
         for (; next != members.size() && members[next].key == pool; ++next) {
             mine.push_back(members[next].who);
-            placement_buffer buffer = problem.buffers[mine.back()];
+            placement_problem::buffer buffer = problem.buffers[mine.back()];
             buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
@@ -428,7 +422,7 @@ template <class Lives>
         if (placement_proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
             for (buffer_id& b : fault.buffers) b = mine[b];
             out.proof = std::move(fault);
-            out.status = placement_status::infeasible;
+            out.status = placement::outcome::infeasible;
             continue;
         }
 
@@ -447,7 +441,7 @@ template <class Lives>
         result.is_cut_short = result.is_cut_short || !is_complete;
         if (best.height == no_limit && options.most_visits != no_limit) {
             out.height = no_limit;
-            out.status = placement_status::limit;
+            out.status = placement::outcome::limit;
             continue;
         }
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
@@ -458,6 +452,8 @@ template <class Lives>
     detail::sum_up(result);
     return result;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -37,17 +37,17 @@
 /// position are a lower bound, and often reached.
 
 namespace sublet {
-struct placement_buffer {
-    live_range life;
-    byte_count size = 0;
-    byte_count alignment = 1; ///< >= 1, any integer
-    pool_id pool = 0;
-    byte_count pinned = no_offset;    ///< the offset that it must have
-    byte_count preferred = no_offset; ///< the offset that it takes if that costs nothing
-};
-
 /// Buffers of one pool whose lives overlap must not overlap in bytes.
 struct placement_problem {
+    struct buffer {
+        live_range life;
+        byte_count size = 0;
+        byte_count alignment = 1; ///< >= 1, any integer
+        pool_id pool = 0;
+        byte_count pinned = no_offset;    ///< the offset that it must have
+        byte_count preferred = no_offset; ///< the offset that it takes if that costs nothing
+    };
+
     /// During `when` only the bytes [begin, end) of a buffer matter, counted from its offset; none, if they
     /// are none. Gaps of a buffer do not meet; what lies outside of its life says nothing.
     struct gap {
@@ -74,7 +74,7 @@ struct placement_problem {
         byte_count cost = 0;
     };
 
-    std::vector<placement_buffer> buffers;
+    std::vector<placement_problem::buffer> buffers;
     std::vector<pool_limits> pools = {};           ///< by pool id; one not listed has no limits
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
     std::vector<placement_problem::colocation> colocated = {};
@@ -107,9 +107,6 @@ enum class placement_objective : std::uint8_t {
     fit       ///< within the capacities: whatever fits is optimal
 };
 
-/// From good to bad.
-enum class placement_status : std::uint8_t { optimal, feasible, limit, infeasible };
-
 struct placement_proof {
     /// Why no placement of a pool is lower than `bytes`.
     enum class reason : std::uint8_t {
@@ -130,6 +127,9 @@ struct placement_proof {
 };
 
 struct placement {
+    /// From good to bad.
+    enum class outcome : std::uint8_t { optimal, feasible, limit, infeasible };
+
     struct pool_result {
         byte_count height = 0;
         byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
@@ -137,29 +137,29 @@ struct placement {
         std::uint32_t packings = 0; ///< orders tried
         std::uint64_t nodes = 0;    ///< of the search
         placement_proof proof = {};
-        placement_status status = placement_status::optimal;
+        placement::outcome status = placement::outcome::optimal;
     };
 
     std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
     std::vector<placement::pool_result> pools = {}; ///< by pool
     std::vector<pool_id> pool_of = {}; ///< by buffer, if there were choices; else it is in its own
-    placement_status status = placement_status::optimal; ///< of all pools the worst
-    pool_id pool = 0;                                    ///< the first with that status
-    byte_count cost = 0;                                 ///< of the pools chosen
-    byte_count cost_bound = 0;                           ///< if all were in their cheapest pools
-    byte_count moved_bytes = 0;                          ///< against the previous placement, if one was given
-    bool is_cut_short = false; ///< place_concurrently(): its visits were spent before its orders were tried
-    bool is_timed_out = false; ///< a clock or a stop request struck: another run may give another answer
+    placement::outcome status = placement::outcome::optimal; ///< of all pools the worst
+    pool_id pool = 0;                                        ///< the first with that status
+    byte_count cost = 0;                                     ///< of the pools chosen
+    byte_count cost_bound = 0;                               ///< if all were in their cheapest pools
+    byte_count moved_bytes = 0; ///< against the previous placement, if one was given
+    bool is_cut_short = false;  ///< place_concurrently(): its visits were spent before its orders were tried
+    bool is_timed_out = false;  ///< a clock or a stop request struck: another run may give another answer
 };
 
 namespace detail {
 /// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
-[[nodiscard]] constexpr placement_status status_of(byte_count height, byte_count bound,
-                                                   byte_count capacity) noexcept
+[[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound,
+                                                     byte_count capacity) noexcept
 {
-    if (bound > capacity || bound == no_limit) return placement_status::infeasible;
-    if (height > capacity) return placement_status::limit;
-    return height == bound ? placement_status::optimal : placement_status::feasible;
+    if (bound > capacity || bound == no_limit) return placement::outcome::infeasible;
+    if (height > capacity) return placement::outcome::limit;
+    return height == bound ? placement::outcome::optimal : placement::outcome::feasible;
 }
 
 /// The worst of all pools, and the first that has it.

@@ -33,15 +33,18 @@
 
 namespace sublet {
 
+/// Of a program, beside what plan_options say of its values.
 struct slot_options {
+    /// How slots are found.
     enum class strategy_kind : std::uint8_t { tokens, chains, fewest };
 
-    strategy_kind strategy = strategy_kind::tokens;
+    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
     slot_choice choice = slot_choice::grow_largest; ///< not of fewest
-    per_value<pool_id> pool = pool_id{0};           ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;                ///< by buffer: false keeps a slot of its own
     std::size_t most_ranges = no_limit; ///< tokens: that a step passes on; older ones are forgotten
     std::uint64_t visits = 4'000'000;   ///< chains: see detail/largest_first.hpp
+    /// By step. A buffer that is touched by one which takes no part keeps a slot of its own.
+    per_value<bool> takes_part = true;
+    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
 };
 
 struct shared_slots : sized_slot_plan {
@@ -53,6 +56,18 @@ struct shared_slots : sized_slot_plan {
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
     [[nodiscard]] bool is_fewest() const { return slots != 0 && antichain.size() == slots; }
+};
+
+namespace detail {
+
+/// Of buffers; `pool` and `eligible` are by buffer.
+struct buffer_slot_options {
+    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
+    slot_choice choice = slot_choice::grow_largest;
+    per_value<pool_id> pool = pool_id{0}; // only buffers of one pool share
+    per_value<bool> eligible = true;      // false keeps a slot of its own
+    std::size_t most_ranges = no_limit;
+    std::uint64_t visits = 4'000'000;
 };
 
 /// Gives every buffer a slot; `sizes` are by buffer.
@@ -69,24 +84,17 @@ struct shared_slots : sized_slot_plan {
 /// Throws:     precondition_error for a size that is `no_size`, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
 [[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
-                                       per_value<byte_count> const& sizes, slot_options const& options = {});
+                                       per_value<byte_count> const& sizes,
+                                       buffer_slot_options const& options = {});
 
 /// The same if the conflicts have been found already.
 ///
 /// Requires: `conflicts` are those of `lives`; a strategy other than tokens.
 [[nodiscard]] shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
-                                       per_value<byte_count> const& sizes, slot_options const& options);
+                                       per_value<byte_count> const& sizes,
+                                       buffer_slot_options const& options);
 
-/// Of a program, beside what plan_options say of its values.
-struct program_slot_options {
-    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
-    slot_choice choice = slot_choice::grow_largest;
-    std::size_t most_ranges = no_limit;
-    std::uint64_t visits = 4'000'000;
-    /// By step. A buffer that is touched by one which takes no part keeps a slot of its own.
-    per_value<bool> takes_part = true;
-    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
-};
+} // namespace detail
 
 /// Gives the values of a program slots: program ─► dependences ─► buffers ─► in place ─► slots.
 ///
@@ -99,7 +107,7 @@ struct program_slot_options {
 ///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] shared_slots share_slots(snapshot const& p, plan_options const& values,
-                                       program_slot_options const& options = {});
+                                       slot_options const& options = {});
 
 } // namespace sublet
 

@@ -33,7 +33,6 @@
 /// before what: each stream knows of each other how much of it comes before whatever is queued next.
 
 namespace sublet {
-
 struct simulated_options {
     /// Which of the streams that could go on goes on.
     enum class order_kind : std::uint8_t {
@@ -310,22 +309,25 @@ private:
 /// streams allows it; what they held is painted over when they are taken and when they are given back, each
 /// when the stream comes to it. A kernel that throws ends all that is queued, as a device in error does.
 
-/// The device refused a call: it was told to.
-class device_failure : public std::exception {
-public:
-    char const* what() const noexcept override { return "sublet: a simulated device failed, as it was told"; }
-};
-
-/// Nothing can be asked of the device any more.
-class device_lost : public device_failure {
-public:
-    char const* what() const noexcept override { return "sublet: a simulated device was lost"; }
-};
-
 /// Calls that can fail are all but the two that destroy and `deallocate`; those do nothing for a device that
 /// is lost. Memory goes back upstream with the device.
 class simulated_device {
 public:
+    /// The device refused a call: it was told to.
+    class failure : public std::exception {
+    public:
+        char const* what() const noexcept override
+        {
+            return "sublet: a simulated device failed, as it was told";
+        }
+    };
+
+    /// Nothing can be asked of the device any more.
+    class lost : public simulated_device::failure {
+    public:
+        char const* what() const noexcept override { return "sublet: a simulated device was lost"; }
+    };
+
     struct stream_type {
         std::uint32_t number = ~std::uint32_t{0};
         friend bool operator==(stream_type, stream_type) = default;
@@ -343,9 +345,9 @@ public:
     // --- to be told, and asked ----------------------------------------------------------------------------
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
-    /// The call after so many that can fail throws device_failure; once.
+    /// The call after so many that can fail throws simulated_device::failure; once.
     void fail_after(std::uint64_t calls) { fails_at_ = calls == never ? never : calls_ + calls; }
-    /// The call after so many that can fail, and every one from then on, throws device_lost.
+    /// The call after so many that can fail, and every one from then on, throws simulated_device::lost.
     void lose_after(std::uint64_t calls) { lost_at_ = calls == never ? never : calls_ + calls; }
     /// How many were made that can fail.
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }

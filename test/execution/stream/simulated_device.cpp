@@ -153,13 +153,13 @@ TEST_CASE("each call that can fail does when it is told to, once; a lost device 
             simulated_device device({.upstream = &source});
             if (is_loss) device.lose_after(k);
             else device.fail_after(k);
-            if (is_loss) CHECK_THROWS_AS(use(device, ran), device_lost);
-            else CHECK_THROWS_AS(use(device, ran), device_failure);
+            if (is_loss) CHECK_THROWS_AS(use(device, ran), simulated_device::lost);
+            else CHECK_THROWS_AS(use(device, ran), simulated_device::failure);
             CHECK(device.calls() == k + 1);
             CHECK(device.is_lost() == is_loss);
             if (is_loss) {
-                CHECK_THROWS_AS(device.synchronize(), device_lost);
-                CHECK_THROWS_AS((void)device.make_stream(), device_lost);
+                CHECK_THROWS_AS(device.synchronize(), simulated_device::lost);
+                CHECK_THROWS_AS((void)device.make_stream(), simulated_device::lost);
                 device.destroy_stream({0});
                 device.deallocate(nullptr, 8, 8, {0});
             } else {

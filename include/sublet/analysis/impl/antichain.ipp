@@ -82,6 +82,8 @@ SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_lives const& lives,
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights, std::uint64_t visits)
@@ -128,6 +130,8 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     result.is_exact = result.bytes == result.at_most;
     return result;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -254,6 +254,8 @@ SUBLET_DECL void append_extreme(csr_rows& to, std::vector<step_id> const& row,
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                   std::size_t buffers,
                                                   std::vector<buffer_id> const& buffer_of,
@@ -312,6 +314,8 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
     }
     return lives;
 }
+
+} // namespace detail
 
 } // namespace sublet
 
@@ -386,6 +390,8 @@ SUBLET_DECL std::uint64_t count_undecided(concurrent_lives const& lives, live_ra
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
                                             std::uint64_t max_ranges)
 {
@@ -438,8 +444,6 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     if (sets.has_forgotten()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }
-
-namespace detail {
 
 SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
                           buffer_id v)

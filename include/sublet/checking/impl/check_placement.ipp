@@ -78,7 +78,7 @@ private:
         for (buffer_id b = 0; b != buffers_; ++b)
             if (solid_.needs_place[b] && is_placed(b)) is_used[pool_of(b)] = 1;
         for (buffer_id b = 0; b != buffers_; ++b) {
-            placement_buffer const& buffer = problem_.buffers[b];
+            placement_problem::buffer const& buffer = problem_.buffers[b];
             placement_fault fact{.buffer = b, .begin = placed_.offset[b], .pool = pool_of(b)};
             auto refuse = [&fact](placement_fault::kind what, byte_count needed) {
                 fact.what = what;
@@ -90,9 +90,9 @@ private:
                 continue;
             }
             if (!is_placed(b)) {
-                placement_status const status = placed_.pools[fact.pool].status;
+                placement::outcome const status = placed_.pools[fact.pool].status;
                 bool const is_filled =
-                    status == placement_status::optimal || status == placement_status::feasible;
+                    status == placement::outcome::optimal || status == placement::outcome::feasible;
                 if (is_filled || is_used[fact.pool]) return refuse(placement_fault::kind::unplaced, 0);
                 continue;
             }
@@ -194,15 +194,15 @@ private:
         return std::nullopt;
     }
 
-    placement_status true_status(std::size_t p) const
+    placement::outcome true_status(std::size_t p) const
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
         if (!is_nowhere_[p] && top_[p] <= capacity)
             return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement_objective::fit
-                       ? placement_status::optimal
-                       : placement_status::feasible;
-        return proved == no_limit || proved > capacity ? placement_status::infeasible
-                                                       : placement_status::limit;
+                       ? placement::outcome::optimal
+                       : placement::outcome::feasible;
+        return proved == no_limit || proved > capacity ? placement::outcome::infeasible
+                                                       : placement::outcome::limit;
     }
 
     std::optional<placement_fault> wrong_claim() const
@@ -214,7 +214,7 @@ private:
             fact.needed = needed;
             return fact;
         };
-        placement_status worst = placement_status::optimal;
+        placement::outcome worst = placement::outcome::optimal;
         pool_id first = 0;
         for (std::size_t p = 0; p != top_.size(); ++p) {
             placement::pool_result const& pool = placed_.pools[p];
@@ -229,7 +229,8 @@ private:
             first = fact.pool;
         }
         fact.pool = first;
-        if (worst == placement_status::optimal && cost_ != least_cost_) worst = placement_status::feasible;
+        if (worst == placement::outcome::optimal && cost_ != least_cost_)
+            worst = placement::outcome::feasible;
         if (placed_.status != worst || placed_.pool != first)
             return refuse(placement_fault::kind::wrong_status, 0, 0);
         fact.pool = 0;
@@ -283,12 +284,12 @@ public:
 
     proof_finding finding()
     {
-        placement_status const status = placed_.pools[pool_].status;
-        counts_all_ = status != placement_status::infeasible || problem_.choices.empty();
+        placement::outcome const status = placed_.pools[pool_].status;
+        counts_all_ = status != placement::outcome::infeasible || problem_.choices.empty();
         proof_finding const first = look();
         bool const holds = first.verdict == proof_finding::outcome::proved ||
                            first.verdict == proof_finding::outcome::not_checkable;
-        if (holds || status != placement_status::limit) return first;
+        if (holds || status != placement::outcome::limit) return first;
         counts_all_ = false;
         proof_finding const second = look();
         return second.verdict == proof_finding::outcome::proved ? second : first;

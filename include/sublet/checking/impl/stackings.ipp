@@ -206,7 +206,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     result.needs_place.assign(n, 0);
     for (buffer_id b = 0; b != n; ++b) {
         result.root[b] = ties.root_of(b);
-        placement_buffer const& buffer = problem.buffers[b];
+        placement_problem::buffer const& buffer = problem.buffers[b];
         if (buffer.size != 0 && !is_empty(buffer.life)) members.push_back({result.root[b], 0, b});
     }
     result.contradicts = ties.contradicts;
@@ -219,7 +219,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
         std::size_t const first_part = result.parts.size();
         for (std::size_t m = i; m != last; ++m) {
             buffer_id const b = members[m].who;
-            placement_buffer const& buffer = problem.buffers[b];
+            placement_problem::buffer const& buffer = problem.buffers[b];
             byte_count const above = static_cast<byte_count>(ties.up(b) - lowest);
             result.above[b] = above;
             auto add = [&](live_range when, byte_count begin, byte_count end) {
@@ -257,7 +257,7 @@ SUBLET_DECL rigid_group all_stackings::group_of(buffer_id root) const
         if (solid_.root[p.buffer] == root) found.parts.push_back(p);
     for (buffer_id b = 0; b != solid_.root.size(); ++b) {
         if (solid_.root[b] != root || !solid_.needs_place[b]) continue;
-        placement_buffer const& buffer = problem_.buffers[b];
+        placement_problem::buffer const& buffer = problem_.buffers[b];
         found.members.push_back(b);
         found.size = larger(found.size, static_cast<std::int64_t>(solid_.above[b] + buffer.size));
         if (buffer.pinned != no_offset)
@@ -366,7 +366,7 @@ SUBLET_DECL bool all_stackings::comes_back(std::size_t first, std::size_t at, st
 SUBLET_DECL bool all_stackings::is_allowed(rigid_group const& g, std::int64_t origin) const
 {
     for (buffer_id b : g.members) {
-        placement_buffer const& wanted = problem_.buffers[b];
+        placement_problem::buffer const& wanted = problem_.buffers[b];
         byte_count const at = static_cast<byte_count>(origin) + solid_.above[b];
         if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
         if (wanted.pinned != no_offset && wanted.pinned != at) return false;

@@ -12,22 +12,22 @@
 #include <utility>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL node_order order_with(order_graph const& g, order_method method)
 {
     SUBLET_EXPECTS(method != order_method::reversed && method != order_method::improved,
                    "sublet: reversed and improved orders are found from others: ask best_order");
-    detail::order_contest listed(g);
+    order_contest listed(g);
     node_order result = listed.best();
     if (g.violation) return result;
     switch (method) {
-    case order_method::longest_path: result.order = detail::longest_path(g); break;
-    case order_method::breadth_first: result.order = detail::breadth_first(g); break;
-    case order_method::depth_first: result.order = detail::depth_first(g); break;
-    case order_method::on_demand: result.order = detail::on_demand(g); break;
-    case order_method::least_peak: result = detail::least_peak(g); break;
-    case order_method::exact: return detail::exact_order(g);
+    case order_method::longest_path: result.order = longest_path(g); break;
+    case order_method::breadth_first: result.order = breadth_first(g); break;
+    case order_method::depth_first: result.order = depth_first(g); break;
+    case order_method::on_demand: result.order = on_demand(g); break;
+    case order_method::least_peak: result = least_peak(g); break;
+    case order_method::exact: return exact_order(g);
     default: break;
     }
     if (method != order_method::least_peak) {
@@ -40,22 +40,22 @@ SUBLET_DECL node_order order_with(order_graph const& g, order_method method)
 
 SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits)
 {
-    if (g.violation || g.nodes() == 0) return detail::least_peak(g);
-    byte_count const floor = detail::larger(limits.schedules.floor, order_lower_bound(g));
+    if (g.violation || g.nodes() == 0) return least_peak(g);
+    byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
     limits.schedules.floor = floor;
     node_order best = least_peak(g, limits.schedules);
     if (best.is_optimal()) return best;
 
-    limits.exact.states = detail::smaller(limits.exact.states, limits.exact_nodes / g.nodes());
+    limits.exact.states = smaller(limits.exact.states, limits.exact_nodes / g.nodes());
     node_order exact = exact_order(g, best.order, limits.exact);
-    byte_count const bound = detail::larger(floor, exact.lower_bound);
+    byte_count const bound = larger(floor, exact.lower_bound);
     auto take = [&](node_order other) {
         if (other.peak < best.peak) {
             best.order = std::move(other.order);
             best.peak = other.peak;
             best.found_by = other.found_by;
         }
-        best.lower_bound = detail::smaller(bound, best.peak);
+        best.lower_bound = smaller(bound, best.peak);
     };
     take(std::move(exact));
     if (best.is_optimal()) return best;
@@ -64,6 +64,21 @@ SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits
     limits.improve.schedules.floor = bound;
     take(improve_order(g, best.order, limits.improve));
     return best;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL node_order order_with(snapshot const& p, plan_options const& options, order_method method)
+{
+    return detail::order_with(detail::order_graph_of(p, options), method);
+}
+
+SUBLET_DECL node_order best_order(snapshot const& p, plan_options const& options,
+                                  best_order_limits const& limits)
+{
+    return detail::best_order(detail::order_graph_of(p, options), limits);
 }
 
 } // namespace sublet

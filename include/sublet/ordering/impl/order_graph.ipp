@@ -66,6 +66,8 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)
 {
     order_graph result;
@@ -184,8 +186,6 @@ SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const&
 }
 
 // --- order bound -----------------------------------------------------------------------------------------
-
-namespace detail {
 
 SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
 {
@@ -323,8 +323,6 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
     return most;
 }
 
-} // namespace detail
-
 SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
@@ -336,6 +334,8 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
     }
     return g.nodes() == 0 ? 0 : detail::larger(detail::larger(given, kept), detail::least_while_any_runs(g));
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -136,13 +136,13 @@ SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor)
     best_.violation = g.violation;
     if (g.violation) return;
     best_.order = topological(g);
-    best_.peak = best_.given_peak = sublet::peak_of(g, best_.order);
+    best_.peak = best_.given_peak = sublet::detail::peak_of(g, best_.order);
     best_.lower_bound = smaller(floor, best_.peak);
 }
 
 SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method how)
 {
-    byte_count const peak = sublet::peak_of(g_, order);
+    byte_count const peak = sublet::detail::peak_of(g_, order);
     if (peak >= best_.peak) return false;
     best_.order = std::move(order);
     best_.peak = peak;

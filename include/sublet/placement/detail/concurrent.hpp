@@ -232,7 +232,7 @@ struct order_keys {
     std::vector<step_id> last; ///< behind the last range
 };
 
-[[nodiscard]] order_keys keys_of(std::vector<placement_buffer> const& buffers,
+[[nodiscard]] order_keys keys_of(std::vector<placement_problem::buffer> const& buffers,
                                  placement_conflicts const& conflicts,
                                  std::vector<unsigned char> is_in_antichain);
 
@@ -269,7 +269,7 @@ struct order_keys {
 ///             has visited as much as `limit`, it looks no longer for gaps but puts all others on top of
 ///             those that they conflict with; at `most` it is given up.
 /// Complexity: n insertions and queries, n = buffers.
-[[nodiscard]] packing fit_concurrently(std::vector<placement_buffer> const& buffers,
+[[nodiscard]] packing fit_concurrently(std::vector<placement_problem::buffer> const& buffers,
                                        std::vector<std::uint32_t> const& order, placed_by_range& placed,
                                        byte_count ceiling, std::uint64_t limit = no_limit,
                                        std::uint64_t most = no_limit);
@@ -277,9 +277,9 @@ struct order_keys {
 /// Lower `best`, which was placed in `order`, to `bound` if that can be done within `visits`.
 ///
 /// Ensures:    `best` is no higher than it was, and valid as fit_concurrently() has it.
-void lower_by_reordering(std::vector<placement_buffer> const& buffers, placement_conflicts const& conflicts,
-                         placed_by_range& placed, byte_count bound, std::uint64_t visits,
-                         std::vector<std::uint32_t> order, packing& best);
+void lower_by_reordering(std::vector<placement_problem::buffer> const& buffers,
+                         placement_conflicts const& conflicts, placed_by_range& placed, byte_count bound,
+                         std::uint64_t visits, std::vector<std::uint32_t> order, packing& best);
 
 } // namespace sublet::detail
 

@@ -222,7 +222,7 @@ SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_
         }
         is_settled[pool] = 1;
         placement::pool_result const tried = try_pool(problem, all, pool, options, driver, offset);
-        if (tried.status <= placement_status::feasible) continue;
+        if (tried.status <= placement::outcome::feasible) continue;
         bool const is_fault = tried.proof.bytes == no_limit;
         std::vector<unsigned char> is_to_blame(all.choice.size(), 0);
         for (buffer_id b : tried.proof.buffers) is_to_blame[all.candidates.storage_of[b]] = is_fault;
@@ -324,7 +324,7 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
                                          search_driver& driver)
 {
     placement_problem together = problem;
-    for (placement_buffer& b : together.buffers) b.pool = 0;
+    for (placement_problem::buffer& b : together.buffers) b.pool = 0;
     pool_moves all(together, candidates_of(problem));
     pool_assignment result;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
@@ -343,7 +343,7 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
             if (all.capacity[pool] == no_limit) return true;
             if (++asked > most_questions || driver.stop(no_limit, 0, 0)) return false;
             return try_pool(together, all, pool, options, driver, offset).status <=
-                   placement_status::feasible;
+                   placement::outcome::feasible;
         });
     }
     for (std::uint32_t k : all.candidates.storage_of) result.pool_of.push_back(all.pool(k));

@@ -135,7 +135,7 @@ SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const&
     return sum;
 }
 
-SUBLET_DECL order_keys keys_of(std::vector<placement_buffer> const& buffers,
+SUBLET_DECL order_keys keys_of(std::vector<placement_problem::buffer> const& buffers,
                                placement_conflicts const& conflicts,
                                std::vector<unsigned char> is_in_antichain)
 {
@@ -204,7 +204,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> c
 
 // --- fit concurrently ------------------------------------------------------------------------------------
 
-SUBLET_DECL packing fit_concurrently(std::vector<placement_buffer> const& buffers,
+SUBLET_DECL packing fit_concurrently(std::vector<placement_problem::buffer> const& buffers,
                                      std::vector<std::uint32_t> const& order, placed_by_range& placed,
                                      byte_count ceiling, std::uint64_t limit, std::uint64_t most)
 {
@@ -220,7 +220,7 @@ SUBLET_DECL packing fit_concurrently(std::vector<placement_buffer> const& buffer
     for (std::uint32_t i : order)
         if (buffers[i].pinned != no_offset) put(i, buffers[i].pinned);
     for (std::uint32_t i : order) {
-        placement_buffer const& b = buffers[i];
+        placement_problem::buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
         bool const in_haste = placed.visits() >= limit;
         bool const gives_up = placed.visits() >= most;
@@ -236,7 +236,7 @@ SUBLET_DECL packing fit_concurrently(std::vector<placement_buffer> const& buffer
     return result;
 }
 
-SUBLET_DECL void lower_by_reordering(std::vector<placement_buffer> const& buffers,
+SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> const& buffers,
                                      placement_conflicts const& conflicts, placed_by_range& placed,
                                      byte_count bound, std::uint64_t visits, std::vector<std::uint32_t> order,
                                      packing& best)

@@ -26,7 +26,7 @@ SUBLET_DECL pool_members members_by_pool(placement_problem const& problem)
 {
     pool_members result;
     result.first.assign(pool_count(problem) + 1, 0);
-    for (placement_buffer const& b : problem.buffers) ++result.first[b.pool + 1];
+    for (placement_problem::buffer const& b : problem.buffers) ++result.first[b.pool + 1];
     for (std::size_t p = 1; p < result.first.size(); ++p) result.first[p] += result.first[p - 1];
     std::vector<std::uint32_t> next(result.first);
     result.buffers.resize(problem.buffers.size());

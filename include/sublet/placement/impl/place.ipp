@@ -55,7 +55,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
             told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }
-    result.is_timed_out = driver.has_struck() && result.status != placement_status::optimal;
+    result.is_timed_out = driver.has_struck() && result.status != placement::outcome::optimal;
     return result;
 }
 
@@ -71,11 +71,12 @@ SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& ca
     placement const forced = pack(problem, counts, driver);
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
         placement::pool_result& out = result.pools[pool];
-        if (out.status != placement_status::infeasible) continue;
+        if (out.status != placement::outcome::infeasible) continue;
         out.proof = forced.pools[pool].proof;
         out.lower_bound = forced.pools[pool].lower_bound;
         out.peak_position = forced.pools[pool].peak_position;
-        if (forced.pools[pool].status != placement_status::infeasible) out.status = placement_status::limit;
+        if (forced.pools[pool].status != placement::outcome::infeasible)
+            out.status = placement::outcome::limit;
     }
     sum_up(result);
 }
@@ -101,13 +102,13 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     fixed.choices.clear();
     placement result = detail::place_fixed(fixed, previous, keep, counts, driver);
-    if (result.status == placement_status::infeasible)
+    if (result.status == placement::outcome::infeasible)
         detail::claim_less(fixed, detail::candidates_of(problem), counts, driver, result);
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;
-    if (result.cost > result.cost_bound && result.status == placement_status::optimal)
-        result.status = placement_status::feasible;
+    if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
+        result.status = placement::outcome::feasible;
     return result;
 }
 

@@ -17,7 +17,7 @@ namespace detail {
 SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
 {
     std::size_t pools = problem.pools.size();
-    for (placement_buffer const& b : problem.buffers) {
+    for (placement_problem::buffer const& b : problem.buffers) {
         if (b.pool < pools) continue;
         SUBLET_EXPECTS(b.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
         pools = std::size_t{b.pool} + 1;
@@ -35,7 +35,7 @@ namespace sublet::detail {
 
 SUBLET_DECL void sum_up(placement& all)
 {
-    all.status = placement_status::optimal;
+    all.status = placement::outcome::optimal;
     all.pool = 0;
     for (std::size_t pool = 0; pool != all.pools.size(); ++pool)
         if (all.pools[pool].status > all.status) {

@@ -42,7 +42,7 @@ SUBLET_DECL std::vector<keyed> gaps_in_order(placement_problem const& problem)
 SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<keyed> const& gaps,
                                buffer_id who, byte_count distance, std::vector<shape_piece>& pieces)
 {
-    placement_buffer const& b = problem.buffers[who];
+    placement_problem::buffer const& b = problem.buffers[who];
     std::size_t const first = pieces.size();
     auto add = [&](live_range when, byte_count begin, byte_count end) {
         if (is_empty(when) || begin == end) return;
@@ -365,7 +365,7 @@ private:
         std::vector<shape_piece>& pieces = all.size() == 1 ? listed_.pieces : of_several_;
         of_several_.clear();
         for (shape_part const& part : all) {
-            placement_buffer const& b = problem_.buffers[part.buffer];
+            placement_problem::buffer const& b = problem_.buffers[part.buffer];
             SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
             SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
             SUBLET_EXPECTS(b.size < too_large && part.distance < too_large - b.size,
@@ -387,7 +387,7 @@ private:
         parts const all = parts_of(group);
         shape_part const* pinned = nullptr;
         for (shape_part const& part : all) {
-            placement_buffer const& b = problem_.buffers[part.buffer];
+            placement_problem::buffer const& b = problem_.buffers[part.buffer];
             shape.size = larger(shape.size, part.distance + b.size);
             phased_offsets const own = allowed(part);
             if (own.alignment != 1 && !restrict_to(origins, own)) incompatible_with(part, own, all);

@@ -16,37 +16,36 @@
 #include <utility>
 #include <vector>
 
-namespace sublet {
+namespace sublet::detail {
 
 SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
-                                     per_value<byte_count> const& sizes, slot_options const& options)
+                                     per_value<byte_count> const& sizes, buffer_slot_options const& options)
 {
     if (options.strategy != slot_options::strategy_kind::tokens)
         return share_slots(lives, later_conflicts(g, lives), sizes, options);
-    detail::token_plan found = detail::share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; },
-                                                       {.choice = options.choice,
-                                                        .pool = options.pool,
-                                                        .eligible = options.eligible,
-                                                        .most_ranges = options.most_ranges});
+    token_plan found = share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; },
+                                       {.choice = options.choice,
+                                        .pool = options.pool,
+                                        .eligible = options.eligible,
+                                        .most_ranges = options.most_ranges});
     return {std::move(found), found.undecided};
 }
 
 SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
-                                     per_value<byte_count> const& sizes, slot_options const& options)
+                                     per_value<byte_count> const& sizes, buffer_slot_options const& options)
 {
     SUBLET_EXPECTS(options.strategy != slot_options::strategy_kind::tokens,
                    "sublet: tokens travel along the edges of a graph, which is not given");
     if (options.strategy == slot_options::strategy_kind::chains) {
-        detail::chain_plan found = detail::share_in_chains(lives, conflicts,
-                                                           [&](buffer_id b) { return sizes[b]; },
-                                                           {.choice = options.choice,
-                                                            .pool = options.pool,
-                                                            .eligible = options.eligible,
-                                                            .visits = options.visits});
+        chain_plan found = share_in_chains(lives, conflicts, [&](buffer_id b) { return sizes[b]; },
+                                           {.choice = options.choice,
+                                            .pool = options.pool,
+                                            .eligible = options.eligible,
+                                            .visits = options.visits});
         return {std::move(found), conflicts.undecided};
     }
-    detail::chain_cover cover = detail::fewest_slots(
-        lives, conflicts, {.bytes = sizes, .pool = options.pool, .eligible = options.eligible});
+    chain_cover cover =
+        fewest_slots(lives, conflicts, {.bytes = sizes, .pool = options.pool, .eligible = options.eligible});
     shared_slots result;
     static_cast<slot_plan&>(result) = std::move(cover.plan);
     result.undecided = conflicts.undecided;
@@ -57,15 +56,19 @@ SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ran
         slot_id const s = result.slot_of[b];
         if (s == no_slot) continue;
         SUBLET_EXPECTS(sizes[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        result.slot_bytes[s] = detail::larger(result.slot_bytes[s], sizes[b]);
+        result.slot_bytes[s] = larger(result.slot_bytes[s], sizes[b]);
         result.slot_pool[s] = options.pool[b];
     }
     for (byte_count bytes : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, bytes);
     return result;
 }
 
+} // namespace sublet::detail
+
+namespace sublet {
+
 SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& values,
-                                               program_slot_options const& options)
+                                     slot_options const& options)
 {
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
@@ -88,17 +91,17 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     std::size_t const buffers = table.buffers.size();
     std::vector<unsigned char> eligible(buffers, 1);
     touch_all([&](value_id v, step_id s) { eligible[table.buffer_of[v]] &= takes_part[s]; });
-    concurrent_lives const lives = concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
+    detail::concurrent_lives const lives = detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
     auto size_of = [&](buffer_id b) {
         return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0};
     };
-    shared_slots plan = share_slots(g, lives, size_of,
-                                    {.strategy = options.strategy,
-                                     .choice = options.choice,
-                                     .pool = [&](buffer_id b) { return table.buffers[b].pool; },
-                                     .eligible = [&](buffer_id b) { return eligible[b] != 0; },
-                                     .most_ranges = options.most_ranges,
-                                     .visits = options.visits});
+    shared_slots plan = detail::share_slots(g, lives, size_of,
+                                            {.strategy = options.strategy,
+                                             .choice = options.choice,
+                                             .pool = [&](buffer_id b) { return table.buffers[b].pool; },
+                                             .eligible = [&](buffer_id b) { return eligible[b] != 0; },
+                                             .most_ranges = options.most_ranges,
+                                             .visits = options.visits});
     std::vector<slot_id> slot_of;
     for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
     plan.slot_of = std::move(slot_of);

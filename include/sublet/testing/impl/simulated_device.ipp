@@ -384,8 +384,8 @@ SUBLET_DECL void simulated_device::call()
         is_lost_ = true;
         queues_.drop();
     }
-    if (is_lost_) throw device_lost();
-    if (number == fails_at_) throw device_failure();
+    if (is_lost_) throw simulated_device::lost();
+    if (number == fails_at_) throw simulated_device::failure();
 }
 
 SUBLET_DECL void simulated_device::paint(std::byte* data, byte_count bytes, stream_type s)
