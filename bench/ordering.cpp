@@ -151,10 +151,10 @@ double processor_ms(Work&& work)
 node_order best_walk(order_graph const& g)
 {
     order_contest contest(g);
-    contest.enter(on_demand(g), order_method::on_demand);
-    contest.enter(depth_first(g), order_method::depth_first);
-    contest.enter(breadth_first(g), order_method::breadth_first);
-    contest.enter(longest_path(g), order_method::longest_path);
+    contest.enter(on_demand(g), node_order::method::on_demand);
+    contest.enter(depth_first(g), node_order::method::depth_first);
+    contest.enter(breadth_first(g), node_order::method::breadth_first);
+    contest.enter(longest_path(g), node_order::method::longest_path);
     return contest.best();
 }
 

@@ -114,7 +114,7 @@ template <class See>
 void with_mode(std::string const& mode, workload const& w, See see)
 {
     auto with = [&](auto const& chosen) {
-        see([&](check_level level) {
+        see([&](executor_options::checks level) {
             return cpu_executor(w.program, w.options, chosen, add_up{}, {.check = level});
         });
     };
@@ -129,7 +129,7 @@ void with_mode(std::string const& mode, workload const& w, See see)
     else if (policy == "lifo") many.policy = queue_policy::lifo;
     else if (policy == "random") many.policy = queue_policy::random;
     else throw std::runtime_error("no such mode: " + mode);
-    see([&](check_level level) {
+    see([&](executor_options::checks level) {
         return thread_executor(w.program, w.options, arena{w.plan}, add_up{}, many, {.check = level});
     });
 }
@@ -150,7 +150,7 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
     by_hand other(w);
     with_mode(mode, w, [&](auto make_executor) {
         for (std::size_t level = 0; level != 4; ++level) {
-            auto const check = static_cast<check_level>(level);
+            auto const check = static_cast<executor_options::checks>(level);
             for (int sample = 0; level < 2 && sample != samples; ++sample)
                 make[level].push_back(bench::milliseconds([&] { (void)make_executor(check); }));
             auto run = make_executor(check);
@@ -189,7 +189,7 @@ std::size_t index_of(std::string const& word, char const* const* names, std::siz
 void only_run(char const* const* words)
 {
     std::string const mode = words[0];
-    auto const level = static_cast<check_level>(index_of(words[1], levels, 4));
+    auto const level = static_cast<executor_options::checks>(index_of(words[1], levels, 4));
     workload const w(bench::number_in(words[3], 1), index_of(words[2], kinds, 3));
     int const runs = static_cast<int>(bench::number_in(words[4]));
     by_hand other(w);

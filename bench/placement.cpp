@@ -128,7 +128,7 @@ char const* name_of(placement::outcome status)
 
 /// Nobody is believed: what was placed is checked by what shares no code with who placed it, and so is why
 /// nothing is lower, where that can be checked at all.
-bool is_refuted(placement_problem const& problem, placement const& placed, placement_objective asked)
+bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective asked)
 {
     if (check_placement(problem, placed, {.objective = asked})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
@@ -203,10 +203,10 @@ void run_methods(subject const& s, tally& all)
         pool.lower_bound = bound.bytes;
         pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
         if (bound.bytes != 0)
-            pool.proof = {placement_proof::reason::live_bytes, bound.bytes, pool.peak_position};
+            pool.proof = {placement::proof::reason::live_bytes, bound.bytes, pool.peak_position};
         pool.status = best.height == bound.bytes ? placement::outcome::optimal : placement::outcome::feasible;
         m.placed.status = pool.status;
-        m.is_refuted = is_refuted(problem, m.placed, placement_objective::minimize);
+        m.is_refuted = is_refuted(problem, m.placed, placement::objective::minimize);
         print(all, s.name, method, m, false);
     };
     static constexpr std::pair<std::string_view, detail::placement_order> orders[] = {
@@ -243,7 +243,7 @@ void run_methods(subject const& s, tally& all)
 measurement decide(placement_problem problem, byte_count capacity, std::uint64_t seed, double limit)
 {
     problem.pools = {{.capacity = capacity}};
-    return measure(problem, {.time_limit = limit, .seed = seed, .objective = placement_objective::fit});
+    return measure(problem, {.time_limit = limit, .seed = seed, .objective = placement::objective::fit});
 }
 
 void run_capacity(std::vector<subject> const& subjects, arguments const& asked)
@@ -339,7 +339,7 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
         note(placed.pools[0].height, placed.pools[0].lower_bound, 0);
         curve.end = cpu_milliseconds() - start;
         curve.is_optimal = placed.status == placement::outcome::optimal;
-        is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement_objective::minimize);
+        is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement::objective::minimize);
         std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.finds.front().ms);
         for (std::size_t i = 0; i != std::size(after); ++i) {
             double const gap = curve.gap_after(after[i]);

@@ -63,7 +63,8 @@ int main()
     std::cout << "recycled:       ";
     bool is_same = play(sublet::recycle{}, {}) == expected;
     std::cout << "planned:        ";
-    is_same = play(sublet::arena{plan}, {.check = sublet::check_level::paint}) == expected && is_same;
+    is_same =
+        play(sublet::arena{plan}, {.check = sublet::executor_options::checks::paint}) == expected && is_same;
     std::cout << (is_same ? "all three sound the same\n\n" : "they differ\n\n");
 
     plan.buffers[plan.buffer_of[loud]].offset = plan.offset_of(late);
@@ -73,7 +74,7 @@ int main()
         std::cout << refusal.what() << '\n';
     }
     try {
-        play(sublet::arena{plan}, {.check = sublet::check_level::digest, .prove = false});
+        play(sublet::arena{plan}, {.check = sublet::executor_options::checks::digest, .prove = false});
     } catch (sublet::clobbered_value const& loss) {
         std::cout << loss.what() << '\n';
     }

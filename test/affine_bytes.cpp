@@ -24,9 +24,9 @@ TEST_CASE("a size is fixed bytes, and bytes for each of the batch")
 
 TEST_CASE("what is not known is not known for any batch, and no size can be mistaken for it")
 {
-    CHECK(unknown_bytes.at(7) == no_size);
-    CHECK(!unknown_bytes.is_known());
-    CHECK(!unknown_bytes.is_scaled());
+    CHECK(affine_bytes::unknown().at(7) == no_size);
+    CHECK(!affine_bytes::unknown().is_known());
+    CHECK(!affine_bytes::unknown().is_scaled());
     CHECK_THROWS_AS(static_cast<void>(affine_bytes{1, no_size - 1}.at(1)), precondition_error);
     CHECK_THROWS_AS(static_cast<void>(affine_bytes{0, byte_count{1} << 44}.at(byte_count{1} << 20)),
                     precondition_error);

@@ -56,6 +56,7 @@ inline sublet::snapshot with_pairs(random_flow const& f, dice& pick, std::uint32
 inline flow_program draw_flow_program(dice& pick)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     flow_limits limits;
     limits.nodes = 1 + pick.below(12);
     limits.values = 1 + pick.below(10);
@@ -102,6 +103,7 @@ public:
     flow_walk(flow_program const& f, sublet::planned_flow const& planned) : f_(f), planned_(planned)
     {
         using namespace sublet;
+        using namespace sublet::detail;
         for (value_id v = 0; v != f.program.values(); ++v) {
             value_id r = v;
             while (f.alias_of[r] != no_value) r = f.alias_of[r];
@@ -121,6 +123,7 @@ public:
     bool run(dice& pick, std::size_t most_nodes)
     {
         using namespace sublet;
+        using namespace sublet::detail;
         if (f_.program.nodes() == 0) return true;
         for (value_id v = 0; v != root_.size(); ++v)
             if (is_given(f_.role[v])) write(v, pick.random());
@@ -178,6 +181,7 @@ private:
     bool do_step(sublet::step_id s, dice& pick)
     {
         using namespace sublet;
+        using namespace sublet::detail;
         ++steps_;
         for (touch t : f_.program.touches(s))
             if (t.kind != touch::access::def && !is_right(t.value)) return false;
@@ -192,6 +196,7 @@ private:
     void paint_dead(sublet::step_id position)
     {
         using namespace sublet;
+        using namespace sublet::detail;
         std::vector<std::vector<bool>> is_used;
         for (auto const& pool : arena_) is_used.emplace_back(pool.size());
         for (buffer_id b = 0; b != planned_.plan.buffers.size(); ++b)

@@ -73,7 +73,7 @@ trace run(snapshot const& p, plan_options const& options, std::vector<relieved_p
         std::byte bytes[64] = {};
     };
     std::map<value_id, block> bound;
-    cpu_executor<kernel> executor(p, options, mode, compute, {.check = check_level::digest});
+    cpu_executor<kernel> executor(p, options, mode, compute, {.check = executor_options::checks::digest});
     auto const table = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
     std::vector<bool> is_touched(table.buffers.size());
     for (buffer const& b : table.buffers) {

@@ -37,7 +37,7 @@ TEST_CASE("pairs that save bytes at the peak are taken, and the arena is as high
     table.buffer_of = {0, 1};
     auto const found = place_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2}, {});
     CHECK(found.placed.pools[0].height == 8);
-    CHECK(found.gains == std::vector<in_place_gain>{{{1, 0, 1, 8}, 8, 8}});
+    CHECK(found.gains == std::vector<memory_plan::in_place_gain>{{{1, 0, 1, 8}, 8, 8}});
     CHECK(found.plan.buffers.size() == 1);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
             for (placed_buffer const& b : planned.plan.buffers)
                 if (&a < &b && a.pool == b.pool && overlaps(a.life, b.life))
                     CHECK((a.offset + a.size <= b.offset || b.offset + b.size <= a.offset));
-        for (in_place_gain const& gain : planned.in_place)
+        for (memory_plan::in_place_gain const& gain : planned.in_place)
             CHECK(planned.plan.offset_of(gain.in) == planned.plan.offset_of(gain.out));
         auto const steps = steps_in_order(p, drawn.order);
         auto const table =

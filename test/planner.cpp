@@ -309,7 +309,8 @@ TEST_CASE("a plan says of each in-place pair what it gains")
     auto planned = plan_memory(p, {.bytes = {64, 32, 32}});
     REQUIRE(planned.is_sound());
     CHECK(planned.report.arena_bytes == 64);
-    CHECK(planned.in_place == std::vector<in_place_gain>{{{1, 0, 1, 32}, 32, 32}, {{2, 1, 2, 32}, 0, 0}});
+    CHECK(planned.in_place ==
+          std::vector<memory_plan::in_place_gain>{{{1, 0, 1, 32}, 32, 32}, {{2, 1, 2, 32}, 0, 0}});
     CHECK(plan_memory(p, {.bytes = {64, 32, 32}, .in_place = false}).in_place.empty());
 }
 

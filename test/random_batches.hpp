@@ -15,7 +15,7 @@
 /// What a value of `bytes` bytes becomes: fixed, growing, or both.
 inline sublet::affine_bytes draw_growth(dice& pick, sublet::byte_count bytes)
 {
-    if (bytes == sublet::no_size) return sublet::unknown_bytes;
+    if (bytes == sublet::no_size) return sublet::affine_bytes::unknown();
     switch (pick.below(5)) {
     case 0: return {bytes * (1 + pick.below(20)), 0};
     case 1: return {bytes, bytes};

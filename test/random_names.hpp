@@ -83,6 +83,7 @@ template <class Dice>
 random_names draw_names(Dice& dice, random_names_shape const& shape)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     random_names drawn;
     auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
     value_role const given[] = {value_role::input, value_role::external, value_role::state};
@@ -162,6 +163,7 @@ struct names_run {
     explicit names_run(random_names const& names)
     {
         using namespace sublet;
+        using namespace sublet::detail;
         snapshot const p = names.program();
         std::size_t const values = names.values(), steps = p.steps();
         std::size_t const nowhere = ~std::size_t{0};

@@ -194,6 +194,7 @@ inline std::map<sublet::value_id, sublet::live_range> lives_of(random_program co
 inline random_program draw_program(dice& pick, std::uint32_t most = 6)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     random_program p;
     bool const has_pools = pick.below(3) == 0;
     auto value = [&](value_id alias) {
@@ -284,7 +285,7 @@ inline void write_once(random_program& p)
 {
     std::set<sublet::value_id> there;
     for (sublet::value_id v = 0; v != p.values(); ++v)
-        if (sublet::is_given(p.role[v])) there.insert(v);
+        if (sublet::detail::is_given(p.role[v])) there.insert(v);
     for (auto& node : p.nodes)
         for (auto& step : node.steps)
             step.defs.erase(std::remove_if(step.defs.begin(), step.defs.end(),

@@ -71,7 +71,7 @@ drawn_recording<Call> draw_recording(dice& pick)
           sublet::value_role::intermediate, sublet::value_role::output})
         for (std::uint32_t n = 1 + pick.below(4); n != 0; --n) {
             sublet::value_id const v = drawn.declare(pick.below(5) == 0 ? 0 : 1 + pick.below(40), role, pick);
-            if (sublet::is_given(role)) there.push_back(v);
+            if (sublet::detail::is_given(role)) there.push_back(v);
             if (role != sublet::value_role::external && role != sublet::value_role::input) all.push_back(v);
             if (role == sublet::value_role::output) outputs.push_back(v);
         }

@@ -181,7 +181,7 @@ struct sharing_rule {
             for (auto v : tasks.tasks[t].defs) late[root[v]].push_back(t), defs[root[v]].push_back(t);
         }
         for (std::size_t v = 0; v != tasks.values(); ++v) {
-            if (sublet::is_given(tasks.role[v])) is_given[root[v]] = true;
+            if (sublet::detail::is_given(tasks.role[v])) is_given[root[v]] = true;
             if (has_role(tasks.role[v], sublet::value_role::output)) is_kept[root[v]] = true;
         }
     }

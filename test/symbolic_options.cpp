@@ -10,7 +10,7 @@ using namespace sublet;
 
 TEST_CASE("for one batch the options are those of an ordinary plan")
 {
-    std::vector<affine_bytes> const sizes{{0, 64}, {32, 0}, unknown_bytes};
+    std::vector<affine_bytes> const sizes{{0, 64}, {32, 0}, affine_bytes::unknown()};
     symbolic_options const options{.bytes = sizes,
                                    .max_batch = 8,
                                    .alignment = 16,

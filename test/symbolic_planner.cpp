@@ -107,7 +107,7 @@ TEST_CASE("proved to have room, what grows lies where something fixed lay")
 TEST_CASE("a size of which only a lower bound is known gets no storage; an upper bound is a size")
 {
     auto const planned = plan_symbolic(
-        chain, {.bytes = {affine_bytes{0, 64}, unknown_bytes, {0, 16}, {0, 48}}, .max_batch = 8});
+        chain, {.bytes = {affine_bytes{0, 64}, affine_bytes::unknown(), {0, 16}, {0, 48}}, .max_batch = 8});
     CHECK(planned.is_sound());
     CHECK(planned.plan.unsized == std::vector<value_id>{1});
     CHECK(planned.plan.offset_of(1, 5) == no_offset);
@@ -234,7 +234,7 @@ TEST_CASE("the report is one line")
                .report;
     CHECK(out.str() == "96*N bytes instead of 10 + 144*N, for N up to 32");
     std::ostringstream nothing;
-    nothing << symbolic_report{};
+    nothing << planned_symbolic::summary{};
     CHECK(nothing.str() == "0 bytes instead of 0, for N up to 1");
 }
 

@@ -35,6 +35,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
                                                 std::vector<sublet::step_id> const& order)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     auto const turns = p.turns();
     std::map<step_id, random_program::turn const*> turn_of;
     std::vector<std::uint32_t> defs(p.values());
@@ -88,6 +89,7 @@ inline std::set<std::pair<sublet::step_id, sublet::step_id>>
 demanded_pairs(random_program const& p, std::vector<sublet::step_id> const& order)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     std::vector<step_id> position(order.size());
     for (step_id at = 0; at != order.size(); ++at) position[order[at]] = at;
     std::set<std::pair<step_id, step_id>> pairs;

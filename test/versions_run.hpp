@@ -42,6 +42,7 @@ void run_in_any_order(random_names const& names, names_run const& expected,
                       std::vector<sublet::value_id> const& cell_of, Dice& roll)
 {
     using namespace sublet;
+    using namespace sublet::detail;
     using content = names_run::content;
     snapshot const& p = made.program;
     std::vector<content> cell(p.values());

@@ -9,6 +9,7 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -357,8 +358,9 @@ sized_slot_plan in_listed_order(versioned_program const& made, plan_options cons
 {
     auto const lives = lifetimes(made.program, {.role = options.role});
     if (lives.violation) throw net_error("a blob is used before it is there");
-    buffer_table const table =
-        take_in_place(made.program, steps_in_order(made.program, {}), gather_buffers(lives, options));
+    std::vector<step_id> steps(made.program.steps());
+    std::iota(steps.begin(), steps.end(), step_id{0});
+    buffer_table const table = take_in_place(made.program, steps, gather_buffers(lives, options));
     sized_slot_plan plan = plan_buffers(table);
     std::vector<slot_id> slot_of;
     for (buffer_id b : table.buffer_of)

@@ -23,7 +23,7 @@ inline char const* word_of(sublet::placement::outcome status)
 }
 
 /// Why nothing is lower than the proof says, in the words of the table.
-inline std::string explain(sublet::placement_proof const& proof, lifetimes const& table)
+inline std::string explain(sublet::placement::proof const& proof, lifetimes const& table)
 {
     auto name = [&](std::size_t i) {
         sublet::buffer_id const b = proof.buffers[i];
@@ -31,15 +31,15 @@ inline std::string explain(sublet::placement_proof const& proof, lifetimes const
     };
     std::string const bytes = std::to_string(proof.bytes) + " bytes";
     switch (proof.kind) {
-    case sublet::placement_proof::reason::live_bytes:
+    case sublet::placement::proof::reason::live_bytes:
         return bytes + " are alive at position " + std::to_string(proof.position);
-    case sublet::placement_proof::reason::top_of_pin:
+    case sublet::placement::proof::reason::top_of_pin:
         return name(0) + " ends at " + bytes + " wherever it may lie";
-    case sublet::placement_proof::reason::pin_misaligned:
+    case sublet::placement::proof::reason::pin_misaligned:
         return name(0) + " is pinned where its alignment forbids";
-    case sublet::placement_proof::reason::pins_clash:
+    case sublet::placement::proof::reason::pins_clash:
         return name(0) + " and " + name(1) + " are pinned onto each other";
-    case sublet::placement_proof::reason::exhausted: {
+    case sublet::placement::proof::reason::exhausted: {
         std::size_t const shown = proof.buffers.size() < 8 ? proof.buffers.size() : 8;
         std::string text = "stacked in any order these need " + bytes + ": ";
         for (std::size_t i = 0; i != shown; ++i) text += (i == 0 ? "" : ", ") + name(i);

@@ -53,7 +53,7 @@ void write_file(std::string const& file, Write write)
 
 /// What the library's opponent has to say against it.
 std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem,
-                       sublet::placement_objective objective)
+                       sublet::placement::objective objective)
 {
     std::ostringstream text;
     auto const proof = sublet::check_proof(problem, placed, 0);
@@ -72,7 +72,7 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
     table.problem.pools = {{.capacity = asked.capacity}};
 
     auto const objective =
-        asked.minimize ? sublet::placement_objective::minimize : sublet::placement_objective::fit;
+        asked.minimize ? sublet::placement::objective::minimize : sublet::placement::objective::fit;
     auto const start = std::chrono::steady_clock::now();
     sublet::placement const placed = [&] {
         progress_line line(err, asked.quiet);

@@ -39,7 +39,7 @@ inline sublet::planned_symbolic plan_any_batch(network const& net, arguments con
 inline void print(std::ostream& out, std::string const& model, network const& net,
                   sublet::planned_symbolic const& planned, bool as_json)
 {
-    sublet::symbolic_report const& r = planned.report;
+    sublet::planned_symbolic::summary const& r = planned.report;
     char const* before = as_json ? "{" : "";
     auto line = [&](std::string const& key, std::string const& text) {
         if (as_json) out << before << '"' << key << "\": " << text;
@@ -54,7 +54,7 @@ inline void print(std::ostream& out, std::string const& model, network const& ne
     line("max_batch", std::to_string(r.max_batch));
     line("naive_bytes", words(formula(r.naive)));
     line("arena_bytes", words(formula(r.arena)));
-    for (sublet::symbolic_report::batch const& b : r.batches) {
+    for (sublet::planned_symbolic::summary::batch const& b : r.batches) {
         std::string const batch = std::to_string(b.batch);
         line("arena_bytes_at_" + batch, std::to_string(b.arena_bytes));
         line("own_bytes_at_" + batch, std::to_string(b.own_bytes));

@@ -101,7 +101,7 @@ struct arguments {
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< as many as nodes
     bool run = false;
-    sublet::check_level check = sublet::check_level::plan;
+    sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = half_of_memory();
     bool json = false;
     bool quiet = false;
@@ -126,9 +126,9 @@ inline sublet::byte_count read_byte_count(std::string const& option, std::string
 }
 
 /// Throws: input_error.
-inline sublet::check_level read_check_level(std::string const& word)
+inline sublet::executor_options::checks read_check_level(std::string const& word)
 {
-    using enum sublet::check_level;
+    using enum sublet::executor_options::checks;
     for (auto [name, level] : {std::pair{"off", off}, {"plan", plan}, {"paint", paint}, {"digest", digest}})
         if (word == name) return level;
     throw input_error("option --check is off, plan, paint or digest, not " + quoted(word));

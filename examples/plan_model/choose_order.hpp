@@ -32,11 +32,11 @@ struct chosen_order {
 inline chosen_order choose_order(std::string const& word, network const& net, wishes const& wanted)
 {
     if (word.empty()) return {};
-    std::map<std::string, sublet::order_method> const methods{
-        {"file", sublet::order_method::listed},
-        {"longest-path", sublet::order_method::longest_path},
-        {"least-peak", sublet::order_method::least_peak},
-        {"exact", sublet::order_method::exact}};
+    std::map<std::string, sublet::node_order::method> const methods{
+        {"file", sublet::node_order::method::listed},
+        {"longest-path", sublet::node_order::method::longest_path},
+        {"least-peak", sublet::node_order::method::least_peak},
+        {"exact", sublet::node_order::method::exact}};
     auto const method = methods.find(word);
     if (method == methods.end() && word != "best") return {read_order(word, net), {}, {}, 0};
 

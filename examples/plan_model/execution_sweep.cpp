@@ -90,7 +90,7 @@ struct network_runs {
     void run_everywhere(form const& its, char const* name, Mode const& mode)
     {
         network_kernel const kernel{&net, its.value_of.empty() ? nullptr : &its.value_of};
-        sublet::executor_options const how{.check = sublet::check_level::plan};
+        sublet::executor_options const how{.check = sublet::executor_options::checks::plan};
         if (its.handoffs.empty() && its.last.empty()) {
             sublet::cpu_executor one(its.program, its.options, mode, kernel, how);
             run(one, its, name, "step at a time", 1);

@@ -38,8 +38,8 @@ struct network_value {
     sublet::byte_count bytes = sublet::no_size;
     sublet::value_role role = sublet::value_role::intermediate;
     sublet::value_id alias_of = sublet::no_value;
-    sublet::node_id producer = sublet::no_node;                ///< none: a graph input or an initializer
-    sublet::affine_bytes of_any_batch = sublet::unknown_bytes; ///< its bytes, or a bound for them
+    sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
+    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< its bytes, or a bound for them
 };
 
 /// What the declarations of a value say together.

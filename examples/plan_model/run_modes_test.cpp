@@ -49,7 +49,7 @@ std::string printed(mode_comparison const& run, bool as_json)
     return text.substr(text.find(as_json ? "\"run\"" : "run: "));
 }
 
-constexpr auto off = sublet::check_level::off;
+constexpr auto off = sublet::executor_options::checks::off;
 
 } // namespace
 
@@ -148,7 +148,7 @@ TEST_CASE("a plan that is unsound is not run unless that is wanted")
 TEST_CASE("what is clobbered is said in the words of the model")
 {
     network const net = diamond();
-    sublet::executor_options const watched{.check = sublet::check_level::digest, .prove = false};
+    sublet::executor_options const watched{.check = sublet::executor_options::checks::digest, .prove = false};
     auto const read = compare_modes(net, {}, spoilt(net, 2, 1), watched);
     REQUIRE(read.faults.size() == 1);
     CHECK(read.faults[0] == "in mode arena, value 'a', made by node 0 (Relu), is not what it was when "
@@ -260,7 +260,8 @@ TEST_CASE("what writes an intermediate leaves the same for every schedule")
             timed_plan const timed = plan(its, {.concurrent = true, .handoffs = waits});
             REQUIRE(timed.is_verified());
             CHECK(run_concurrently(its, timed).is_identical());
-            CHECK(run_concurrently(its, timed, {.check = sublet::check_level::digest}).is_identical());
+            CHECK(run_concurrently(its, timed, {.check = sublet::executor_options::checks::digest})
+                      .is_identical());
             CHECK(run_concurrently(its, timed).arena->outputs ==
                   compare_modes(its, {}, plan_of(its)).arena->outputs);
         }

@@ -142,7 +142,8 @@ struct run_sweep {
         for (bool in_place : {false, true}) {
             wishes const asked{.in_place = in_place};
             sublet::memory_plan const planned = plan(net, asked).planned.plan;
-            auto const level = in_place ? sublet::check_level::digest : sublet::check_level::plan;
+            auto const level =
+                in_place ? sublet::executor_options::checks::digest : sublet::executor_options::checks::plan;
             mode_comparison const all = compare_modes(net, asked, planned, {.check = level});
             faults.insert(faults.end(), all.faults.begin(), all.faults.end());
             for (auto const& mode : {all.no_plan, all.recycle, all.arena})

@@ -57,7 +57,7 @@ struct arguments {
     bool is_uniform = false;
     std::uint64_t seed = 1;
     std::size_t runs = 1;
-    sublet::check_level check = sublet::check_level::plan;
+    sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = plan_model::half_of_memory();
     bool csv = false;
     bool help = false;

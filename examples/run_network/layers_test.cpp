@@ -123,7 +123,7 @@ public:
         auto const planned = sublet::plan_memory(made.program, made.options);
         sublet::executor_options how;
         how.scratch = made.is_scratch;
-        how.check = sublet::check_level::digest;
+        how.check = sublet::executor_options::checks::digest;
         sublet::cpu_executor execute{made.program, made.options, sublet::arena{planned.plan},
                                      host_kernel{&all}, how};
         given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });

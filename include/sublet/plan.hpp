@@ -44,11 +44,15 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
     return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) == static_cast<unsigned>(one);
 }
 
+namespace detail {
+
 /// The value is there before any step defines it.
 [[nodiscard]] constexpr bool is_given(value_role set) noexcept
 {
     return has_role(set, value_role::input) || has_role(set, value_role::external);
 }
+
+} // namespace detail
 
 // --- per value -------------------------------------------------------------------------------------------
 
@@ -336,15 +340,16 @@ struct in_place_pair {
     friend bool operator==(in_place_pair const&, in_place_pair const&) = default;
 };
 
-/// And what that is good for.
-struct in_place_gain : in_place_pair {
-    byte_count peak_bytes = 0;      ///< so much higher the peak of its pool would be without this pair
-    byte_count step_peak_bytes = 0; ///< ... without any of this pool at the step
-    friend bool operator==(in_place_gain const&, in_place_gain const&) = default;
-};
-
 /// An offset for each value that needs one.
 struct memory_plan {
+    /// And what that is good for.
+    struct in_place_gain : in_place_pair {
+        byte_count peak_bytes = 0;      ///< so much higher the peak of its pool would be without this pair
+        byte_count step_peak_bytes = 0; ///< ... without any of this pool at the step
+        friend bool operator==(memory_plan::in_place_gain const&,
+                               memory_plan::in_place_gain const&) = default;
+    };
+
     program_reading valid_for = program_reading::sequential;
     std::vector<node_id> order = {};         ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<placed_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root

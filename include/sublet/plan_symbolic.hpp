@@ -10,7 +10,7 @@
 ///     planned.plan.buffers[b].start;   // or a formula, to be compiled in
 ///
 /// As plan_memory(), with pack_symbolic() and check_plan(). Sizes of which only a lower bound is
-/// known are not sizes: say `unknown_bytes`, or an upper bound.
+/// known are not sizes: say `affine_bytes::unknown()`, or an upper bound.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/text.hpp>
@@ -24,34 +24,34 @@
 #include <vector>
 
 namespace sublet {
-struct symbolic_report {
-    /// All arenas together, for one batch.
-    struct batch {
-        byte_count batch = 1;
-        byte_count arena_bytes = 0;       ///< with the plan for every batch
-        byte_count own_bytes = 0;         ///< with a plan for this batch alone
-        byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
+struct planned_symbolic {
+    struct summary {
+        /// All arenas together, for one batch.
+        struct batch {
+            byte_count batch = 1;
+            byte_count arena_bytes = 0;       ///< with the plan for every batch
+            byte_count own_bytes = 0;         ///< with a plan for this batch alone
+            byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
+        };
+
+        std::size_t steps = 0;
+        std::size_t values = 0;
+        std::size_t buffers = 0;   ///< planned ones: of more than 0 bytes, after in-place decisions
+        byte_count max_batch = 1;  ///< asked for
+        byte_count fits_up_to = 0; ///< the largest batch whose arenas fit their capacities; 0: none does
+        affine_bytes naive;        ///< if every buffer had storage of its own
+        affine_bytes arena;        ///< enough for every batch
+        std::vector<planned_symbolic::summary::batch> batches; ///< a batch of 1, the largest, and one between
+        double seconds = 0;      ///< processor time from the program to the checked plan
+        bool is_checked = false; ///< check_plan has looked at it: proved, if it is sound
+
+        /// How far the arenas lie above those of plans for one batch alone, where they lie farthest: 0.02 is
+        /// two percent.
+        [[nodiscard]] double excess() const;
     };
 
-    std::size_t steps = 0;
-    std::size_t values = 0;
-    std::size_t buffers = 0;   ///< planned ones: of more than 0 bytes, after in-place decisions
-    byte_count max_batch = 1;  ///< asked for
-    byte_count fits_up_to = 0; ///< the largest batch whose arenas fit their capacities; 0: none does
-    affine_bytes naive;        ///< if every buffer had storage of its own
-    affine_bytes arena;        ///< enough for every batch
-    std::vector<symbolic_report::batch> batches; ///< a batch of 1, the largest, and one between
-    double seconds = 0;                          ///< processor time from the program to the checked plan
-    bool is_checked = false; ///< check_symbolic_plan has looked at it: proved, if it is sound
-
-    /// How far the arenas lie above those of plans for one batch alone, where they lie farthest: 0.02 is two
-    /// percent.
-    [[nodiscard]] double excess() const;
-};
-
-struct planned_symbolic {
     symbolic_plan plan;
-    symbolic_report report;
+    planned_symbolic::summary report;
     std::optional<symbolic_witness> refuted; ///< why there is no sound plan; the plan then must not be used
 
     [[nodiscard]] bool is_sound() const { return !refuted; }
@@ -61,7 +61,7 @@ struct planned_symbolic {
 };
 
 namespace detail {
-void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed);
+void account(planned_symbolic::summary& report, symbolic_plan const& plan, symbolic_packing const& packed);
 
 } // namespace detail
 
@@ -93,7 +93,7 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 ///
 ///     9633792*N bytes instead of 150243136*N, for N up to 64
 template <detail::text_stream Stream>
-Stream& operator<<(Stream& out, symbolic_report const& r)
+Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
 {
     detail::plain_text<Stream> text{out};
     detail::write_affine(text, r.arena);

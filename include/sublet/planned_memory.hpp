@@ -51,8 +51,8 @@ struct plan_report : pool_report {
 struct planned_memory {
     memory_plan plan;
     plan_report report;
-    std::vector<in_place_gain> in_place = {}; ///< the pairs that the plan makes use of, by step
-    std::optional<witness> refuted;           ///< why there is no sound plan; the plan then must not be used
+    std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan makes use of, by step
+    std::optional<witness> refuted; ///< why there is no sound plan; the plan then must not be used
 
     /// There is a plan, and nothing speaks against it.
     [[nodiscard]] bool is_sound() const { return !refuted; }

@@ -30,6 +30,9 @@ struct affine_bytes {
     byte_count fixed = 0;     ///< `no_size`: not known, whatever the batch
     byte_count per_batch = 0; ///< bytes more for each further one of the batch
 
+    /// The size of a value of which nothing is known, or a lower bound only: it gets no storage.
+    [[nodiscard]] static constexpr affine_bytes unknown() { return {no_size, 0}; }
+
     [[nodiscard]] constexpr bool is_known() const { return fixed != no_size; }
     [[nodiscard]] constexpr bool is_scaled() const { return is_known() && per_batch != 0; }
 
@@ -41,9 +44,6 @@ struct affine_bytes {
     }
     friend constexpr bool operator==(affine_bytes, affine_bytes) = default;
 };
-
-/// The size of a value of which nothing is known, or a lower bound only: it gets no storage.
-inline constexpr affine_bytes unknown_bytes{no_size, 0};
 
 /// Requires: both are known, here and below.
 /// Throws:   precondition_error if a part reaches 2^64 - 1.
@@ -126,8 +126,8 @@ struct symbolic_options {
         apart   ///< what grows with the batch shares only with what does, what is fixed with what is fixed
     };
 
-    per_value<affine_bytes> bytes;                   ///< no default; `unknown_bytes` where it is not known
-    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
+    per_value<affine_bytes> bytes; ///< no default; `affine_bytes::unknown()` where it is not known
+    byte_count max_batch = 1;      ///< the plan holds for batches from 1 to this
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;

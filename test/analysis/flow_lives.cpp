@@ -118,9 +118,9 @@ TEST_CASE("what is read before it is written is told by value, with the step")
     std::vector<value_role> role(2);
     live_range_lists const framed = framed_lives(p, role, ascending(p), operand_end::held);
     CHECK(undefined_read(p, framed, role, false) ==
-          order_violation{0, 0, order_violation::kind::defined_later});
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
     CHECK(undefined_read(p, framed, {value_role::input, {}}, false) ==
-          order_violation{1, 2, order_violation::kind::defined_later});
+          live_ranges::order_violation{1, 2, live_ranges::order_violation::kind::defined_later});
     CHECK_FALSE(undefined_read(p, framed, {value_role::input, value_role::external}, false));
     CHECK_FALSE(undefined_read(p, framed, role, true));
 }

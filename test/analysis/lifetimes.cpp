@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using ranges = std::vector<live_range>;
 
 TEST_CASE("a value lives from its def to the end of its last use")
@@ -62,7 +63,8 @@ TEST_CASE("an order that runs a use before its def is not repaired but named")
     auto p = op_list(2, {{}, {0}}, {{0}, {1}});
     auto lives = lifetimes(p, {.order = {1, 0}});
     REQUIRE(lives.violation);
-    CHECK(*lives.violation == order_violation{0, 0, order_violation::kind::defined_later});
+    CHECK(*lives.violation ==
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
     CHECK(!lifetimes(p, {.order = {0, 1}}).violation);
 }
 
@@ -70,12 +72,14 @@ TEST_CASE("a value that nothing defines has to be given")
 {
     auto p = op_list(1, {{}, {0}}, {{}, {}});
     REQUIRE(lifetimes(p).violation);
-    CHECK(*lifetimes(p).violation == order_violation{0, 1, order_violation::kind::never_defined});
+    CHECK(*lifetimes(p).violation ==
+          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::never_defined});
     for (auto given : {value_role::input, value_role::external, value_role::state})
         CHECK(!lifetimes(p, {.role = given}).violation);
     auto nowhere = lifetimes(op_list(1, {{}}, {{}}), {.role = value_role::output});
     REQUIRE(nowhere.violation);
-    CHECK(*nowhere.violation == order_violation{0, 1, order_violation::kind::never_defined});
+    CHECK(*nowhere.violation ==
+          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::never_defined});
 }
 
 TEST_CASE("an order that moves a read past the next write of its value is refused, for it would read another "
@@ -88,7 +92,7 @@ TEST_CASE("an order that moves a read past the next write of its value is refuse
          {std::vector<node_id>{0, 2, 1, 3}, {0, 3, 1, 2}, {2, 1, 0, 3}, {2, 3, 0, 1}}) {
         auto const lives = lifetimes(p, {.order = order});
         REQUIRE(lives.violation);
-        CHECK(lives.violation->what == order_violation::kind::write_moved);
+        CHECK(lives.violation->what == live_ranges::order_violation::kind::write_moved);
     }
 }
 
@@ -105,14 +109,16 @@ TEST_CASE("a state is updated after its readers, in whatever order they come")
     };
     CHECK(!in({1, 0, 2}));
     REQUIRE(in({0, 2, 1}));
-    CHECK(*in({0, 2, 1}) == order_violation{0, 1, order_violation::kind::write_moved});
+    CHECK(*in({0, 2, 1}) ==
+          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::write_moved});
 }
 
 TEST_CASE("a step that reads what only itself writes reads too early")
 {
     auto lives = lifetimes(op_list(1, {{0}}, {{0}}));
     REQUIRE(lives.violation);
-    CHECK(*lives.violation == order_violation{0, 0, order_violation::kind::defined_later});
+    CHECK(*lives.violation ==
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
 }
 
 TEST_CASE("the first violation in time is the one that is named")
@@ -126,7 +132,8 @@ TEST_CASE("of several violations at one position that of the lowest value is nam
 {
     auto lives = lifetimes(op_list(3, {{2, 1}, {0}}, {{}, {0, 1, 2}}));
     REQUIRE(lives.violation);
-    CHECK(*lives.violation == order_violation{1, 0, order_violation::kind::defined_later});
+    CHECK(*lives.violation ==
+          live_ranges::order_violation{1, 0, live_ranges::order_violation::kind::defined_later});
     // Found last, after the uses of all steps: a use at the end of the first node.
     auto p = flow(
         2, 2, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -134,7 +141,8 @@ TEST_CASE("of several violations at one position that of the lowest value is nam
             if (n == 0) s.use(1);
             else s.use_at_end_of(0, 0);
         });
-    CHECK(*lifetimes(p).violation == order_violation{0, 0, order_violation::kind::never_defined});
+    CHECK(*lifetimes(p).violation ==
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::never_defined});
 }
 
 TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the order puts the predecessor")
@@ -145,9 +153,10 @@ TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the o
             if (n == 1) s.use_at_end_of(0, 0);
             if (n == 2) s.def(0);
         });
-    CHECK(*lifetimes(p).violation == order_violation{0, 0, order_violation::kind::defined_later});
+    CHECK(*lifetimes(p).violation ==
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
     CHECK(*lifetimes(p, {.order = {1, 0, 2}}).violation ==
-          order_violation{0, 1, order_violation::kind::defined_later});
+          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::defined_later});
     auto lives = lifetimes(p, {.order = {2, 1, 0}});
     CHECK(!lives.violation);
     CHECK(lives.of == ranges{{0, 3}});
@@ -264,7 +273,9 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         CHECK(lives.violation.has_value() == (first_violation != no_node || is_moved));
         if (!lives.violation) continue;
         if (first_violation != no_node) CHECK(lives.violation->position == first_violation);
-        else CHECK((lives.violation->what == order_violation::kind::write_moved && has_moved_there));
+        else
+            CHECK((lives.violation->what == live_ranges::order_violation::kind::write_moved &&
+                   has_moved_there));
     }
 }
 

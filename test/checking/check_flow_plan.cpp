@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 
 namespace {

@@ -52,11 +52,11 @@ struct three_buffers {
     placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16, 4}, {{6, 8}, 24}}, {{}}};
     placement placed = described(problem, {0, 8, 0});
 
-    std::optional<placement_fault> check(placement_question const& question = {}) const
+    std::optional<placement_fault> check(placement::question const& question = {}) const
     {
         return check_placement(problem, placed, question);
     }
-    placement_fault::kind what(placement_question const& question = {}) const
+    placement_fault::kind what(placement::question const& question = {}) const
     {
         auto const found = check(question);
         REQUIRE(found);
@@ -234,7 +234,7 @@ TEST_CASE("a status is what height, bound and capacity say, of each pool and of 
             set(said);
             CHECK(!t.check() == (said == e.status));
             if (e.status == feasible)
-                CHECK(!t.check({.objective = placement_objective::fit}) == (said == optimal));
+                CHECK(!t.check({.objective = placement::objective::fit}) == (said == optimal));
         }
     }
     set(infeasible);

@@ -22,6 +22,7 @@ namespace this_test {
 namespace {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 enum class deed { use, early_use, use_at_end, def };
 

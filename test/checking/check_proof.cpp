@@ -21,7 +21,7 @@ using namespace sublet;
 using namespace sublet::detail;
 
 /// What is found of a proof of pool 0, its peak given as it is.
-proof_finding finding(placement_problem const& problem, placement_proof proof)
+proof_finding finding(placement_problem const& problem, placement::proof proof)
 {
     placement placed;
     placed.pools.resize(1);
@@ -32,7 +32,7 @@ proof_finding finding(placement_problem const& problem, placement_proof proof)
     return check_proof(problem, placed, 0);
 }
 
-proof_finding::outcome verdict(placement_problem const& problem, placement_proof proof)
+proof_finding::outcome verdict(placement_problem const& problem, placement::proof proof)
 {
     return finding(problem, std::move(proof)).verdict;
 }
@@ -44,20 +44,20 @@ using enum proof_finding::outcome;
 TEST_CASE("the bytes alive at a position are added up again")
 {
     placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 24, 3}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 24, 7}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 3}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 7}) == proved);
     for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
-        auto const found = finding(problem, {placement_proof::reason::live_bytes, wrong, 3});
+        auto const found = finding(problem, {placement::proof::reason::live_bytes, wrong, 3});
         CHECK(found.verdict == refuted);
         CHECK(found.found == 24);
     }
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 24, 4}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 4}) == refuted);
     problem.gaps = {{0, {2, 4}, 0, 5}};
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 21, 3}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 21, 3}) == proved);
     problem.colocated = {{2, 1, 0}};
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 24, 6}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 6}) == proved);
     problem.buffers[1].pool = problem.buffers[2].pool = 1;
-    CHECK(verdict(problem, {placement_proof::reason::live_bytes, 5, 3}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 5, 3}) == proved);
 }
 
 TEST_CASE("the peak is the first position with the most bytes alive")
@@ -65,7 +65,7 @@ TEST_CASE("the peak is the first position with the most bytes alive")
     placement_problem const problem{{{{1, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
     placement placed;
     placed.pools.resize(1);
-    placed.pools[0].proof = {placement_proof::reason::live_bytes, 24, 6};
+    placed.pools[0].proof = {placement::proof::reason::live_bytes, 24, 6};
     for (step_id at : {0u, 2u, 6u}) {
         placed.pools[0].peak_position = at;
         auto const found = check_proof(problem, placed, 0);
@@ -77,47 +77,47 @@ TEST_CASE("the peak is the first position with the most bytes alive")
 TEST_CASE("a buffer ends where its pin or its size makes it end, at least")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 16}, {{2, 6}, 16}}};
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 24, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 25, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 16, 0, {1}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 17, 0, {1}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 24, 0, {0}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 25, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 16, 0, {1}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 17, 0, {1}}) == refuted);
     problem.colocated = {{1, 0, 4}};
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 36, 0, {1}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 36, 0, {1}}) == proved);
     problem.buffers[0].pinned = no_offset;
     problem.buffers[1].alignment = 3;
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
 }
 
 TEST_CASE("what cannot be at any height is looked at in itself")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 18}, {{3, 6}, 16, 1, 0, 25}, {{4, 6}, 8, 1, 0, 40}}};
-    CHECK(verdict(problem, {placement_proof::reason::pin_misaligned, no_limit, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::pin_misaligned, no_limit, 0, {1}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::pin_misaligned, 64, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {0, 1}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {1, 0}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {1, 2}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {0, 2}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {0, 0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {0}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, 64, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 1}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 0}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 2}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 0}}) == refuted);
     problem.buffers[1].pinned = 24;
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {1, 2}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == refuted);
     problem.pools = {{.alignment = 16}};
-    CHECK(verdict(problem, {placement_proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
 }
 
 TEST_CASE("all stackings of a few are tried, and not those of many")
 {
     placement_problem problem{{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 8}, {{0, 1}, 8, 16}}};
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
-    auto const found = finding(problem, {placement_proof::reason::exhausted, 17, 0, {0, 1, 2}});
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
+    auto const found = finding(problem, {placement::proof::reason::exhausted, 17, 0, {0, 1, 2}});
     CHECK(found.verdict == refuted);
     CHECK(found.found == 16);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 16, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 16, 0, {0, 4}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 4}}) == refuted);
     for (buffer_id b = 0; b != 9; ++b) problem.buffers.push_back({{4, 5}, 8});
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) ==
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) ==
           proved);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           not_checkable);
 }
 
@@ -125,11 +125,11 @@ TEST_CASE("beyond 62 bits stackings are not tried")
 {
     byte_count const unit = byte_count{1} << 60; // four of them lie at 0, 4, 8 and 12 units
     placement_problem problem{{{{0, 3}, 3 * unit, 2 * unit}}};
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 3 * unit, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 5 * unit, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 3 * unit, 0, {0}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 5 * unit, 0, {0}}) == refuted);
     problem.buffers.resize(4, problem.buffers[0]);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 7 * unit, 0, {0, 1}}) == not_checkable);
-    CHECK(verdict(problem, {placement_proof::reason::exhausted, 15 * unit, 0, {0, 1, 2, 3}}) ==
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 7 * unit, 0, {0, 1}}) == not_checkable);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 15 * unit, 0, {0, 1, 2, 3}}) ==
           not_checkable);
 }
 
@@ -140,15 +140,16 @@ TEST_CASE("that stackings were exhausted proves nothing of buffers that can be t
                           {},
                           {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
     REQUIRE(placement_oracle(two).lowest_placement(20) == 5);
-    auto const found = finding(two, {placement_proof::reason::exhausted, 4, 0, {0, 1}});
+    auto const found = finding(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}});
     CHECK(found.verdict == refuted);
     CHECK(found.found == no_limit);
-    CHECK(finding(two, {placement_proof::reason::exhausted, 7, 0, {0, 1, 2}}).found == no_limit);
-    CHECK(finding(two, {placement_proof::reason::exhausted, 8, 0, {0, 1, 2}}).found == 7); // not even stacked
-    CHECK(verdict(two, {placement_proof::reason::exhausted, 5, 0, {0, 2}}) == proved);
+    CHECK(finding(two, {placement::proof::reason::exhausted, 7, 0, {0, 1, 2}}).found == no_limit);
+    CHECK(finding(two, {placement::proof::reason::exhausted, 8, 0, {0, 1, 2}}).found ==
+          7); // not even stacked
+    CHECK(verdict(two, {placement::proof::reason::exhausted, 5, 0, {0, 2}}) == proved);
     // A third buffer in common positions does not help, nor do alignments that happen to forbid it.
     two.buffers[0].alignment = two.buffers[1].alignment = 2;
-    CHECK(verdict(two, {placement_proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
+    CHECK(verdict(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
 
     // No two of these can pass each other; but a may be above b, b above c and c above a.
     placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
@@ -165,22 +166,22 @@ TEST_CASE("that stackings were exhausted proves nothing of buffers that can be t
     placement_oracle const oracle(circle);
     CHECK(oracle.lowest_stacking() == 20);
     CHECK(oracle.lowest_placement(20) == 10);
-    CHECK(verdict(circle, {placement_proof::reason::exhausted, 20, 0, {0, 1, 2}}) == refuted);
-    CHECK(verdict(circle, {placement_proof::reason::exhausted, 10, 0, {0, 1}}) == proved);
+    CHECK(verdict(circle, {placement::proof::reason::exhausted, 20, 0, {0, 1, 2}}) == refuted);
+    CHECK(verdict(circle, {placement::proof::reason::exhausted, 10, 0, {0, 1}}) == proved);
 }
 
 TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without bytes is none")
 {
     placement_problem problem{{{{0, 4}, 8}, {{0, 4}, 0}, {{0, 4}, 8, 1, 1}}};
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 8, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 0, 0, {1}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 8, 0, {2}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::top_of_pin, 8, 0, {3}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::parts_clash, no_limit, 0, {0, 0}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::nothing, 0, 0, {}}) == proved);
-    CHECK(verdict(problem, {placement_proof::reason::nothing, 1, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement_proof::reason::given, 8, 0, {}}) == not_checkable);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 0, 0, {1}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {2}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {3}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::parts_clash, no_limit, 0, {0, 0}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::nothing, 0, 0, {}}) == proved);
+    CHECK(verdict(problem, {placement::proof::reason::nothing, 1, 0, {}}) == refuted);
+    CHECK(verdict(problem, {placement::proof::reason::given, 8, 0, {}}) == not_checkable);
 }
 
 TEST_CASE("on random problems each proof is judged as by definition")
@@ -206,15 +207,15 @@ TEST_CASE("on random problems each proof is judged as by definition")
 
         for (step_id at = 0; at != 12 && !contradicts; ++at) {
             auto const alive = static_cast<byte_count>(oracle.live_bytes(at));
-            CHECK(verdict(problem, {placement_proof::reason::live_bytes, alive, at}) == proved);
-            CHECK(verdict(problem, {placement_proof::reason::live_bytes, alive + 1, at}) == refuted);
+            CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive, at}) == proved);
+            CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive + 1, at}) == refuted);
         }
         auto const lowest = oracle.lowest_stacking();
         byte_count const height = lowest == oracle.never ? no_limit : static_cast<byte_count>(lowest);
         impossible += height == no_limit;
         stacked += height != no_limit;
         proof_finding::outcome const found =
-            verdict(problem, {placement_proof::reason::exhausted, height, 0, everybody});
+            verdict(problem, {placement::proof::reason::exhausted, height, 0, everybody});
         if (oracle.can_be_threaded()) {
             auto const limit = lowest == oracle.never ? 30 : lowest;
             bool const is_threaded = oracle.tries(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
@@ -224,7 +225,7 @@ TEST_CASE("on random problems each proof is judged as by definition")
             CHECK(found == proved);
         }
         if (height != no_limit)
-            CHECK(verdict(problem, {placement_proof::reason::exhausted, height + 1, 0, everybody}) ==
+            CHECK(verdict(problem, {placement::proof::reason::exhausted, height + 1, 0, everybody}) ==
                   refuted);
         for (buffer_id b : everybody) {
             std::size_t const g = oracle.group_of[b];
@@ -234,10 +235,10 @@ TEST_CASE("on random problems each proof is judged as by definition")
             for (auto const& p : oracle.groups[g].parts)
                 if (p.buffer == b) end += p.distance;
             CHECK(verdict(problem,
-                          {placement_proof::reason::top_of_pin, static_cast<byte_count>(end), 0, {b}}) ==
+                          {placement::proof::reason::top_of_pin, static_cast<byte_count>(end), 0, {b}}) ==
                   proved);
             CHECK(verdict(problem,
-                          {placement_proof::reason::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
+                          {placement::proof::reason::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
                   refuted);
             for (buffer_id other : everybody) {
                 std::size_t const h = oracle.group_of[other];
@@ -246,7 +247,7 @@ TEST_CASE("on random problems each proof is judged as by definition")
                 if (!are_pinned || g == h || oracle.least_origin(h, 0) == oracle.never) continue;
                 if (oracle.least_origin(h, oracle.least_origin(h, 0) + 1) != oracle.never) continue;
                 bool const clash = !oracle.is_apart(g, origin, h, oracle.least_origin(h, 0));
-                CHECK(verdict(problem, {placement_proof::reason::pins_clash, no_limit, 0, {b, other}}) ==
+                CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {b, other}}) ==
                       (clash ? proved : refuted));
             }
         }
@@ -266,7 +267,7 @@ TEST_CASE("on random problems each proof is judged as by definition")
                 if (is_misaligned || of_two.groups.empty()) continue;
                 bool const impossible_two = of_two.least_origin(0, 0) == oracle.never;
                 contradictions += impossible_two;
-                CHECK(verdict(problem, {placement_proof::reason::parts_clash, no_limit, 0, {b, other}}) ==
+                CHECK(verdict(problem, {placement::proof::reason::parts_clash, no_limit, 0, {b, other}}) ==
                       (impossible_two ? proved : refuted));
             }
     }

@@ -110,7 +110,7 @@ TEST_CASE("a plan of another program, or for other batches, is refused")
     plan.buffers[1].alignment = 0;
     CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     plan = good;
-    plan.buffers[1].size = unknown_bytes;
+    plan.buffers[1].size = affine_bytes::unknown();
     CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
     CHECK(!check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
 }

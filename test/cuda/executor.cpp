@@ -51,9 +51,9 @@ TEST_CASE(
             drawn_run::blocks bound(device, its);
             each_mode(plan, [&](auto const& mode) {
                 for (std::size_t const streams : {1u, 2u, 8u}) {
-                    check_level const level = streams == 1   ? check_level::digest
-                                              : streams == 2 ? check_level::paint
-                                                             : check_level::plan;
+                    executor_options::checks const level = streams == 1   ? executor_options::checks::digest
+                                                           : streams == 2 ? executor_options::checks::paint
+                                                                          : executor_options::checks::plan;
                     device_executor run(device, p.program(), p.options(), mode, {.words = &words},
                                         {.streams = streams}, {.check = level, .scratch = p.is_scratch});
                     for (unsigned number : {1u, 2u}) {

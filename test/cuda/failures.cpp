@@ -40,7 +40,7 @@ struct life {
             try {
                 device_executor run(device, its.p.program(), its.p.options(), mode, {.words = &words},
                                     {.streams = 2, .keeps_ends = is_captured},
-                                    {.check = check_level::paint, .scratch = its.p.is_scratch});
+                                    {.check = executor_options::checks::paint, .scratch = its.p.is_scratch});
                 auto attempt = [&](unsigned number) {
                     its.give(run, bound, number);
                     if (is_captured) {

@@ -80,7 +80,7 @@ TEST_CASE("each file is placed at its lower bound, and the proof holds")
         CHECK(placed.status == placement::outcome::optimal);
         CHECK(placed.pools.at(0).height == lower_bound);
         CHECK(placed.pools.at(0).lower_bound == lower_bound);
-        CHECK(placed.pools.at(0).proof.kind == placement_proof::reason::live_bytes);
+        CHECK(placed.pools.at(0).proof.kind == placement::proof::reason::live_bytes);
         CHECK_FALSE(placed.is_timed_out);
         CHECK_FALSE(check_placement(problem, placed).has_value());
         CHECK(check_proof(problem, placed, 0).verdict == proof_finding::outcome::proved);
@@ -114,10 +114,10 @@ TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte belo
         if (name.find("1048576") == std::string::npos) continue;
         auto problem = pack::read_lifetimes(folder() + name).problem;
         problem.pools = {{.capacity = 1048576}};
-        auto const placed = place(problem, {.objective = placement_objective::fit});
+        auto const placed = place(problem, {.objective = placement::objective::fit});
         CHECK(placed.status == placement::outcome::optimal);
         CHECK(placed.pools[0].height <= 1048576);
-        CHECK_FALSE(check_placement(problem, placed, {.objective = placement_objective::fit}).has_value());
+        CHECK_FALSE(check_placement(problem, placed, {.objective = placement::objective::fit}).has_value());
 
         problem.pools[0].capacity = lower_bound - 1;
         auto const refused = place(problem);

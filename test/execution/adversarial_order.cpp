@@ -224,7 +224,7 @@ TEST_CASE("one worker that is given the order runs it, and names who was written
     CHECK(orders[0] == positions{0, 2, 3, 1});
     thread_executor executor(program, options, arena{plan}, synthetic_kernel{},
                              {.workers = 1, .policy = queue_policy::given, .order = orders[0]},
-                             {.check = check_level::digest, .prove = false});
+                             {.check = executor_options::checks::digest, .prove = false});
     std::optional<clobbered_value::finding> seen;
     try {
         executor.run();

@@ -35,7 +35,8 @@ using executor = cpu_executor<kernel>;
 using roles = std::vector<value_role>;
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output,
                  external = value_role::external, state = value_role::state;
-constexpr std::array levels{check_level::off, check_level::plan, check_level::paint, check_level::digest};
+constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
+                            executor_options::checks::paint, executor_options::checks::digest};
 
 //     a ─► b ─► c ─► d        a is given, d is wanted
 snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
@@ -98,7 +99,7 @@ std::uint64_t results(executor const& run, subject const& s)
 template <class Try>
 void each_mode(subject const& s, Try try_mode)
 {
-    for (check_level const level : levels) {
+    for (executor_options::checks const level : levels) {
         CAPTURE(static_cast<int>(level));
         try_mode(no_plan{}, level);
         try_mode(recycle{}, level);
@@ -222,7 +223,7 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
     alignas(8) std::byte bytes[5][24]{};
     std::vector<std::byte> const untouched(24);
     auto sum_of = [](std::byte(&all)[24]) { return digest(std::span<std::byte>(all)); };
-    for (check_level const level : levels) {
+    for (executor_options::checks const level : levels) {
         executor run(p, options, recycle{}, synthetic_kernel{}, {.check = level});
         std::byte const* const weight = bytes[0];
         for (value_id missing : {0u, 1u, 2u, 3u}) {
@@ -345,7 +346,8 @@ TEST_CASE("a kernel that uses its own executor is refused, and the executor live
 TEST_CASE("in an arena nothing is allocated while a program runs")
 {
     for (subject const& s : subjects())
-        for (check_level const level : {check_level::off, check_level::plan}) {
+        for (executor_options::checks const level :
+             {executor_options::checks::off, executor_options::checks::plan}) {
             lender source;
             cpu_executor run(s.program, s.options, arena{planned(s)}, synthetic_kernel{},
                              {.check = level, .upstream = &source, .scratch = s.is_scratch});
@@ -371,7 +373,9 @@ TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within
         (void)run.input(0);
         run.run();
     };
-    for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) {
+    for (executor_options::checks const level :
+         {executor_options::checks::plan, executor_options::checks::paint,
+          executor_options::checks::digest}) {
         try {
             made(unsound, {.check = level});
             FAIL_CHECK("an unsound plan was run");
@@ -379,16 +383,17 @@ TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within
             CHECK(e.why() == witness{.value = 0, .other = 1, .position = 0, .begin = 8, .end = 40});
         }
     }
-    made(unsound, {.check = check_level::off});
-    made(unsound, {.check = check_level::paint, .prove = false});
-    CHECK_THROWS_AS(made(unsound, {.check = check_level::digest, .prove = false}), clobbered_value);
+    made(unsound, {.check = executor_options::checks::off});
+    made(unsound, {.check = executor_options::checks::paint, .prove = false});
+    CHECK_THROWS_AS(made(unsound, {.check = executor_options::checks::digest, .prove = false}),
+                    clobbered_value);
 
     memory_plan other_order = planned(subjects().front());
     other_order.order = {2, 1, 0};
     CHECK_THROWS_AS(made(other_order, {}), unsound_plan);
     memory_plan beyond = planned(subjects().front());
     beyond.buffers[2].offset = 4096;
-    for (check_level const level : levels) {
+    for (executor_options::checks const level : levels) {
         CHECK_THROWS_AS(made(beyond, {.check = level, .prove = false}), unsound_plan);
         CHECK_THROWS_AS(made({}, {.check = level, .prove = false}), unsound_plan);
     }
@@ -411,7 +416,7 @@ TEST_CASE("an order that breaks a dependence runs in no mode")
 {
     plan_options wrong = chain_options;
     wrong.order = {1, 0, 2};
-    each_mode(subjects().front(), [&](auto const& mode, check_level level) {
+    each_mode(subjects().front(), [&](auto const& mode, executor_options::checks level) {
         CHECK_THROWS_AS(executor(chain, wrong, mode, synthetic_kernel{}, {.check = level, .prove = false}),
                         unsound_plan);
     });
@@ -489,7 +494,7 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
         executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
         give(reference, s);
         reference.run();
-        each_mode(s, [&](auto const& mode, check_level level) {
+        each_mode(s, [&](auto const& mode, executor_options::checks level) {
             for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
                 CAPTURE(gives);
                 lender source{.gives = gives};
@@ -536,7 +541,7 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
     std::size_t failures = 0;
     for (subject const& s : subjects()) {
         std::optional<std::uint64_t> expected;
-        each_mode(s, [&](auto const& mode, check_level level) {
+        each_mode(s, [&](auto const& mode, executor_options::checks level) {
             lender source;
             std::optional<executor> run;
             run.emplace(s.program, s.options, mode, synthetic_kernel{},
@@ -575,7 +580,7 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
         executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
         give(reference, s);
         reference.run();
-        each_mode(s, [&](auto const& mode, check_level level) {
+        each_mode(s, [&](auto const& mode, executor_options::checks level) {
             lender source;
             std::optional<step_id> fails;
             bool has_words = false, after = false;
@@ -629,7 +634,7 @@ TEST_CASE("there may be no steps, no values, no bytes")
     auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
     auto const no_bytes = op_list(2, {{0}}, {{1}});
     plan_options const nothing{.bytes = 0, .role = roles{input, output}};
-    for (check_level const level : levels) {
+    for (executor_options::checks const level : levels) {
         std::size_t calls = 0;
         kernel const count = [&calls](cpu_call const&) { ++calls; };
         auto runs = [&](snapshot const& p, plan_options const& options) {

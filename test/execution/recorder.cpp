@@ -167,7 +167,9 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
         REQUIRE(planned.is_sound());
         shared += planned.report.arena_bytes < planned.report.naive_bytes;
         for (unsigned char is : drawn.net.updated().tabulate(drawn.size.size())) updated += is;
-        for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) {
+        for (executor_options::checks const level :
+             {executor_options::checks::plan, executor_options::checks::paint,
+              executor_options::checks::digest}) {
             CAPTURE(static_cast<int>(level));
             auto same = [&](auto const& mode) {
                 executor run(drawn.net, drawn.net.options(), mode, drawn.net.kernel(), {.check = level});
@@ -183,7 +185,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
         versioned += by_version.value_of.size() > drawn.size.size();
         auto const options = with_versions(drawn.net.options(), by_version);
         executor run(by_version.program, options, arena{plan_memory(by_version.program, options).plan},
-                     drawn.net.kernel(), {.check = check_level::digest});
+                     drawn.net.kernel(), {.check = executor_options::checks::digest});
         CHECK(by_runs(drawn, run, 3, [&](value_id v) { return by_version.last[v]; }) == expected);
     }
     CHECK(shared > rounds(50));

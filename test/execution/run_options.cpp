@@ -10,11 +10,11 @@ using namespace sublet;
 TEST_CASE("left to itself a run proves its plan, takes what it needs, and watches no further")
 {
     executor_options const how;
-    CHECK(how.check == check_level::plan);
+    CHECK(how.check == executor_options::checks::plan);
     CHECK(how.prove);
     CHECK(how.limit == no_limit);
-    CHECK(check_level::off < check_level::plan);
-    CHECK(check_level::paint < check_level::digest);
+    CHECK(executor_options::checks::off < executor_options::checks::plan);
+    CHECK(executor_options::checks::paint < executor_options::checks::digest);
     CHECK(run_report{}.workers == 1);
 }
 

@@ -56,10 +56,11 @@ TEST_CASE("a plan is proved for its own reading, and the waits that make it hold
     memory_plan clash = in_order;
     for (placed_buffer& b : clash.buffers) b.offset = 0;
     CHECK(fault_of(clash) == fault::clash);
-    for (check_level const level : {check_level::paint, check_level::digest})
+    for (executor_options::checks const level :
+         {executor_options::checks::paint, executor_options::checks::digest})
         CHECK(fault_of(clash, {.check = level}) == fault::clash);
-    CHECK(!fault_of(clash, {.check = check_level::off}));
-    CHECK(!fault_of(clash, {.check = check_level::digest, .prove = false}));
+    CHECK(!fault_of(clash, {.check = executor_options::checks::off}));
+    CHECK(!fault_of(clash, {.check = executor_options::checks::digest, .prove = false}));
 }
 
 TEST_CASE("hand-offs that are asked for besides are kept, and refused if they lead back")

@@ -212,7 +212,7 @@ TEST_CASE("a kernel that throws ends the run with its step, and the executor run
 TEST_CASE(
     "a call that the device refuses ends a run or the constructor, wherever it comes, and nothing leaks")
 {
-    auto check = [&](auto const& mode, check_level level) {
+    auto check = [&](auto const& mode, executor_options::checks level) {
         for (std::uint64_t call = 0, runs = 0; runs != 2; ++call) {
             CAPTURE(call);
             simulated_device device;
@@ -243,9 +243,9 @@ TEST_CASE(
             CHECK(device.live_events() == 0);
         }
     };
-    check(no_plan{}, check_level::plan);
-    check(recycle{}, check_level::digest);
-    check(arena{diamond_plan}, check_level::paint);
+    check(no_plan{}, executor_options::checks::plan);
+    check(recycle{}, executor_options::checks::digest);
+    check(arena{diamond_plan}, executor_options::checks::paint);
 }
 
 TEST_CASE("a device that is lost is asked for nothing any more")
@@ -290,7 +290,7 @@ TEST_CASE("an unsound plan is refused; run all the same, digests tell whose byte
         return stream_executor(on, diamond, options, arena{plan}, synthetic_kernel{}, {}, how);
     };
     CHECK_THROWS_AS(make({}, device), unsound_plan);
-    auto run = make({.check = check_level::digest, .prove = false}, device);
+    auto run = make({.check = executor_options::checks::digest, .prove = false}, device);
     give(run, 1);
     try {
         run.run();
@@ -300,7 +300,8 @@ TEST_CASE("an unsound plan is refused; run all the same, digests tell whose byte
                                  .value = 2, .producer = 1, .reader = 3, .culprit = 3, .culprit_step = 2});
     }
     simple_device simple;
-    CHECK_THROWS_AS(make({.check = check_level::digest, .prove = false}, simple), precondition_error);
+    CHECK_THROWS_AS(make({.check = executor_options::checks::digest, .prove = false}, simple),
+                    precondition_error);
 }
 
 } // namespace this_test

@@ -34,7 +34,8 @@ namespace {
 using executor = thread_executor<any_kernel>;
 using roles = std::vector<value_role>;
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
-constexpr std::array levels{check_level::off, check_level::plan, check_level::paint, check_level::digest};
+constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
+                            executor_options::checks::paint, executor_options::checks::digest};
 constexpr std::array policies{queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
                               queue_policy::random, queue_policy::given};
 
@@ -240,7 +241,8 @@ TEST_CASE("in an arena nothing is allocated while a program runs, after the firs
 {
     each_way([&](auto const& mode, thread_options const& at_once) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mode)>, arena>)
-            for (check_level const level : {check_level::off, check_level::plan}) {
+            for (executor_options::checks const level :
+                 {executor_options::checks::off, executor_options::checks::plan}) {
                 lender source;
                 executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once,
                              {.check = level, .upstream = &source});
@@ -287,7 +289,9 @@ TEST_CASE("a plan that does not hold is refused with its witness; trusted, the w
 {
     memory_plan clash = diamond_plan;
     for (value_id v : {1u, 2u}) clash.buffers[clash.buffer_of[v]].offset = 0; // of b and c
-    for (check_level const level : {check_level::plan, check_level::paint, check_level::digest}) try {
+    for (executor_options::checks const level :
+         {executor_options::checks::plan, executor_options::checks::paint, executor_options::checks::digest})
+        try {
             executor(diamond, diamond_options, arena{clash}, synthetic_kernel{}, {}, {.check = level});
             FAIL_CHECK("an unsound plan was run");
         } catch (unsound_plan const& e) {
@@ -295,7 +299,7 @@ TEST_CASE("a plan that does not hold is refused with its witness; trusted, the w
         }
     for (std::size_t const workers : {1u, 2u, 3u}) {
         executor run(diamond, diamond_options, arena{clash}, synthetic_kernel{}, {.workers = workers},
-                     {.check = check_level::digest, .prove = false});
+                     {.check = executor_options::checks::digest, .prove = false});
         for (int repeat = 0; repeat != 5; ++repeat) try {
                 std::uint64_t const left = result_of(run);
                 CHECK(workers != 1);             // one always loses b; several may be done with it in time,
@@ -310,7 +314,7 @@ TEST_CASE("a plan that does not hold is refused with its witness; trusted, the w
     }
     memory_plan beyond = diamond_plan;
     beyond.buffers[2].offset = 4096;
-    for (check_level const level : levels)
+    for (executor_options::checks const level : levels)
         CHECK_THROWS_AS(executor(diamond, diamond_options, arena{beyond}, synthetic_kernel{}, {},
                                  {.check = level, .prove = false}),
                         unsound_plan);
@@ -374,7 +378,8 @@ TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the ne
 {
     auto const expected = diamond_result();
     each_way([&](auto const& mode, thread_options const& at_once) {
-        for (check_level const level : {check_level::off, check_level::digest}) {
+        for (executor_options::checks const level :
+             {executor_options::checks::off, executor_options::checks::digest}) {
             lender source;
             std::optional<step_id> fails;
             std::optional<executor> run;
@@ -441,7 +446,8 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
     auto const expected = diamond_result();
     std::size_t failures = 0;
     each_way([&](auto const& mode, thread_options const& at_once) {
-        for (check_level const level : {check_level::plan, check_level::digest}) {
+        for (executor_options::checks const level :
+             {executor_options::checks::plan, executor_options::checks::digest}) {
             executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once, {.check = level});
             byte_count const arenas = run.memory().bytes.live;
             for (std::size_t gives = 0, failed = 1; failed != 0; ++gives) {

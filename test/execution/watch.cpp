@@ -40,7 +40,7 @@ plan_options sixteen(std::vector<value_role> const& role) { return {.bytes = 16,
 value_role const none = value_role::intermediate, output = value_role::output, input = value_role::input,
                  external = value_role::external;
 
-executor_options const watched{.check = check_level::digest, .prove = false};
+executor_options const watched{.check = executor_options::checks::digest, .prove = false};
 
 /// What a run finds.
 template <class Mode>
@@ -170,7 +170,7 @@ TEST_CASE("a kernel that writes what is not its result is found, in any mode")
     CHECK(found(p, options, at_offsets({0, 16, 32}), careless) == expected);
 
     executor_options painting = watched;
-    painting.check = check_level::paint;
+    painting.check = executor_options::checks::paint;
     CHECK(found(p, options, no_plan{}, careless, painting) == clobbered_value::finding{});
 }
 
@@ -262,7 +262,8 @@ TEST_CASE("in place on the caller's storage is no alarm in any mode")
     auto const options = sixteen({none, external, external});
     auto trained = [&](auto const& p, auto const& mode) {
         std::vector<std::byte> weights(16);
-        cpu_executor<kernel> run(p, options, mode, synthetic_kernel{}, {.check = check_level::digest});
+        cpu_executor<kernel> run(p, options, mode, synthetic_kernel{},
+                                 {.check = executor_options::checks::digest});
         run.bind(1, std::span(weights));
         run.bind(2, std::span(weights));
         run.run();
@@ -282,7 +283,8 @@ TEST_CASE("storage that the caller lends to one value after the other is no alar
     plan_options const options{.bytes = std::vector<byte_count>{no_size, 16, no_size, 16},
                                .role = {none, none, none, output}};
     std::vector<std::byte> lent(32);
-    cpu_executor<kernel> run(p, options, no_plan{}, synthetic_kernel{}, {.check = check_level::digest});
+    cpu_executor<kernel> run(p, options, no_plan{}, synthetic_kernel{},
+                             {.check = executor_options::checks::digest});
     run.bind(0, std::span(lent));
     run.bind(2, std::span(lent));
     CHECK_NOTHROW(run.run());
@@ -299,7 +301,7 @@ TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody e
     };
     auto check = [&](auto const& mode) {
         cpu_executor run(p, sixteen({external, none, output}), mode, spoiling,
-                         {.check = check_level::digest});
+                         {.check = executor_options::checks::digest});
         run.bind(0, std::span(weights));
         try {
             run.run();
@@ -325,7 +327,7 @@ TEST_CASE("storage that is bound for two values may change; what begins where an
                                      if (call.step == 1) lent[15] ^= std::byte{1};
                                      else synthetic_kernel{}(call);
                                  },
-                                 {.check = check_level::digest});
+                                 {.check = executor_options::checks::digest});
         run.bind(1, std::span(lent).first(16));
         run.bind(0, std::span(lent).subspan(where_v_begins, 16));
         try {
@@ -348,7 +350,7 @@ TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
     auto const options = sixteen({input, input, none, none, none, output});
     auto const plan = at_offsets({0, 16, 32, 48, 64, 80});
     std::vector<std::vector<value_id>> const alive{{0, 1, 2}, {1, 2, 3}, {1, 3, 4}, {4, 5}};
-    for (auto const level : {check_level::paint, check_level::digest}) {
+    for (auto const level : {executor_options::checks::paint, executor_options::checks::digest}) {
         std::byte* base = nullptr;
         std::byte const* bytes = nullptr;
         std::size_t looks = 0;
@@ -395,7 +397,7 @@ TEST_CASE("without a plan a result is painted before its step begins, but not wh
         kept += std::count(bytes.begin(), bytes.end(), std::byte{2}) == 16;
         std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(call.step + 1));
     };
-    executor_options const painting{.check = check_level::paint};
+    executor_options const painting{.check = executor_options::checks::paint};
     found(p, sixteen({none, none, output}), no_plan{}, look, painting);
     CHECK(painted == 3);
     found(p, sixteen({none, none, output}), recycle{}, look, painting);
@@ -427,7 +429,7 @@ TEST_CASE("memory is usable when it is given back, whatever was dead in it")
                                      if (fails && call.step == 1) throw 1;
                                      synthetic_kernel{}(call);
                                  },
-                                 {.check = check_level::digest, .upstream = &source});
+                                 {.check = executor_options::checks::digest, .upstream = &source});
         if (fails) CHECK_THROWS_AS(run.run(), run_error);
         else run.run();
     }
@@ -448,7 +450,7 @@ TEST_CASE("a run that was cut short leaves nothing dead that the next one needs"
                                      if (fails && call.step == at) throw 1;
                                      synthetic_kernel{}(call);
                                  },
-                                 {.check = check_level::digest});
+                                 {.check = executor_options::checks::digest});
         for (std::uint64_t& result : results) {
             for (bool const now : {true, false}) {
                 fails = now;

@@ -64,7 +64,7 @@ TEST_CASE("ResNet-50 in its listed order is as low as can be, and that is proved
     node_order const found = best_order(net.program(), net.options());
     CHECK(found.is_optimal());
     CHECK(found.peak == found.given_peak);
-    CHECK(found.found_by == order_method::listed);
+    CHECK(found.found_by == node_order::method::listed);
 }
 
 TEST_CASE("nothing to order, and nothing that can be")
@@ -127,24 +127,25 @@ TEST_CASE("each rule by its name: its order, what that needs, and the bound")
         drawn_program const drawn = draw_unordered(pick, 12);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) {
-            CHECK(order_with(g, order_method::breadth_first).violation == g.violation);
+            CHECK(order_with(g, node_order::method::breadth_first).violation == g.violation);
             continue;
         }
-        for (auto method : {order_method::listed, order_method::longest_path, order_method::breadth_first,
-                            order_method::depth_first, order_method::on_demand, order_method::least_peak,
-                            order_method::exact}) {
+        for (auto method :
+             {node_order::method::listed, node_order::method::longest_path, node_order::method::breadth_first,
+              node_order::method::depth_first, node_order::method::on_demand, node_order::method::least_peak,
+              node_order::method::exact}) {
             node_order const found = order_with(g, method);
             CHECK(found.peak == peak_of(g, found.order));
             CHECK(found.lower_bound >= order_lower_bound(g));
             CHECK(found.lower_bound <= found.peak);
             CHECK(found.given_peak == peak_of(g, detail::topological(g)));
-            if (method == order_method::least_peak || method == order_method::exact)
+            if (method == node_order::method::least_peak || method == node_order::method::exact)
                 CHECK(found.peak <= found.given_peak);
         }
-        CHECK(order_with(g, order_method::breadth_first).order == detail::breadth_first(g));
-        CHECK(order_with(g, order_method::exact).peak == detail::exact_order(g).peak);
+        CHECK(order_with(g, node_order::method::breadth_first).order == detail::breadth_first(g));
+        CHECK(order_with(g, node_order::method::exact).peak == detail::exact_order(g).peak);
     }
-    CHECK_THROWS_AS((void)order_with(order_graph{}, order_method::reversed), precondition_error);
+    CHECK_THROWS_AS((void)order_with(order_graph{}, node_order::method::reversed), precondition_error);
 }
 
 } // namespace this_test

@@ -50,7 +50,7 @@ TEST_CASE("of two branches the one that needs most runs while nothing else is th
     CHECK(r.order == std::vector<node_id>{0, 1, 2, 3, 4, 5});
     CHECK(r.peak == 115);
     CHECK(r.is_optimal());
-    CHECK(r.found_by == order_method::exact);
+    CHECK(r.found_by == node_order::method::exact);
 }
 
 TEST_CASE("nothing is in its best order")
@@ -119,8 +119,8 @@ TEST_CASE("of 1000 random programs of up to 12 nodes the best order is that of a
         REQUIRE(r.peak == planned_peak(drawn, r.order));
         REQUIRE(r.peak == least_of_all(g));
         REQUIRE(r.is_optimal());
-        REQUIRE((r.found_by == order_method::exact) == (r.peak < peak_of(g, start)));
-        better += r.found_by == order_method::exact;
+        REQUIRE((r.found_by == node_order::method::exact) == (r.peak < peak_of(g, start)));
+        better += r.found_by == node_order::method::exact;
         searched += r.report.searched;
     }
     CHECK(3 * better > programs);

@@ -30,7 +30,7 @@ TEST_CASE("two values swapped in one place of a long order are found there")
     CHECK(peak_of(g, g.listed) == 129);
     node_order const found = improve_order(g, g.listed, {.schedules = {.schedules = 0}});
     CHECK(found.peak == 67 - 1);
-    CHECK(found.found_by == order_method::improved);
+    CHECK(found.found_by == node_order::method::improved);
     CHECK(is_order(g, found.order));
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("the picture of a list that begins every branch before it finishes one
     CHECK(found.given_peak == 257);
     CHECK(found.peak == 68);
     CHECK(peak_of(g, found.order) == 68);
-    CHECK(found.found_by == order_method::on_demand);
+    CHECK(found.found_by == node_order::method::on_demand);
     CHECK(least_peak(g, {.floor = 68}).is_optimal());
 }
 

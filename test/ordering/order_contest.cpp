@@ -24,9 +24,9 @@ TEST_CASE("the order with the least peak stays, of equal ones the first")
     CHECK(contest.best().peak == 96);
     CHECK(contest.best().order == g.listed);
     CHECK_FALSE(contest.is_over());
-    CHECK_FALSE(contest.enter({1, 0, 2, 3}, order_method::longest_path));
-    CHECK(contest.best().found_by == order_method::listed);
-    CHECK(contest.enter_reversed({3, 1, 2, 0}, order_method::reversed));
+    CHECK_FALSE(contest.enter({1, 0, 2, 3}, node_order::method::longest_path));
+    CHECK(contest.best().found_by == node_order::method::listed);
+    CHECK(contest.enter_reversed({3, 1, 2, 0}, node_order::method::reversed));
     CHECK(contest.best().order == std::vector<node_id>{0, 2, 1, 3});
     CHECK(contest.best().peak == 64);
     CHECK(contest.best().given_peak == 96);

@@ -21,7 +21,7 @@ TEST_CASE("the bound is the most bytes alive at once, and where")
 {
     auto const bound = bound_of({{{{0, 20}, 64}, {{10, 30}, 32}, {{20, 40}, 48}}});
     CHECK(bound.bytes == 96);
-    CHECK(bound.kind == placement_proof::reason::live_bytes);
+    CHECK(bound.kind == placement::proof::reason::live_bytes);
     CHECK(bound.peak_position == 1); // the second of the positions 0, 10, 20, 30, 40
     CHECK(bound.live_bytes == std::vector<byte_count>{64, 96, 80, 48, 0});
 }
@@ -30,7 +30,7 @@ TEST_CASE("nothing is bounded by nothing")
 {
     CHECK(bound_of({}).bytes == 0);
     CHECK(bound_of({{{{2, 2}, 64}, {{2, 3}, 0}}}).bytes == 0);
-    CHECK(bound_of({}).kind == placement_proof::reason::nothing);
+    CHECK(bound_of({}).kind == placement::proof::reason::nothing);
 }
 
 TEST_CASE("of two peaks the first counts")
@@ -48,11 +48,11 @@ TEST_CASE("who is pinned, or larger than what is alive of it, bounds the arena t
 {
     auto const pinned = bound_of({{{{0, 1}, 8, 1, 0, 100}, {{0, 1}, 20}, {{0, 1}, 8, 1, 0, 100}}});
     CHECK(pinned.bytes == 108);
-    CHECK(pinned.kind == placement_proof::reason::top_of_pin);
+    CHECK(pinned.kind == placement::proof::reason::top_of_pin);
     CHECK(pinned.shape == 0);
     placement_problem const window{{{{0, 2}, 10}}, {}, {{0, {0, 1}, 0, 4}, {0, {1, 2}, 4, 8}}};
     CHECK(bound_of(window).bytes == 10);
-    CHECK(bound_of(window).kind == placement_proof::reason::top_of_pin);
+    CHECK(bound_of(window).kind == placement::proof::reason::top_of_pin);
     placement_problem const phase{
         {{{0, 1}, 4}, {{1, 2}, 4, 16}}, {}, {}, {{1, 0, 5}}}; // 1 lies at 16 at least
     CHECK(bound_of(phase).bytes == 20);

@@ -28,7 +28,7 @@ placement placed_as(placement_problem problem, pool_assignment const& chosen)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].pool = chosen.pool_of[b];
     problem.choices.clear();
-    placement result = pack(problem, {.objective = placement_objective::fit});
+    placement result = pack(problem, {.objective = placement::objective::fit});
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;
@@ -82,7 +82,7 @@ TEST_CASE("a pool that holds the bytes but not the pieces gives up one of them")
         auto const chosen = choose(problem);
         auto const placed = placed_as(problem, chosen);
         CHECK(placed.status <= placement::outcome::feasible);
-        CHECK(!check_placement(problem, placed, {.objective = placement_objective::fit}));
+        CHECK(!check_placement(problem, placed, {.objective = placement::objective::fit}));
     }
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
         chosen = choose(problem);
         auto const placed = placed_as(problem, chosen);
         bool const fits = placed.status <= placement::outcome::feasible;
-        auto const fault = check_placement(problem, placed, {.objective = placement_objective::fit});
+        auto const fault = check_placement(problem, placed, {.objective = placement::objective::fit});
         if (fits) REQUIRE(!fault);
         auto again = choose(problem);
         REQUIRE(again.pool_of == chosen.pool_of);

@@ -53,7 +53,7 @@ TEST_CASE("a capacity that greedy placement exceeds is said, and the placement i
     CHECK(p.status == placement::outcome::infeasible);
     CHECK(p.pool == 0);
     CHECK(p.pools[0].height == 20);
-    CHECK(p.pools[0].proof.kind == placement_proof::reason::live_bytes);
+    CHECK(p.pools[0].proof.kind == placement::proof::reason::live_bytes);
     CHECK(pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{20, 1}}}).status ==
           placement::outcome::optimal);
 }
@@ -70,11 +70,11 @@ TEST_CASE("pins that clash are named, pins that are misaligned too")
 {
     auto clash = pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
     CHECK(clash.status == placement::outcome::infeasible);
-    CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
+    CHECK(clash.pools[0].proof.kind == placement::proof::reason::pins_clash);
     CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
     auto misaligned = pack(placement_problem{{{{0, 4}, 10, 4, 0, 6}}});
     CHECK(misaligned.status == placement::outcome::infeasible);
-    CHECK(misaligned.pools[0].proof.kind == placement_proof::reason::pin_misaligned);
+    CHECK(misaligned.pools[0].proof.kind == placement::proof::reason::pin_misaligned);
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     auto misaligned = pack(problem);
     CHECK(misaligned.status == placement::outcome::infeasible);
     CHECK(misaligned.pool == 1);
-    CHECK(misaligned.pools[1].proof.kind == placement_proof::reason::pin_misaligned);
+    CHECK(misaligned.pools[1].proof.kind == placement::proof::reason::pin_misaligned);
     CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
     CHECK(misaligned.pools[2].status == placement::outcome::infeasible);
     CHECK(misaligned.offset[5] == 0);
@@ -101,7 +101,7 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     auto clash = pack(problem);
     CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pool == 2);
-    CHECK(clash.pools[2].proof.kind == placement_proof::reason::pins_clash);
+    CHECK(clash.pools[2].proof.kind == placement::proof::reason::pins_clash);
     CHECK(clash.pools[2].proof.buffers == std::vector<buffer_id>{1, 2});
     problem.buffers[1].pinned = 8;
     auto over = pack(problem);
@@ -161,7 +161,7 @@ TEST_CASE("what no packing holds within 64 bits is refused, though its bytes are
 {
     byte_count const unit = byte_count{1} << 60; // at 0, 4, 8, 12 and 16 units
     placement_problem problem{std::vector<placement_problem::buffer>(5, {{0, 3}, 3 * unit, 2 * unit})};
-    for (placement_objective objective : {placement_objective::fit, placement_objective::minimize})
+    for (placement::objective objective : {placement::objective::fit, placement::objective::minimize})
         CHECK_THROWS_AS((void)pack(problem, {.objective = objective}), precondition_error);
     problem.buffers.pop_back();
     CHECK(pack(problem).pools[0].height == 15 * unit);
@@ -205,8 +205,8 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
         CHECK((p.status == placement::outcome::infeasible) == pins_clash);
         clashes += pins_clash;
         if (pins_clash) {
-            placement_proof const& proof = p.pools[p.pool].proof;
-            REQUIRE(proof.kind == placement_proof::reason::pins_clash);
+            placement::proof const& proof = p.pools[p.pool].proof;
+            REQUIRE(proof.kind == placement::proof::reason::pins_clash);
             auto const &a = problem.buffers[proof.buffers[0]], &b = problem.buffers[proof.buffers[1]];
             CHECK(meet(a, a.pinned, b, b.pinned));
             continue;
@@ -286,15 +286,15 @@ TEST_CASE("buffers that can be threaded through each other are, where a gap is f
     auto const lowest = pack(threaded({}));
     CHECK(lowest.status == placement::outcome::optimal);
     CHECK(lowest.pools[0].height == 2);
-    CHECK(lowest.pools[0].proof.kind == placement_proof::reason::live_bytes);
+    CHECK(lowest.pools[0].proof.kind == placement::proof::reason::live_bytes);
     for (byte_count capacity : {byte_count{2}, byte_count{3}}) {
-        auto const fitted = pack(threaded({{capacity}}), {.objective = placement_objective::fit});
+        auto const fitted = pack(threaded({{capacity}}), {.objective = placement::objective::fit});
         CHECK(fitted.status == placement::outcome::optimal);
         CHECK(fitted.pools[0].height == 2);
     }
     auto const none = pack(threaded({{1}}));
     CHECK(none.status == placement::outcome::infeasible);
-    CHECK(none.pools[0].proof.kind == placement_proof::reason::live_bytes);
+    CHECK(none.pools[0].proof.kind == placement::proof::reason::live_bytes);
 }
 
 TEST_CASE("where they can be, that all stackings were tried proves nothing")
@@ -304,7 +304,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     CHECK(searched.status == placement::outcome::limit);
     CHECK(searched.pools[0].height == 4);
     CHECK(searched.pools[0].lower_bound == 2);
-    CHECK(searched.pools[0].proof.kind == placement_proof::reason::live_bytes);
+    CHECK(searched.pools[0].proof.kind == placement::proof::reason::live_bytes);
     auto const lowest = pack(threaded({}), {.visits = 0, .improve_visits = 0});
     CHECK(lowest.status == placement::outcome::feasible);
     CHECK(lowest.pools[0].lower_bound == 2);
@@ -315,7 +315,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     more.buffers.push_back({{6, 8}, 5, 4});
     auto const proved = pack(more, {.visits = 0, .improve_visits = 0});
     CHECK(proved.status == placement::outcome::infeasible);
-    CHECK(proved.pools[0].proof.kind == placement_proof::reason::exhausted);
+    CHECK(proved.pools[0].proof.kind == placement::proof::reason::exhausted);
     CHECK(proved.pools[0].proof.buffers == std::vector<buffer_id>{2, 3});
 }
 
@@ -337,7 +337,7 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
         ++asked;
         problem.pools[0].capacity = first.height - 1; // low enough is what is higher than the bound
         options.improve_visits = 10'000;
-        for (placement_objective objective : {placement_objective::fit, placement_objective::minimize}) {
+        for (placement::objective objective : {placement::objective::fit, placement::objective::minimize}) {
             options.objective = objective;
             curious driver;
             auto const placed = pack(problem, options, driver);

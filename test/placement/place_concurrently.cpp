@@ -201,20 +201,20 @@ TEST_CASE("pins that clash are named, pins that are misaligned too, the first po
 {
     auto const clash = place_all({{{}, 10, 1, 0, 40}, {{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}, {{}, 9}});
     CHECK(clash.status == placement::outcome::infeasible);
-    CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
+    CHECK(clash.pools[0].proof.kind == placement::proof::reason::pins_clash);
     CHECK(clash.pools[0].proof.buffers == std::vector<buffer_id>{1, 2});
     CHECK(clash.offset == std::vector<byte_count>(4, no_offset));
     CHECK(place_all({{{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}}, false).status <= placement::outcome::feasible);
     auto const misaligned = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}}, true, {{1, 1}});
     CHECK(misaligned.status == placement::outcome::infeasible);
     CHECK(misaligned.pool == 0);
-    CHECK(misaligned.pools[0].proof.kind == placement_proof::reason::top_of_pin);
+    CHECK(misaligned.pools[0].proof.kind == placement::proof::reason::top_of_pin);
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{2});
     CHECK(misaligned.offset[0] == no_offset);
     auto const only = place_all({{{}, 8, 1, 1}, {{}, 10, 4, 1, 6}, {{}, 8, 3, 0, 3}});
     CHECK(only.status == placement::outcome::infeasible);
     CHECK(only.pool == 1);
-    CHECK(only.pools[1].proof.kind == placement_proof::reason::pin_misaligned);
+    CHECK(only.pools[1].proof.kind == placement::proof::reason::pin_misaligned);
     CHECK(only.pools[1].proof.buffers == std::vector<buffer_id>{1});
     CHECK(only.offset[2] == 3);
 }

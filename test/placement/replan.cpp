@@ -29,7 +29,7 @@ placement replanned(placement_problem const& problem, offsets const& previous,
 }
 
 pack_options const few{.visits = 10'000, .improve_visits = 10'000, .nodes = 2000};
-pack_options const only_fit{.objective = placement_objective::fit};
+pack_options const only_fit{.objective = placement::objective::fit};
 
 /// Whether all plain buffers from `next` on can be put within the height, by trying every offset.
 bool can_be_put(placement_problem const& problem, offsets& at, std::size_t next, byte_count height)
@@ -114,7 +114,7 @@ TEST_CASE("who is kept stays, even where that costs height or bytes")
     // Two that are kept and cannot be: as two pins.
     auto const clash = replanned(problem, {0, 0}, {1, 1});
     CHECK(clash.status == placement::outcome::infeasible);
-    CHECK(clash.pools[0].proof.kind == placement_proof::reason::pins_clash);
+    CHECK(clash.pools[0].proof.kind == placement::proof::reason::pins_clash);
 }
 
 TEST_CASE("height comes first, unless fitting the capacity is enough")
@@ -184,8 +184,8 @@ TEST_CASE("random problems, all ways to move: at least as many bytes, mostly no 
         if (fit) problem.pools = {{lowest + roll.below(4), 1}};
         auto const p = replanned(problem, previous, {}, fit ? only_fit : pack_options{});
         REQUIRE(p.status <= placement::outcome::feasible);
-        placement_question question;
-        question.objective = fit ? placement_objective::fit : placement_objective::minimize;
+        placement::question question;
+        question.objective = fit ? placement::objective::fit : placement::objective::minimize;
         question.previous = previous;
         REQUIRE(!check_placement(problem, p, question));
         if (!fit) REQUIRE(p.pools[0].height <= lowest);
@@ -221,7 +221,7 @@ TEST_CASE("random problems with everything: valid, and who is kept is where it w
         for (std::size_t b = 0; b != previous.size(); ++b)
             if (keep[b] != 0) pinned.buffers[b].pinned = previous[b];
         auto const p = replanned(problem, previous, keep, few);
-        placement_question question;
+        placement::question question;
         question.previous = previous;
         auto const fault = check_placement(pinned, p, question);
         CAPTURE(fault.has_value());
@@ -257,8 +257,8 @@ TEST_CASE("of thousands few move if few have changed")
     problem.pools = {{height + height / 10, 1}};
     auto const p = replanned(problem, previous, {}, only_fit);
     CHECK(!check_placement(problem, p, [&] {
-        placement_question q;
-        q.objective = placement_objective::fit;
+        placement::question q;
+        q.objective = placement::objective::fit;
         q.previous = previous;
         return q;
     }()));

@@ -38,7 +38,7 @@ TEST_CASE("slots lie one above the other, each in its pool, those of coarse alig
     CHECK(placed.pools[0].lower_bound == 100);
     CHECK(placed.pools[1].height == 64);
     CHECK(placed.status == placement::outcome::feasible);
-    CHECK(placed.pools[0].proof.kind == placement_proof::reason::given);
+    CHECK(placed.pools[0].proof.kind == placement::proof::reason::given);
     CHECK(placed.pools[1].status == placement::outcome::optimal);
 }
 

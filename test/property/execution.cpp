@@ -171,7 +171,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
             auto const planned = plan_memory(p.program(), p.options(in_place));
             REQUIRE(planned.is_sound());
             for (placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
-            auto run_all = [&](auto const& mode, check_level level) {
+            auto run_all = [&](auto const& mode, executor_options::checks level) {
                 lender source;
                 {
                     bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
@@ -196,8 +196,8 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
                 }
                 CHECK(source.lent.empty());
             };
-            for (auto level :
-                 {check_level::off, check_level::plan, check_level::paint, check_level::digest}) {
+            for (auto level : {executor_options::checks::off, executor_options::checks::plan,
+                               executor_options::checks::paint, executor_options::checks::digest}) {
                 CAPTURE(static_cast<int>(level));
                 run_all(no_plan{}, level);
                 run_all(recycle{}, level);
@@ -250,7 +250,8 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
             for (std::size_t j = 0; j != call.defs().size(); ++j) CHECK(is_within(call.out(j)));
             for (std::size_t k = 0; k != call.scratch_count(); ++k) CHECK(is_within(call.scratch(k)));
         };
-        for (check_level const level : {check_level::off, check_level::digest}) {
+        for (executor_options::checks const level :
+             {executor_options::checks::off, executor_options::checks::digest}) {
             try {
                 executor run(p.program(), p.options(), arena{plan}, look,
                              {.check = level, .prove = false, .upstream = &source, .scratch = p.is_scratch});
@@ -260,7 +261,7 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
             } catch (unsound_plan const&) {
                 ++refused;
             } catch (clobbered_value const&) {
-                CHECK(level == check_level::digest);
+                CHECK(level == executor_options::checks::digest);
             }
         }
     }
@@ -461,7 +462,8 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
                                    is_scratch_of_writer(pair->second, pair->first);
         auto const expected = exercised(p, *pair);
         std::optional<clobbered_value::finding> seen;
-        executor run = around.make(arena{pair->plan}, {.check = check_level::digest, .prove = false}, true);
+        executor run =
+            around.make(arena{pair->plan}, {.check = executor_options::checks::digest, .prove = false}, true);
         around.give(run, 1);
         try {
             run.run();

@@ -219,7 +219,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
         CAPTURE(written);
         CAPTURE(can_be_threaded);
         byte_count const capacity = problem.pools[0].capacity;
-        for (placement_objective objective : {placement_objective::minimize, placement_objective::fit}) {
+        for (placement::objective objective : {placement::objective::minimize, placement::objective::fit}) {
             CAPTURE(static_cast<int>(objective));
             placement const placed = pack(problem, {.objective = objective, .improve_visits = 100'000});
             placement::pool_result const& pool = placed.pools[0];
@@ -238,9 +238,9 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
             if (!can_be_threaded) { // then the search proves all that is so
                 CHECK(placed.status ==
                       (!fits ? placement::outcome::infeasible : placement::outcome::optimal));
-                if (fits && objective == placement_objective::minimize)
+                if (fits && objective == placement::objective::minimize)
                     CHECK(pool.height == static_cast<byte_count>(lowest));
-            } else if (objective == placement_objective::minimize && is_known && fits) {
+            } else if (objective == placement::objective::minimize && is_known && fits) {
                 ++threadable;
                 threaded += lowest < stacked;
                 found += lowest < stacked && pool.height == static_cast<byte_count>(lowest);
@@ -303,7 +303,7 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
         if (auto fault = check_placement(problem, one)) FAIL_CHECK(*fault);
         proof_finding const proof = check_proof(problem, one, 0);
         if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
-        if (one.pools[0].proof.kind != placement_proof::reason::exhausted ||
+        if (one.pools[0].proof.kind != placement::proof::reason::exhausted ||
             one.status != placement::outcome::infeasible)
             return;
         std::vector<bool> named(oracle.groups.size());

@@ -74,7 +74,8 @@ TEST_CASE("a random recording computes on threads, by every plan and policy, wha
                 CAPTURE(static_cast<int>(policy));
                 std::size_t const workers = 1 + pick.below(4);
                 CAPTURE(workers);
-                check_level const level = pick.below(2) == 0 ? check_level::plan : check_level::digest;
+                executor_options::checks const level =
+                    pick.below(2) == 0 ? executor_options::checks::plan : executor_options::checks::digest;
                 on_threads run(program, options, mode, drawn.net.kernel(),
                                {.workers = workers, .policy = policy, .seed = seed, .handoffs = kept},
                                {.check = level});

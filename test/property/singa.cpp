@@ -73,20 +73,20 @@ TEST_CASE("singa-687: one value feeds several operations, and in every order it 
     each_order(program, listed, [&](plan_options const& in_order) {
         ++orders;
         memory_plan const plan = plan_memory(program, in_order).plan;
-        CHECK(result(in_order, recycle{}, {.check = check_level::digest}) == expected);
-        CHECK(result(in_order, arena{plan}, {.check = check_level::digest}) == expected);
+        CHECK(result(in_order, recycle{}, {.check = executor_options::checks::digest}) == expected);
+        CHECK(result(in_order, arena{plan}, {.check = executor_options::checks::digest}) == expected);
         // Their defect: what was right for one order is used in another.
         each_order(program, listed, [&](plan_options const& another) {
             memory_plan moved = plan;
             moved.order = another.order;
             if (!check_plan(program, moved, another)) {
-                CHECK(result(another, arena{moved}, {.check = check_level::digest}) == expected);
+                CHECK(result(another, arena{moved}, {.check = executor_options::checks::digest}) == expected);
                 return;
             }
             ++refused;
             CHECK(complaint([&] { result(another, arena{moved}, {}); }) != "");
             try {
-                result(another, arena{moved}, {.check = check_level::digest, .prove = false});
+                result(another, arena{moved}, {.check = executor_options::checks::digest, .prove = false});
                 FAIL_CHECK("nobody has noticed");
             } catch (clobbered_value const&) {
                 ++caught;
@@ -127,7 +127,8 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     REQUIRE(planned.is_sound());
     auto run = [&](auto how_wrong) {
         wrong = how_wrong;
-        executor one(net, options, arena{planned.plan}, net.kernel(), {.check = check_level::digest});
+        executor one(net, options, arena{planned.plan}, net.kernel(),
+                     {.check = executor_options::checks::digest});
         fill_noise(one.input(a), 1);
         one.run();
         return digest(one.output(d));
@@ -155,7 +156,7 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
     memory_plan const unaware = plan_memory(program, dropped).plan;
     std::optional<std::uint64_t> expected;
     auto check = [&](auto const& mode) {
-        executor run(program, held, mode, synthetic_kernel{}, {.check = check_level::digest});
+        executor run(program, held, mode, synthetic_kernel{}, {.check = executor_options::checks::digest});
         for (int again = 0; again != 2; ++again) {
             fill_noise(run.input(x), 1);
             run.run();
@@ -177,7 +178,7 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
     REQUIRE(why.has_value());
     CHECK(why->value == a);
     executor spoilt(program, held, arena{unaware}, synthetic_kernel{},
-                    {.check = check_level::digest, .prove = false});
+                    {.check = executor_options::checks::digest, .prove = false});
     fill_noise(spoilt.input(x), 1);
     CHECK_THROWS_AS(spoilt.run(), clobbered_value);
 }

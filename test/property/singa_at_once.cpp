@@ -104,7 +104,8 @@ TEST_CASE("singa-d693b6b2, S2: who reads a block comes before who writes it, and
         CHECK(waits.list[0] == step_waits::wait{0, 1, step_waits::kind::anti}); // the one that was missing
         CHECK(survivors(program, options, mode) == 0);
         each_policy([&](thread_options const& how) {
-            executor run(program, options, mode, synthetic_kernel{}, how, {.check = check_level::digest});
+            executor run(program, options, mode, synthetic_kernel{}, how,
+                         {.check = executor_options::checks::digest});
             CHECK(three_runs(run) == expected);
         });
     });

@@ -239,7 +239,8 @@ TEST_CASE("a kernel that throws at any step, later and in any order, ends the ru
 TEST_CASE("what an executor asks of a device has no race, in any mode, watched or not, run after run")
 {
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
-        for (check_level level : {check_level::off, check_level::paint, check_level::digest}) {
+        for (executor_options::checks level : {executor_options::checks::off, executor_options::checks::paint,
+                                               executor_options::checks::digest}) {
             lender source;
             simulated_device inner(adversary(seed, source));
             recording_device device(inner);

@@ -96,7 +96,7 @@ struct subject {
         if (pick.below(4) == 0)
             for (step_id s = 0; s != program.steps(); ++s)
                 streams.stream_of.push_back(pick.below(static_cast<std::uint32_t>(streams.streams)));
-        auto const level = static_cast<check_level>(pick.below(4));
+        auto const level = static_cast<executor_options::checks>(pick.below(4));
         CAPTURE(streams.streams);
         CAPTURE(static_cast<int>(level));
         {

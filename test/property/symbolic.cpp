@@ -71,7 +71,7 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
         symbolic_options apart = all.options;
         apart.in_place = false;
         in_place += planned.report.buffers < plan_symbolic(program, apart).report.buffers;
-        for (symbolic_report::batch const& b : planned.report.batches)
+        for (planned_symbolic::summary::batch const& b : planned.report.batches)
             REQUIRE(b.lower_bound_bytes <= smaller(b.own_bytes, b.arena_bytes));
         ++plans;
         if (all.options.mixing == symbolic_options::mixing_rule::apart) continue;

@@ -40,7 +40,7 @@ std::size_t run_in_all_ways(subject const& s, dice& pick)
     serial reference(s.program, s.options, no_plan{}, alone.traced(0), {.scratch = s.is_scratch});
     outcome const expected[] = {alone.run(reference, 1), alone.run(reference, 2)};
     std::size_t runs = 0;
-    auto run_with = [&](auto const& mode, thread_options const& at_once, check_level level) {
+    auto run_with = [&](auto const& mode, thread_options const& at_once, executor_options::checks level) {
         CAPTURE(static_cast<int>(at_once.policy));
         CAPTURE(at_once.workers);
         CAPTURE(static_cast<int>(level));
@@ -58,15 +58,17 @@ std::size_t run_in_all_ways(subject const& s, dice& pick)
         return run.waits();
     };
     auto run_all = [&](auto const& mode) {
-        step_waits const waits = run_with(mode, {.workers = 2, .handoffs = s.handoffs}, check_level::digest);
+        step_waits const waits =
+            run_with(mode, {.workers = 2, .handoffs = s.handoffs}, executor_options::checks::digest);
         for (std::size_t const workers : {1u, 2u, 4u})
             for (auto const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
                                       queue_policy::random, queue_policy::given}) {
                 thread_options at_once{
                     .workers = workers, .policy = policy, .seed = pick.wide(), .handoffs = s.handoffs};
                 if (policy == queue_policy::given) at_once.order = drawn_order(waits, pick);
-                check_level const levels[] = {check_level::off, check_level::plan, check_level::paint,
-                                              check_level::digest};
+                executor_options::checks const levels[] = {
+                    executor_options::checks::off, executor_options::checks::plan,
+                    executor_options::checks::paint, executor_options::checks::digest};
                 run_with(mode, at_once, levels[pick.below(4)]);
             }
     };

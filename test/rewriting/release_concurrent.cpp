@@ -14,6 +14,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 

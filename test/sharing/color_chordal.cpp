@@ -66,9 +66,9 @@ void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any
     REQUIRE(colored.affinities_kept == kept);
 }
 
-slots slots_of(snapshot const& p, chordal_options const& options = {})
+slots slots_of(snapshot const& p, per_value<slot_id> const& fixed = no_slot)
 {
-    chordal_coloring const colored = color_chordal(p, options);
+    chordal_coloring const colored = color_chordal(p, fixed);
     check_coloring(p, colored, true);
     return colored.plan.slot_of;
 }
@@ -123,21 +123,21 @@ TEST_CASE("a value takes the first free slot of a partner, of a later one if nee
 
 TEST_CASE("a fixed value has its slot, and whoever meets it another")
 {
-    chordal_options const second{.fixed = [](value_id v) { return v == 1 ? slot_id{0} : no_slot; }};
+    per_value<slot_id> const second = [](value_id v) { return v == 1 ? slot_id{0} : no_slot; };
     CHECK(slots_of(flow_text({"a= ; b= ; a b ; c="}), second) == slots{1, 0, 0});
     CHECK(slots_of(flow_text({"a= ; a b="}), second) == slots{1, 0});
     CHECK(slots_of(flow_text({"a= ; a! b="}), second) == slots{0, 0});
     CHECK(slots_of(flow_text({"a= b="}), second) == slots{1, 0});
-    chordal_options const far{.fixed = slots{no_slot, 1000}};
+    per_value<slot_id> const far = slots{no_slot, 1000};
     CHECK(slots_of(flow_text({"a= ; b= ; a b"}), far) == slots{0, 1000});
     CHECK(color_chordal(flow_text({"a= ; b= ; a b"}), far).plan.slots == 1001);
     CHECK_FALSE(color_chordal(flow_text({"a= ; b= ; a b"}), far).is_optimal());
-    CHECK(slots_of(flow_text({"a= b= c= ; a b c"}), {.fixed = slots{2, no_slot, 0}}) == slots{2, 1, 0});
+    CHECK(slots_of(flow_text({"a= b= c= ; a b c"}), slots{2, no_slot, 0}) == slots{2, 1, 0});
 }
 
 TEST_CASE("a value that a fixed one meets avoids its slot, whatever the numbers of their nodes")
 {
-    chordal_options const second{.fixed = slots{no_slot, 0}};
+    per_value<slot_id> const second = slots{no_slot, 0};
     CHECK(slots_of(flow_text({">2", "b= ; a b", "a= >1"}), second) == slots{1, 0});
     CHECK(slots_of(flow_text({">2", "b= >3", "a= >1", "a"}), second) == slots{1, 0});
     CHECK(slots_of(flow_text({"a= >1", ">2 >3", "b= ; b >1", "a"}), second) ==
@@ -148,7 +148,7 @@ TEST_CASE("a value that a fixed one meets avoids its slot, whatever the numbers 
 
 TEST_CASE("two that are fixed to one slot and meet are named, with the step")
 {
-    chordal_options const same{.fixed = slots{3, 3}};
+    per_value<slot_id> const same = slots{3, 3};
     auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
     CHECK(clash(flow_text({"a= ; b= ; a b"})) == slot_plan::clash{1, 0, 3, 1});
     CHECK(clash(flow_text({"a= b="})) == slot_plan::clash{0, 1, 3, 0});
@@ -181,8 +181,8 @@ TEST_CASE("no value has no slot, nor has one that nothing touches, though it be 
     CHECK(nothing.plan.slots == 0);
     CHECK(nothing.max_live_step == no_step);
     CHECK(nothing.is_optimal());
-    CHECK(color_chordal(flow_text({"b="}), {.fixed = 7}).plan.slot_of == slots{no_slot, 7});
-    CHECK_THROWS_AS((void)color_chordal(flow_text({"b="}), {.fixed = slots{1}}), precondition_error);
+    CHECK(color_chordal(flow_text({"b="}), 7).plan.slot_of == slots{no_slot, 7});
+    CHECK_THROWS_AS((void)color_chordal(flow_text({"b="}), slots{1}), precondition_error);
     CHECK(color_chordal(with_pairs(flow_text({"c="}), {{0, 0, 1}})).affinities_kept == 0);
 }
 
@@ -230,8 +230,8 @@ TEST_CASE("random strict programs take as many slots as values are alive at once
 
         slots fixed(values, no_slot);
         for (std::uint32_t k = 1 + pick.below(5); k != 0; --k) fixed[pick.below(values)] = pick.below(5);
-        chordal_coloring const colored = color_chordal(p, {.fixed = fixed});
-        CHECK(colored.plan.slot_of == color_chordal(p, {.fixed = fixed}).plan.slot_of);
+        chordal_coloring const colored = color_chordal(p, fixed);
+        CHECK(colored.plan.slot_of == color_chordal(p, fixed).plan.slot_of);
         truth_table const meets = flow_oracle(p).interference();
         bool clash = false;
         for (value_id v = 0; v != values; ++v)

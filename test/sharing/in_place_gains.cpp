@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<in_place_gain> gains_of(snapshot const& p, plan_options const& options)
+std::vector<memory_plan::in_place_gain> gains_of(snapshot const& p, plan_options const& options)
 {
     auto const steps = steps_in_order(p, options.order);
     auto const lives = lifetimes(p, {.role = options.role, .order = options.order});
@@ -50,9 +50,9 @@ TEST_CASE("a pair saves its result's bytes at its step, and as much of the peak 
     });
     auto const gains = gains_of(p, {.bytes = {64, 64, 32, 32, 16}});
     REQUIRE(gains.size() == 3); // the peak is 96: b and c
-    CHECK(gains[0] == in_place_gain{{1, 0, 1, 64}, 32, 32});
-    CHECK(gains[1] == in_place_gain{{3, 2, 3, 32}, 32, 48});
-    CHECK(gains[2] == in_place_gain{{3, 1, 4, 16}, 16, 48});
+    CHECK(gains[0] == memory_plan::in_place_gain{{1, 0, 1, 64}, 32, 32});
+    CHECK(gains[1] == memory_plan::in_place_gain{{3, 2, 3, 32}, 32, 48});
+    CHECK(gains[2] == memory_plan::in_place_gain{{3, 1, 4, 16}, 16, 48});
 }
 
 TEST_CASE("without pairs there is nothing to gain")

@@ -89,32 +89,44 @@ template <class AliasOf>
 /// a value that is used before it is defined, or whose second write now comes before a read of the first, is
 /// a fact about that order, returned as a witness.
 
+namespace detail {
+
 /// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), those of a node together.
 ///
 /// Complexity: O(nodes + steps).
 /// Throws:     precondition_error if `order` does not name every node once.
 [[nodiscard]] std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order);
 
-struct order_violation {
-    enum class kind : std::uint8_t {
-        never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and defined
-                       ///< nowhere
-        defined_later, ///< it is needed there, and its first def is not before
-        write_moved ///< it is written there, on the other side of another of its touches than in the program
+} // namespace detail
+
+struct live_ranges {
+    struct order_violation {
+        enum class kind : std::uint8_t {
+            never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and
+                           ///< defined nowhere
+            defined_later, ///< it is needed there, and its first def is not before
+            write_moved    ///< it is written there, on the other side of another of its touches than in the
+                           ///< program
+        };
+
+        value_id value = no_value;
+        step_id position = 0;
+        live_ranges::order_violation::kind what = live_ranges::order_violation::kind::never_defined;
+        friend bool operator==(live_ranges::order_violation, live_ranges::order_violation) = default;
     };
 
-    value_id value = no_value;
-    step_id position = 0;
-    order_violation::kind what = order_violation::kind::never_defined;
-    friend bool operator==(order_violation, order_violation) = default;
+    std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
+    step_id positions = 0;
+    /// The first in time, then by value; of moved writes, looked for if there is no other, any one.
+    std::optional<live_ranges::order_violation> violation;
 };
 
 namespace detail {
 /// A write that has changed sides with another touch of its value, against the order of the program: somebody
 /// would read another version than it was meant to. A value that is written once and not given has no other
 /// version, wherever its def stands in the program.  O(touches log touches)
-std::optional<order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
-                                           std::vector<value_role> const& role);
+std::optional<live_ranges::order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
+                                                        std::vector<value_role> const& role);
 
 /// The first position after which an edge leads to a node whose turn is not later. There the steps do not
 /// run one after the other, each once.  O(V + E)
@@ -123,13 +135,6 @@ std::optional<order_violation> moved_write(snapshot const& p, std::vector<step_i
 std::optional<step_id> first_edge_back(snapshot const& p, std::vector<node_id> const& order);
 
 } // namespace detail
-
-struct live_ranges {
-    std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
-    step_id positions = 0;
-    /// The first in time, then by value; of moved writes, looked for if there is no other, any one.
-    std::optional<order_violation> violation;
-};
 
 struct lifetimes_options {
     per_value<value_role> role = value_role::intermediate;

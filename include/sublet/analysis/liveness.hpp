@@ -436,9 +436,10 @@ snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_
 ///
 /// Requires:   `framed` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
-[[nodiscard]] std::optional<order_violation> undefined_read(snapshot const& p, live_range_lists const& framed,
-                                                            std::vector<value_role> const& role,
-                                                            bool is_allowed);
+[[nodiscard]] std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
+                                                                         live_range_lists const& framed,
+                                                                         std::vector<value_role> const& role,
+                                                                         bool is_allowed);
 
 } // namespace detail
 

@@ -120,12 +120,6 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
-/// What was asked, where it is not in the problem.
-struct placement_question {
-    placement_objective objective = placement_objective::minimize;
-    std::span<byte_count const> previous = {}; ///< by buffer; `no_offset`, or beyond its end: had no place
-};
-
 /// Look for a reason why `placed` is not a placement of this problem, or not what it says it is. None: it is
 /// proved, but for the proofs of its lower bounds (check_proof).
 ///
@@ -141,7 +135,7 @@ struct placement_question {
 /// Throws:     precondition_error if a gap, a tie or a choice is one of no buffer, or a sum exceeds 64 bits.
 [[nodiscard]] std::optional<placement_fault> check_placement(placement_problem const& problem,
                                                              placement const& placed,
-                                                             placement_question const& question = {});
+                                                             placement::question const& question = {});
 
 // --- proof finding ---------------------------------------------------------------------------------------
 
@@ -158,7 +152,7 @@ struct proof_finding {
     };
 
     proof_finding::outcome verdict = proof_finding::outcome::proved;
-    placement_proof::reason kind = placement_proof::reason::nothing;
+    placement::proof::reason kind = placement::proof::reason::nothing;
     pool_id pool = 0;
     byte_count bytes = 0; ///< below which nothing is, as the proof says
     byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack;
@@ -176,13 +170,13 @@ Stream& operator<<(Stream& out, proof_finding const& f)
     else if (f.verdict == proof_finding::outcome::not_checkable) out << "is beyond what can be checked";
     else if (f.verdict == proof_finding::outcome::wrong_peak)
         out << "gives another peak than position " << f.found;
-    else if (f.kind == placement_proof::reason::live_bytes)
+    else if (f.kind == placement::proof::reason::live_bytes)
         out << "is wrong: " << f.found << " are alive there";
-    else if (f.kind == placement_proof::reason::top_of_pin)
+    else if (f.kind == placement::proof::reason::top_of_pin)
         out << "is wrong: its buffer may end at " << f.found;
-    else if (f.kind == placement_proof::reason::exhausted && f.found == no_limit)
+    else if (f.kind == placement::proof::reason::exhausted && f.found == no_limit)
         out << "is wrong: its buffers can be threaded through each other, and that was not tried";
-    else if (f.kind == placement_proof::reason::exhausted)
+    else if (f.kind == placement::proof::reason::exhausted)
         out << "is wrong: its buffers can be stacked within " << f.found;
     else out << "is wrong: there is no such contradiction";
     return out;

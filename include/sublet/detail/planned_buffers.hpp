@@ -62,8 +62,8 @@ void put(placement const& placed, memory_plan& plan);
 /// Requires:   lives in the table are by position; a pair's result is written at its step first.
 /// Complexity: O(k (buffers + steps) + pairs log pairs) for pairs in k pools.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more would be alive at once.
-[[nodiscard]] std::vector<in_place_gain> in_place_gains(buffer_table const& table,
-                                                        std::vector<step_id> const& steps);
+[[nodiscard]] std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table const& table,
+                                                                     std::vector<step_id> const& steps);
 
 // --- placed in place -------------------------------------------------------------------------------------
 
@@ -83,8 +83,8 @@ struct placed_in_place {
     memory_plan plan;
     placement_problem problem;
     placement placed;
-    std::vector<in_place_gain> gains; ///< of the pairs that are taken
-    std::optional<witness> refuted;   ///< what speaks against any plan
+    std::vector<memory_plan::in_place_gain> gains; ///< of the pairs that are taken
+    std::optional<witness> refuted;                ///< what speaks against any plan
 };
 
 /// Place the buffers of `table`, joined by some of the `pairs`; `steps` are the steps by position.

@@ -291,9 +291,9 @@ public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
-    /// Complexity: that of tape_of(), and of check_plan() from check_level::plan on.
+    /// Complexity: that of tape_of(), and of check_plan() from executor_options::checks::plan on.
     /// Throws:     unsound_plan if the plan or the order does not hold (edges of the program from
-    ///             check_level::plan on; at any level where a place is outside of its arena);
+    ///             executor_options::checks::plan on; at any level where a place is outside of its arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>
@@ -309,13 +309,13 @@ public:
     /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
     ///          to be given again, then it may run again; what state values hold may be half updated.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
-    ///          run_error (allocation_error, clobbered_value) with its step; from check_level::paint on
-    ///          std::bad_alloc.
+    ///          run_error (allocation_error, clobbered_value) with its step; from
+    ///          executor_options::checks::paint on std::bad_alloc.
     run_report run()
     {
         return this->run_once([this] {
-            if (check_ < check_level::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch watch(tape_, values_, check_ == check_level::digest);
+            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::run_watch watch(tape_, values_, check_ == executor_options::checks::digest);
             run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
             watch.finish();
         });
@@ -334,7 +334,7 @@ private:
     static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
                              executor_options const& how)
     {
-        if (!how.prove || how.check == check_level::off) return mode;
+        if (!how.prove || how.check == executor_options::checks::off) return mode;
         if constexpr (std::same_as<Mode, arena>) {
             if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
         } else if (auto const position = detail::first_edge_back(p, options.order)) {

@@ -524,24 +524,24 @@ private:
 
 /// What is asked of a run, and what it reports.
 ///
-///     {.check = check_level::digest, .limit = 64 << 20}   ──►   run   ──►   report.run.bytes.peak
+///     {.check = executor_options::checks::digest, .limit = 64 << 20}   ──►   run   ──► report.run.bytes.peak
 ///
 /// The same for every executor: on one thread, on several, on streams.
-
-/// How closely a run is watched; each level does what those before it do.
-enum class check_level : std::uint8_t {
-    off,   ///< the plan is trusted
-    plan,  ///< the plan is proved before it is run
-    paint, ///< dead bytes are painted with ones, the NaN of every floating type (or poisoned)
-    digest ///< a value that changes between two touches is found, and who did it
-};
 
 /// Which of the steps that are ready is next: the first in the plan, the one that is ready longest or
 /// shortest, any, or as an order that is given has it.
 enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given };
 
 struct executor_options {
-    check_level check = check_level::plan;
+    /// How closely a run is watched; each level does what those before it do.
+    enum class checks : std::uint8_t {
+        off,   ///< the plan is trusted
+        plan,  ///< the plan is proved before it is run
+        paint, ///< dead bytes are painted with ones, the NaN of every floating type (or poisoned)
+        digest ///< a value that changes between two touches is found, and who did it
+    };
+
+    executor_options::checks check = executor_options::checks::plan;
     bool prove = true;                   ///< false: at any level, run even what the plan check would refuse
     byte_count limit = no_limit;         ///< of what is allocated at once
     detail::memory_source upstream = {}; ///< a pointer to any std::pmr::memory_resource

@@ -51,8 +51,9 @@ public:
 
     /// Nothing of program, options and mode is kept but what was copied.
     ///
-    /// Requires:   as cpu_executor; for check_level::digest, a device that takes digests.
-    /// Complexity: that of run_order_of() and schedule_streams(), and of the checks from check_level::plan
+    /// Requires:   as cpu_executor; for executor_options::checks::digest, a device that takes digests.
+    /// Complexity: that of run_order_of() and schedule_streams(), and of the checks from
+    /// executor_options::checks::plan
     ///             on.
     /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is
     ///             outside of its arena); allocation_error if there is no memory for the arenas;
@@ -109,7 +110,7 @@ public:
         SUBLET_EXPECTS(
             plan_has_arenas_ || keeps_ends_,
             "sublet: in a graph inputs and outputs stay where they are: stream_options::keeps_ends");
-        SUBLET_EXPECTS(check_ != check_level::digest, "sublet: a graph takes no digests");
+        SUBLET_EXPECTS(check_ != executor_options::checks::digest, "sublet: a graph takes no digests");
         this->expect_bound();
         this->synchronize();
         provide_ends();
@@ -134,17 +135,18 @@ private:
         : desk(device, detail::proved_order(p, options, mode, streams.handoffs, how), how),
           kernel_(std::move(kernel)), places_(tape_), keeps_ends_(streams.keeps_ends)
     {
-        SUBLET_EXPECTS(how.check != check_level::digest || detail::takes_digests<Device>,
+        SUBLET_EXPECTS(how.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: digests are asked of a device that takes none");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
-        schedule_ = detail::schedule_streams(order_, mode, streams, how.check >= check_level::paint);
-        SUBLET_EXPECTS(!how.prove || how.check == check_level::off ||
+        schedule_ =
+            detail::schedule_streams(order_, mode, streams, how.check >= executor_options::checks::paint);
+        SUBLET_EXPECTS(!how.prove || how.check == executor_options::checks::off ||
                            !check_schedule(p, options, plan, tape_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
         handles_.want(schedule_.streams, schedule_.events);
         if (plan != nullptr) open_arenas(*plan);
-        if (how.check == check_level::digest) digests_.emplace(tape_);
+        if (how.check == executor_options::checks::digest) digests_.emplace(tape_);
         write_report(plan);
     }
 
@@ -152,9 +154,9 @@ private:
     {
         values_.place(plan);
         plan_has_arenas_ = true;
-        if (check_ == check_level::digest) plan_ = plan;
+        if (check_ == executor_options::checks::digest) plan_ = plan;
         is_at_rest_ = false; // what it does to bytes that it gives out comes in the order of the stream
-        if (check_ < check_level::paint) return;
+        if (check_ < executor_options::checks::paint) return;
         for (auto const& block : values_.arenas())
             if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
     }

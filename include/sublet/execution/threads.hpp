@@ -234,7 +234,7 @@ public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
     /// Requires:   as of cpu_executor; a worker at least.
-    /// Complexity: that of run_order_of(), and of the proof (detail/run_proof.hpp) but with check_level::off.
+    /// Complexity: that of run_order_of(), and that of the proof (detail/run_proof.hpp) if there is one.
     /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
@@ -255,8 +255,8 @@ public:
     run_report run()
     {
         return this->run_once([this] {
-            if (check_ < check_level::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch watch(tape_, values_, check_ == check_level::digest, true);
+            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::run_watch watch(tape_, values_, check_ == executor_options::checks::digest, true);
             run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
             watch.finish();
         });

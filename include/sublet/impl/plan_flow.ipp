@@ -93,13 +93,13 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     result.report.values = p.values();
 
     std::vector<value_role> const role = options.role.tabulate(p.values());
-    std::vector<step_id> const steps = steps_in_order(p, plan.order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // in the frame
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
     live_range_lists const framed = framed_lives(p, role, plan.order, detail::operand_end::held);
     if (auto const read = detail::undefined_read(p, framed, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
-        bool const is_written = read->what == order_violation::kind::defined_later;
+        bool const is_written = read->what == live_ranges::order_violation::kind::defined_later;
         result.refuted = witness{.what = fault::used_undefined,
                                  .value = read->value,
                                  .other = is_written ? read->value : no_value,

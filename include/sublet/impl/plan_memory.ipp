@@ -31,11 +31,12 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == order_violation::kind::write_moved;
-        result.refuted = witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
-                                 .value = value,
-                                 .other = what == order_violation::kind::defined_later ? value : no_value,
-                                 .position = position};
+        bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
+        result.refuted =
+            witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
+                    .value = value,
+                    .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
+                    .position = position};
         return result;
     }
     if (auto const position = detail::first_edge_back(p, options.order)) {
@@ -43,7 +44,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
         return result;
     }
     buffer_table const table = gather_buffers(lives, options);
-    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);
 

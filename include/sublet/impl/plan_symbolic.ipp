@@ -17,10 +17,10 @@
 
 namespace sublet {
 
-SUBLET_DECL double symbolic_report::excess() const
+SUBLET_DECL double planned_symbolic::summary::excess() const
 {
     double worst = 0;
-    for (symbolic_report::batch const& b : batches) {
+    for (planned_symbolic::summary::batch const& b : batches) {
         if (b.arena_bytes <= b.own_bytes) continue;
         double const ratio = static_cast<double>(b.arena_bytes) / static_cast<double>(b.own_bytes) - 1;
         worst = ratio > worst ? ratio : worst;
@@ -118,13 +118,14 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<
     return good;
 }
 
-SUBLET_DECL void account(symbolic_report& report, symbolic_plan const& plan, symbolic_packing const& packed)
+SUBLET_DECL void account(planned_symbolic::summary& report, symbolic_plan const& plan,
+                         symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
     for (symbolic_plan::buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
     for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
     for (batch_sample const& sample : packed.samples) {
-        symbolic_report::batch one{.batch = sample.batch};
+        planned_symbolic::summary::batch one{.batch = sample.batch};
         for (byte_count height : plan.at(sample.batch).arena_bytes)
             one.arena_bytes = checked_add(one.arena_bytes, height);
         for (placement::pool_result const& pool : sample.own.pools) {
@@ -154,12 +155,13 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == order_violation::kind::write_moved;
-        result.refuted = {{.what = is_moved ? fault::write_moved : fault::used_undefined,
-                           .value = value,
-                           .other = what == order_violation::kind::defined_later ? value : no_value,
-                           .position = position},
-                          1};
+        bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
+        result.refuted = {
+            {.what = is_moved ? fault::write_moved : fault::used_undefined,
+             .value = value,
+             .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
+             .position = position},
+            1};
         return result;
     }
     if (auto const position = detail::first_edge_back(p, options.order)) {

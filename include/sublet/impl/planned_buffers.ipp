@@ -65,7 +65,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
     if (placed.status <= placement::outcome::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
     placement::pool_result const& pool = placed.pools[placed.pool];
-    if (pool.proof.kind == placement_proof::reason::pin_misaligned) {
+    if (pool.proof.kind == placement::proof::reason::pin_misaligned) {
         buffer_id const b = pool.proof.buffers[0];
         w.what = fault::misaligned;
         w.value = plan.buffers[b].root;
@@ -73,7 +73,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
         w.needed = plan.buffers[b].alignment;
         if (placed.pool < problem.pools.size())
             w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
-    } else if (pool.proof.kind == placement_proof::reason::pins_clash) {
+    } else if (pool.proof.kind == placement::proof::reason::pins_clash) {
         buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
         placement_problem::buffer const &a = problem.buffers[first], &b = problem.buffers[second];
         w.what = fault::clash;
@@ -98,10 +98,10 @@ SUBLET_DECL void put(placement const& placed, memory_plan& plan)
 
 // --- in place gains --------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<in_place_gain> in_place_gains(buffer_table const& table,
-                                                      std::vector<step_id> const& steps)
+SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table const& table,
+                                                                   std::vector<step_id> const& steps)
 {
-    std::vector<in_place_gain> gains;
+    std::vector<memory_plan::in_place_gain> gains;
     if (table.in_place.empty()) return gains;
     std::vector<step_id> position_of(steps.size());
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
@@ -134,7 +134,7 @@ SUBLET_DECL std::vector<in_place_gain> in_place_gains(buffer_table const& table,
         std::size_t const first = i;
         byte_count all = 0;
         for (; i != by_pool.size() && by_pool[i].key == pool && by_pool[i].tie == by_pool[first].tie; ++i) {
-            in_place_gain& gain = gains[by_pool[i].who];
+            memory_plan::in_place_gain& gain = gains[by_pool[i].who];
             gain.peak_bytes = above(gain.bytes);
             all = checked_add(all, gain.bytes);
         }
@@ -195,7 +195,7 @@ private:
     void find_bounds(placed_in_place const& first)
     {
         bounds_.resize(first.placed.pools.size());
-        for (in_place_gain const& gain : matched_) {
+        for (memory_plan::in_place_gain const& gain : matched_) {
             pool_bound& its = bounds_[pool_of(gain)];
             its.has_pairs = true;
             its.without = larger(its.without, gain.step_peak_bytes);
@@ -217,7 +217,7 @@ private:
             byte_count const peak = sublet::pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
             if (found.height <= peak) continue;
-            if (found.proof.kind == placement_proof::reason::exhausted) {
+            if (found.proof.kind == placement::proof::reason::exhausted) {
                 its.bytes = peak;
                 for (placement_problem::buffer const& b : first.problem.buffers)
                     if (b.pool == pool && b.pinned != no_offset)
@@ -256,7 +256,7 @@ private:
         if (next == pairs_taken::none) return its.without < height;
         if (height - its.bytes <= its.bytes / 128) return false; // little to gain for as much time again
         bool lowers = false, does_not = false;
-        for (in_place_gain const& gain : matched_)
+        for (memory_plan::in_place_gain const& gain : matched_)
             if (pool_of(gain) == pool) (gain.step_peak_bytes != 0 ? lowers : does_not) = true;
         return lowers && does_not;
     }
@@ -264,7 +264,7 @@ private:
     std::vector<in_place_pair> pairs_of(std::vector<pairs_taken> const& taken) const
     {
         std::vector<in_place_pair> pairs;
-        for (in_place_gain const& gain : matched_) {
+        for (memory_plan::in_place_gain const& gain : matched_) {
             pairs_taken const which = taken[pool_of(gain)];
             if (which == pairs_taken::all || (which == pairs_taken::at_peak && gain.step_peak_bytes != 0))
                 pairs.push_back(gain);
@@ -303,7 +303,7 @@ private:
     buffer_table const& table_;
     std::vector<step_id> const& steps_;
     std::vector<pool_limits> const& pools_;
-    std::vector<in_place_gain> matched_;
+    std::vector<memory_plan::in_place_gain> matched_;
     std::vector<pool_bound> bounds_; // by pool
     std::vector<pairs_taken> taken_; // by pool
 };

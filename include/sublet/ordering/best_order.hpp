@@ -32,7 +32,8 @@ namespace sublet {
 /// Complexity: O(E + V log V) and order_lower_bound(); least_peak makes 32 schedules at most; exact is
 ///             exponential in the width of the graph.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options, order_method method);
+[[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options,
+                                    node_order::method method);
 
 /// How long each stage of best_order() searches.
 struct best_order_limits {
@@ -45,7 +46,7 @@ struct best_order_limits {
 
 namespace detail {
 
-node_order order_with(order_graph const& g, order_method method);
+node_order order_with(order_graph const& g, node_order::method method);
 node_order best_order(order_graph const& g, best_order_limits limits = {});
 
 } // namespace detail

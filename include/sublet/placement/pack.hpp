@@ -39,7 +39,7 @@
 namespace sublet {
 
 struct pack_options {
-    placement_objective objective = placement_objective::minimize;
+    placement::objective objective = placement::objective::minimize;
     // Of each pool.
     std::uint64_t visits = 20'000'000; ///< looks while orders are tried; in proportion beyond 200,000 shapes
     std::uint64_t improve_visits = 20'000'000; ///< the same, while shapes are reordered
@@ -85,11 +85,11 @@ buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Goodness g
 }
 
 /// What stands against any placement of the shapes: `bytes` is `no_limit`, or there is nothing.
-placement_proof contradiction(placement_problem const& problem, placement_shapes const& shapes);
+placement::proof contradiction(placement_problem const& problem, placement_shapes const& shapes);
 
 /// The bound of the shapes as one for buffers and positions.
-placement_proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
-                         placement_bound const& bound);
+placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
+                          placement_bound const& bound);
 
 /// Beyond so many shapes the search has too much to look at for each of its nodes.
 inline constexpr std::size_t few_shapes = 2000;
@@ -121,7 +121,7 @@ packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound
 /// and the result so far, in which it may raise the bound, and returns where they lie.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
-                                 pool_limits limits, placement_objective objective,
+                                 pool_limits limits, placement::objective objective,
                                  std::vector<byte_count>& offset, Pack pack)
 {
     placement::pool_result out;
@@ -140,7 +140,7 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
     out.height = best.height;
     out.status = status_of(out.height, out.lower_bound, limits.capacity);
-    if (objective == placement_objective::fit && out.status == placement::outcome::feasible)
+    if (objective == placement::objective::fit && out.status == placement::outcome::feasible)
         out.status = placement::outcome::optimal;
     for (shape_part const& p : shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
     return out;
@@ -284,14 +284,14 @@ struct place_concurrently_options {
 /// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it:
 /// then `bytes` is `no_limit`, and `buffers` are indexes of these.
 template <class Buffer>
-placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                              placed_by_range& placed)
+placement::proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+                               placed_by_range& placed)
 {
     std::vector<std::uint32_t> pinned;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         if (buffers[i].pinned == no_offset) continue;
         if (buffers[i].pinned % buffers[i].alignment != 0)
-            return {placement_proof::reason::pin_misaligned, no_limit, 0, {i}};
+            return {placement::proof::reason::pin_misaligned, no_limit, 0, {i}};
         pinned.push_back(i);
     }
     for (std::uint32_t j : pinned) {
@@ -303,7 +303,7 @@ placement_proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conf
         for (std::uint32_t i : pinned)
             if (buffers[i].pinned < end && begin < buffers[i].pinned + buffers[i].size &&
                 conflicts.conflict(i, j))
-                return {placement_proof::reason::pins_clash, no_limit, 0, {i, j}};
+                return {placement::proof::reason::pins_clash, no_limit, 0, {i, j}};
     }
     return {};
 }
@@ -408,18 +408,18 @@ template <class Lives>
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
             if (top > out.proof.bytes)
-                out.proof = {placement_proof::reason::top_of_pin, top, 0, {mine.back()}};
+                out.proof = {placement::proof::reason::top_of_pin, top, 0, {mine.back()}};
             buffers.push_back(buffer);
             is_in_antichain.push_back(marked[mine.back()]);
         }
         if (pool < options.bounds.size() && options.bounds[pool] > out.proof.bytes)
-            out.proof = {placement_proof::reason::given, options.bounds[pool]};
+            out.proof = {placement::proof::reason::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
         if (mine.empty()) continue;
         detail::placement_conflicts const among = detail::conflicts_among(mine, lives, conflicts);
 
         detail::placed_by_range placed(among);
-        if (placement_proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
+        if (placement::proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
             for (buffer_id& b : fault.buffers) b = mine[b];
             out.proof = std::move(fault);
             out.status = placement::outcome::infeasible;

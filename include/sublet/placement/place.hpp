@@ -29,7 +29,7 @@ struct place_options {
     double time_limit = 0;   ///< seconds for all pools; 0: none, the counts are the limits
     std::size_t threads = 1; ///< the answer is the same for any number, but for a time limit
     std::uint64_t seed = 0;
-    placement_objective objective = placement_objective::minimize;
+    placement::objective objective = placement::objective::minimize;
     // Of each pool. Not given: as many as pack() has by itself, and within a time limit any number.
     std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
     std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered

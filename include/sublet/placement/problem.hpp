@@ -102,31 +102,40 @@ namespace detail {
 /// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
 /// with what places.
 
-enum class placement_objective : std::uint8_t {
-    minimize, ///< as low as can be
-    fit       ///< within the capacities: whatever fits is optimal
-};
+struct placement {
+    struct proof {
+        /// Why no placement of a pool is lower than `bytes`.
+        enum class reason : std::uint8_t {
+            nothing,        ///< 0 bytes need no reason
+            live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
+            top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
+            exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded
+                            ///< (problem.hpp)
+            given,          ///< who asked for a placement knew
+            pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
+            pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
+            parts_clash ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both
+                        ///< be
+        };
 
-struct placement_proof {
-    /// Why no placement of a pool is lower than `bytes`.
-    enum class reason : std::uint8_t {
-        nothing,    ///< 0 bytes need no reason
-        live_bytes, ///< the parts of buffers alive at `position` have `bytes` bytes
-        top_of_pin, ///< `buffers[0]` ends there: by its pin, or since it is that large
-        exhausted,  ///< search: no stacking of `buffers` is lower, and they cannot be threaded (problem.hpp)
-        given,      ///< who asked for a placement knew
-        pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
-        pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
-        parts_clash ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both be
+        placement::proof::reason kind = placement::proof::reason::nothing;
+        byte_count bytes = 0; ///< `no_limit`: at no height
+        step_id position = 0;
+        std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
     };
 
-    placement_proof::reason kind = placement_proof::reason::nothing;
-    byte_count bytes = 0; ///< `no_limit`: at no height
-    step_id position = 0;
-    std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
-};
+    enum class objective : std::uint8_t {
+        minimize, ///< as low as can be
+        fit       ///< within the capacities: whatever fits is optimal
+    };
 
-struct placement {
+    /// What was asked, where it is not in the problem.
+    struct question {
+        placement::objective objective = placement::objective::minimize;
+        std::span<byte_count const> previous =
+            {}; ///< by buffer; `no_offset`, or beyond its end: had no place
+    };
+
     /// From good to bad.
     enum class outcome : std::uint8_t { optimal, feasible, limit, infeasible };
 
@@ -136,7 +145,7 @@ struct placement {
         step_id peak_position = 0;  ///< the first with the most bytes alive
         std::uint32_t packings = 0; ///< orders tried
         std::uint64_t nodes = 0;    ///< of the search
-        placement_proof proof = {};
+        placement::proof proof = {};
         placement::outcome status = placement::outcome::optimal;
     };
 

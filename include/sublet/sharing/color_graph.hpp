@@ -199,11 +199,6 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
 /// Theory B 16, 1974.
 
-struct chordal_options {
-    /// The slot that a value must have, an argument's register for instance, or `no_slot`.
-    per_value<slot_id> fixed = no_slot;
-};
-
 struct chordal_coloring {
     slot_plan plan;                         ///< by value; `no_slot` for one that nothing touches
     slot_id max_live = 0;                   ///< the most values that occupy one step: no plan has fewer slots
@@ -222,7 +217,8 @@ struct chordal_coloring {
 /// operand of its) is an affinity: each of the two prefers the slot of the other where that is free. It is no
 /// more than a wish: a step's result never shares with an operand that the step holds.
 ///
-/// Requires:   `live` is the liveness of `p`.
+/// Requires:   `live` is the liveness of `p`; `fixed` is the slot that a value must have, an argument's
+///             register for instance, or `no_slot`.
 /// Ensures:    values that occupy the same step have different slots. (In a node that the entry does not
 ///             reach those from elsewhere do not count: nothing has defined them there.) `slots` equals
 ///             `max_live`, so that no plan has fewer, unless values are fixed to slots: then it is valid and
@@ -233,9 +229,9 @@ struct chordal_coloring {
 ///             O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
 /// Throws:     precondition_error if `live` is not of this program, or `fixed` a table of another length.
 [[nodiscard]] chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
-                                             chordal_options const& options = {});
+                                             per_value<slot_id> const& fixed = no_slot);
 
-[[nodiscard]] chordal_coloring color_chordal(snapshot const& p, chordal_options const& options = {});
+[[nodiscard]] chordal_coloring color_chordal(snapshot const& p, per_value<slot_id> const& fixed = no_slot);
 
 } // namespace sublet
 

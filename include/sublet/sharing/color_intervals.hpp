@@ -210,6 +210,8 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 ///
 /// Greedy, with no guaranteed factor; linear is the same for one batch, with more policies.
 
+namespace detail {
+
 /// A slot for each buffer, with sizes that hold for every batch.
 struct symbolic_slot_plan : slot_plan {
     std::vector<affine_bytes> slot_bytes; ///< by slot
@@ -235,6 +237,8 @@ struct symbolic_slot_options {
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
 [[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
                                                     symbolic_slot_options const& options);
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -285,7 +285,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
     std::vector<unsigned char> is_given(buffers), is_kept(buffers);
     for (value_id v = 0; v != p.values(); ++v) {
         if (buffer_of[v] == no_buffer) continue;
-        if (sublet::is_given(role[v])) is_given[buffer_of[v]] = 1;
+        if (sublet::detail::is_given(role[v])) is_given[buffer_of[v]] = 1;
         if (has_role(role[v], value_role::output)) is_kept[buffer_of[v]] = 1;
     }
 

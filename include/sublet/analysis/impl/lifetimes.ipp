@@ -15,6 +15,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
 {
     std::vector<step_id> steps;
@@ -33,12 +35,14 @@ SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<n
     return steps;
 }
 
+} // namespace detail
+
 } // namespace sublet
 
 namespace sublet::detail {
 
-SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
-                                                       std::vector<value_role> const& role)
+SUBLET_DECL std::optional<live_ranges::order_violation>
+moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<value_role> const& role)
 {
     enum : std::uint64_t { reads, writes, reads_at_end, moments };
     std::vector<unsigned char> versions(p.values()); // 0, 1 or more
@@ -62,11 +66,11 @@ SUBLET_DECL std::optional<order_violation> moved_write(snapshot const& p, std::v
     }
     sort_keyed(touches);
 
-    std::optional<order_violation> found;
+    std::optional<live_ranges::order_violation> found;
     auto moved = [&found](keyed const& write) {
         if (found && found->position <= write.who) return;
-        found =
-            order_violation{static_cast<value_id>(write.key), write.who, order_violation::kind::write_moved};
+        found = live_ranges::order_violation{static_cast<value_id>(write.key), write.who,
+                                             live_ranges::order_violation::kind::write_moved};
     };
     std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
     keyed const* last_write = nullptr;
@@ -108,7 +112,7 @@ namespace sublet {
 
 SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& options)
 {
-    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<value_role> const role = options.role.tabulate(p.values());
     auto const positions = static_cast<step_id>(steps.size());
 
@@ -122,12 +126,13 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
 
     // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
     auto needed = [&](value_id v, step_id at, step_id ready) {
-        if (is_given(role[v]) || first_def[v] < ready) return;
+        if (detail::is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;
         if (first && (first->position < at || (first->position == at && first->value <= v))) return;
-        lives.violation = order_violation{v, at,
-                                          first_def[v] == no_node ? order_violation::kind::never_defined
-                                                                  : order_violation::kind::defined_later};
+        lives.violation = live_ranges::order_violation{
+            v, at,
+            first_def[v] == no_node ? live_ranges::order_violation::kind::never_defined
+                                    : live_ranges::order_violation::kind::defined_later};
     };
     auto held = [&](value_id v, step_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
@@ -151,7 +156,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
             needed(v, positions, positions);
             held(v, positions);
         }
-        lives.of[v].first = is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
+        lives.of[v].first = detail::is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
     }
     if (!lives.violation && !options.order.empty()) lives.violation = detail::moved_write(p, steps, role);
     return lives;

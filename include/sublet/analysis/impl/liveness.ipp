@@ -444,15 +444,16 @@ SUBLET_DECL live_range_lists without_frame(snapshot const& p, live_range_lists c
     return found.lists(p.values(), framed.method(), larger(static_cast<step_id>(p.steps()), step_id{1}));
 }
 
-SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, live_range_lists const& framed,
-                                                          std::vector<value_role> const& role,
-                                                          bool is_allowed)
+SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
+                                                                       live_range_lists const& framed,
+                                                                       std::vector<value_role> const& role,
+                                                                       bool is_allowed)
 {
     std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
         if (t.kind == touch::access::def) is_ever_written[t.value] = 1;
     std::vector<node_id> open;
-    auto read_of = [&](value_id v) -> std::optional<order_violation> {
+    auto read_of = [&](value_id v) -> std::optional<live_ranges::order_violation> {
         is_seen.assign(p.nodes(), 0);
         open.clear();
         auto enter = [&](node_id n) {
@@ -460,9 +461,10 @@ SUBLET_DECL std::optional<order_violation> undefined_read(snapshot const& p, liv
             is_seen[n] = 1;
         };
         auto found = [&](step_id s) {
-            return order_violation{v, s,
-                                   is_ever_written[v] ? order_violation::kind::defined_later
-                                                      : order_violation::kind::never_defined};
+            return live_ranges::order_violation{v, s,
+                                                is_ever_written[v]
+                                                    ? live_ranges::order_violation::kind::defined_later
+                                                    : live_ranges::order_violation::kind::never_defined};
         };
         bool const is_output = has_role(role[v], value_role::output);
         if (p.nodes() != 0) enter(0);

@@ -23,7 +23,7 @@ namespace sublet::detail {
 class placement_opponent {
 public:
     placement_opponent(placement_problem const& problem, placement const& placed,
-                       placement_question const& question)
+                       placement::question const& question)
         : problem_(problem), placed_(placed), question_(question), solid_(solid_parts_of(problem)),
           buffers_(static_cast<buffer_id>(problem.buffers.size()))
     {
@@ -198,7 +198,7 @@ private:
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
         if (!is_nowhere_[p] && top_[p] <= capacity)
-            return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement_objective::fit
+            return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement::objective::fit
                        ? placement::outcome::optimal
                        : placement::outcome::feasible;
         return proved == no_limit || proved > capacity ? placement::outcome::infeasible
@@ -249,7 +249,7 @@ private:
 
     placement_problem const& problem_;
     placement const& placed_;
-    placement_question const& question_;
+    placement::question const& question_;
     solid_parts const solid_;
     buffer_id const buffers_;
     byte_count cost_ = 0, least_cost_ = 0;  // of the pools
@@ -261,8 +261,9 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<placement_fault>
-check_placement(placement_problem const& problem, placement const& placed, placement_question const& question)
+SUBLET_DECL std::optional<placement_fault> check_placement(placement_problem const& problem,
+                                                           placement const& placed,
+                                                           placement::question const& question)
 {
     return detail::placement_opponent(problem, placed, question).first_fault();
 }
@@ -300,15 +301,15 @@ private:
 
     bool is_never() const
     {
-        return proof_.kind == placement_proof::reason::pin_misaligned ||
-               proof_.kind == placement_proof::reason::pins_clash ||
-               proof_.kind == placement_proof::reason::parts_clash;
+        return proof_.kind == placement::proof::reason::pin_misaligned ||
+               proof_.kind == placement::proof::reason::pins_clash ||
+               proof_.kind == placement::proof::reason::parts_clash;
     }
     proof_finding look()
     {
         result_ = {proof_finding::outcome::proved, proof_.kind, pool_, proof_.bytes, 0};
         add_up();
-        if (proof_.kind == placement_proof::reason::given)
+        if (proof_.kind == placement::proof::reason::given)
             result_.verdict = proof_finding::outcome::not_checkable;
         else if (!names_enough() || !holds()) result_.verdict = proof_finding::outcome::refuted;
         else if (result_.verdict == proof_finding::outcome::proved && !is_never() &&
@@ -333,15 +334,15 @@ private:
     bool names_enough() const
     {
         std::size_t least = 0;
-        if (proof_.kind == placement_proof::reason::top_of_pin ||
-            proof_.kind == placement_proof::reason::pin_misaligned)
+        if (proof_.kind == placement::proof::reason::top_of_pin ||
+            proof_.kind == placement::proof::reason::pin_misaligned)
             least = 1;
-        if (proof_.kind == placement_proof::reason::pins_clash ||
-            proof_.kind == placement_proof::reason::parts_clash)
+        if (proof_.kind == placement::proof::reason::pins_clash ||
+            proof_.kind == placement::proof::reason::parts_clash)
             least = 2;
         if (proof_.buffers.size() < least) return false;
         bool const may_be_a_link =
-            proof_.kind == placement_proof::reason::parts_clash; // of ties, without bytes
+            proof_.kind == placement::proof::reason::parts_clash; // of ties, without bytes
         for (buffer_id b : proof_.buffers) {
             if (b >= problem_.buffers.size() || !counts(b)) return false;
             if (!solid_.needs_place[b] && !may_be_a_link) return false;
@@ -352,16 +353,16 @@ private:
     bool holds()
     {
         switch (proof_.kind) {
-        case placement_proof::reason::nothing: return proof_.bytes == 0;
-        case placement_proof::reason::live_bytes:
+        case placement::proof::reason::nothing: return proof_.bytes == 0;
+        case placement::proof::reason::live_bytes:
             result_.found = live_bytes_;
             return live_bytes_ == proof_.bytes;
-        case placement_proof::reason::top_of_pin: return ends_there();
-        case placement_proof::reason::exhausted: return has_no_stacking();
-        case placement_proof::reason::given: return true;
-        case placement_proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
-        case placement_proof::reason::pins_clash: return are_pinned_together();
-        case placement_proof::reason::parts_clash:
+        case placement::proof::reason::top_of_pin: return ends_there();
+        case placement::proof::reason::exhausted: return has_no_stacking();
+        case placement::proof::reason::given: return true;
+        case placement::proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
+        case placement::proof::reason::pins_clash: return are_pinned_together();
+        case placement::proof::reason::parts_clash:
             return cannot_both_be(proof_.buffers[0], proof_.buffers[1]);
         }
         return false;
@@ -476,7 +477,7 @@ private:
     placement_problem const& problem_;
     placement const& placed_;
     pool_id const pool_;
-    placement_proof const& proof_;
+    placement::proof const& proof_;
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;

@@ -187,7 +187,7 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
     auto const given_as = options.given_as.tabulate(before.values());
     auto const kept_as = options.kept_as.tabulate(before.values());
     for (value_id v = 0; v != before.values(); ++v) {
-        if (!is_given(role[v])) continue;
+        if (!detail::is_given(role[v])) continue;
         if (auto fact = opponent.changed_gift(v, given_as[v] == no_value ? v : given_as[v])) return fact;
     }
 

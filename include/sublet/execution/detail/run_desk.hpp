@@ -242,7 +242,7 @@ protected:
 
     run_tape tape_;
     value_storage values_;
-    check_level check_;
+    executor_options::checks check_;
     run_report report_; ///< what is the same for every run
 
 private:

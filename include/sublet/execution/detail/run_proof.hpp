@@ -33,7 +33,7 @@ template <memory_mode Mode>
 [[nodiscard]] run_order proved_order(snapshot const& p, plan_options const& options, Mode const& mode,
                                      std::vector<handoff> const& handoffs, executor_options const& how)
 {
-    bool const proves = how.prove && how.check != check_level::off;
+    bool const proves = how.prove && how.check != executor_options::checks::off;
     memory_plan const* plan = nullptr;
     if constexpr (std::same_as<Mode, arena>) {
         plan = &mode.plan;

@@ -551,7 +551,7 @@ protected:
     stream_storage<Device> values_;
     std::optional<stream_digests> digests_;
     std::optional<memory_plan> plan_; ///< of the arenas
-    check_level check_;
+    executor_options::checks check_;
     caller_duties duties_;
     std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
     std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes

@@ -168,9 +168,10 @@ SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& option
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         throw unsound_plan(
-            {.what = what == order_violation::kind::write_moved ? fault::write_moved : fault::used_undefined,
+            {.what = what == live_ranges::order_violation::kind::write_moved ? fault::write_moved
+                                                                             : fault::used_undefined,
              .value = value,
-             .other = what == order_violation::kind::defined_later ? value : no_value,
+             .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
              .position = position});
     }
     return detail::tape_in_order(program, options, scratch, lives, steps_in_order(program, options.order),

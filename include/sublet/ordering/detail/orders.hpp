@@ -190,7 +190,7 @@ template <class Stop>
         }
     }
     result.peak = peak_of(g, result.order);
-    if (result.peak < start_peak) result.found_by = order_method::exact;
+    if (result.peak < start_peak) result.found_by = node_order::method::exact;
     return result;
 }
 

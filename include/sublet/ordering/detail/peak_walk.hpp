@@ -132,9 +132,9 @@ public:
     explicit order_contest(order_graph const& g, byte_count floor = 0);
 
     /// Returns whether it is better than all before; of equal ones the first stays.
-    bool enter(std::vector<node_id> order, order_method how);
+    bool enter(std::vector<node_id> order, node_order::method how);
     /// The same order backwards.
-    bool enter_reversed(std::vector<node_id> const& mirrored, order_method how)
+    bool enter_reversed(std::vector<node_id> const& mirrored, node_order::method how)
     {
         return enter({mirrored.rbegin(), mirrored.rend()}, how);
     }

@@ -14,23 +14,23 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL node_order order_with(order_graph const& g, order_method method)
+SUBLET_DECL node_order order_with(order_graph const& g, node_order::method method)
 {
-    SUBLET_EXPECTS(method != order_method::reversed && method != order_method::improved,
+    SUBLET_EXPECTS(method != node_order::method::reversed && method != node_order::method::improved,
                    "sublet: reversed and improved orders are found from others: ask best_order");
     order_contest listed(g);
     node_order result = listed.best();
     if (g.violation) return result;
     switch (method) {
-    case order_method::longest_path: result.order = longest_path(g); break;
-    case order_method::breadth_first: result.order = breadth_first(g); break;
-    case order_method::depth_first: result.order = depth_first(g); break;
-    case order_method::on_demand: result.order = on_demand(g); break;
-    case order_method::least_peak: result = least_peak(g); break;
-    case order_method::exact: return exact_order(g);
+    case node_order::method::longest_path: result.order = longest_path(g); break;
+    case node_order::method::breadth_first: result.order = breadth_first(g); break;
+    case node_order::method::depth_first: result.order = depth_first(g); break;
+    case node_order::method::on_demand: result.order = on_demand(g); break;
+    case node_order::method::least_peak: result = least_peak(g); break;
+    case node_order::method::exact: return exact_order(g);
     default: break;
     }
-    if (method != order_method::least_peak) {
+    if (method != node_order::method::least_peak) {
         result.peak = peak_of(g, result.order);
         result.found_by = method;
     }
@@ -70,7 +70,7 @@ SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits
 
 namespace sublet {
 
-SUBLET_DECL node_order order_with(snapshot const& p, plan_options const& options, order_method method)
+SUBLET_DECL node_order order_with(snapshot const& p, plan_options const& options, node_order::method method)
 {
     return detail::order_with(detail::order_graph_of(p, options), method);
 }

@@ -129,8 +129,8 @@ SUBLET_DECL void schedule_again(order_contest& contest, order_graph const& g, or
         bool const from_end = turn % 2 != 0;
         if (from_end) order = {order.rbegin(), order.rend()};
         order = list_schedule(from_end ? mirror : g, order, rule);
-        bool const is_better = from_end ? contest.enter_reversed(order, order_method::reversed)
-                                        : contest.enter(std::move(order), order_method::least_peak);
+        bool const is_better = from_end ? contest.enter_reversed(order, node_order::method::reversed)
+                                        : contest.enter(std::move(order), node_order::method::least_peak);
         failed = is_better ? 0 : failed + 1;
     }
 }
@@ -138,19 +138,19 @@ SUBLET_DECL void schedule_again(order_contest& contest, order_graph const& g, or
 SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const& limits)
 {
     order_contest contest(g, limits.floor);
-    auto enter = [&](auto walk, order_method how) {
+    auto enter = [&](auto walk, node_order::method how) {
         if (!contest.is_over()) contest.enter(walk(g), how);
     };
-    enter([](order_graph const& x) { return on_demand(x); }, order_method::on_demand);
-    enter([](order_graph const& x) { return depth_first(x); }, order_method::depth_first);
-    enter([](order_graph const& x) { return longest_path(x); }, order_method::longest_path);
-    enter([](order_graph const& x) { return breadth_first(x); }, order_method::breadth_first);
+    enter([](order_graph const& x) { return on_demand(x); }, node_order::method::on_demand);
+    enter([](order_graph const& x) { return depth_first(x); }, node_order::method::depth_first);
+    enter([](order_graph const& x) { return longest_path(x); }, node_order::method::longest_path);
+    enter([](order_graph const& x) { return breadth_first(x); }, node_order::method::breadth_first);
     if (contest.is_over()) return contest.best();
     order_graph const mirror = mirrored(g);
-    contest.enter(list_schedule(g, topological(g), {limits.floor, true}), order_method::least_peak);
+    contest.enter(list_schedule(g, topological(g), {limits.floor, true}), node_order::method::least_peak);
     if (!contest.is_over())
         contest.enter_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
-                               order_method::reversed);
+                               node_order::method::reversed);
     schedule_again(contest, g, mirror, limits, 2);
     return contest.best();
 }
@@ -229,14 +229,14 @@ SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> 
 {
     order_contest contest(g, limits.schedules.floor);
     if (contest.best().violation) return contest.best();
-    contest.enter(std::move(order), order_method::improved);
+    contest.enter(std::move(order), node_order::method::improved);
     order_graph const mirror = mirrored(g);
     std::uint64_t left = limits.states;
     for (std::uint32_t turn = 0; turn != limits.turns && left != 0 && !contest.is_over(); ++turn) {
         byte_count const before = contest.best().peak;
         order_stretches stretches(g, contest.best().order, left);
         while (stretches.lower_peak(limits)) {}
-        contest.enter(stretches.order(), order_method::improved);
+        contest.enter(stretches.order(), node_order::method::improved);
         schedule_again(contest, g, mirror, limits.schedules);
         if (contest.best().peak == before) break;
     }

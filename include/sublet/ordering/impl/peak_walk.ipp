@@ -140,7 +140,7 @@ SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor)
     best_.lower_bound = smaller(floor, best_.peak);
 }
 
-SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, order_method how)
+SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, node_order::method how)
 {
     byte_count const peak = sublet::detail::peak_of(g_, order);
     if (peak >= best_.peak) return false;

@@ -141,7 +141,7 @@ bool place_greedily(placement_problem const& problem, pool_moves& all);
 ///                                        first, and in the end all that may
 ///
 /// First it is found how low everybody could lie if only those that must not move stayed: nobody stays who
-/// costs height. Whoever prefers stability asks for placement_objective::fit: then all that fits the
+/// costs height. Whoever prefers stability asks for placement::objective::fit: then all that fits the
 /// capacity is low enough.
 ///
 /// Greedy: nobody moves that could stay alone with all the others, but fewer bytes in all might do. (For one

@@ -289,7 +289,7 @@ struct placement_bound {
     byte_count bytes = 0;
     std::vector<byte_count> live_bytes = {}; ///< by rank of position
     step_id peak_position = 0;               ///< the first rank with the most bytes alive
-    placement_proof::reason kind = placement_proof::reason::nothing; ///< or live_bytes, or top_of_pin
+    placement::proof::reason kind = placement::proof::reason::nothing; ///< or live_bytes, or top_of_pin
     std::uint32_t shape = ~std::uint32_t{0}; ///< top_of_pin: the first that reaches as high
 };
 

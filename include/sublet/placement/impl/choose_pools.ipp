@@ -197,7 +197,7 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, po
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
         if (all.pool(all.candidates.storage_of[b]) == pool) members.push_back(b);
-    options.objective = placement_objective::fit;
+    options.objective = placement::objective::fit;
     options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
     pool_limits const limits = limits_of(problem, pool);
     return pack_pool(
@@ -447,7 +447,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
         if (former.home[s] != no_offset) all.shapes[s].preferred = former.home[s];
     packing best = pack_shapes(all, bound, capacity, options, driver, out);
     if (best.height > capacity) return best;
-    byte_count const limit = options.objective == placement_objective::fit ? capacity : best.height;
+    byte_count const limit = options.objective == placement::objective::fit ? capacity : best.height;
     auto moved = [&](packing const& now) {
         byte_count bytes = 0;
         for (std::size_t s = 0; s != all.size(); ++s)
@@ -461,7 +461,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
                    all.shapes[s].size <= limit - former.home[s];
 
     pack_options quick = options;
-    quick.objective = placement_objective::fit;
+    quick.objective = placement::objective::fit;
     quick.visits /= 16, quick.improve_visits /= 16, quick.nodes /= 16;
     packing found;
     auto is_low_with = [&](std::vector<unsigned char> const& at_home) {

@@ -46,13 +46,13 @@ SUBLET_DECL std::vector<buffer_id> buffers_in(placement_shapes const& all,
     return buffers;
 }
 
-SUBLET_DECL placement_proof contradiction(placement_problem const& problem, placement_shapes const& shapes)
+SUBLET_DECL placement::proof contradiction(placement_problem const& problem, placement_shapes const& shapes)
 {
     switch (shapes.fault) {
     case shape_fault::pin_misaligned:
-        return {placement_proof::reason::pin_misaligned, no_limit, 0, {shapes.buffer}};
+        return {placement::proof::reason::pin_misaligned, no_limit, 0, {shapes.buffer}};
     case shape_fault::parts_clash:
-        return {placement_proof::reason::parts_clash, no_limit, 0, {shapes.buffer, shapes.other}};
+        return {placement::proof::reason::parts_clash, no_limit, 0, {shapes.buffer, shapes.other}};
     case shape_fault::none: break;
     }
     auto const clash = clashing_pins(shapes);
@@ -62,16 +62,16 @@ SUBLET_DECL placement_proof contradiction(placement_problem const& problem, plac
             return byte_count{problem.buffers[p.buffer].pinned != no_offset};
         });
     };
-    return {placement_proof::reason::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
+    return {placement::proof::reason::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
 }
 
-SUBLET_DECL placement_proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
-                                     placement_bound const& bound)
+SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
+                                      placement_bound const& bound)
 {
-    placement_proof proof{bound.kind, bound.bytes};
-    if (bound.kind == placement_proof::reason::live_bytes)
+    placement::proof proof{bound.kind, bound.bytes};
+    if (bound.kind == placement::proof::reason::live_bytes)
         proof.position = shapes.positions[bound.peak_position];
-    if (bound.kind == placement_proof::reason::top_of_pin)
+    if (bound.kind == placement::proof::reason::top_of_pin)
         proof.buffers = {best_part(shapes, bound.shape, [&](shape_part const& p) {
             return p.distance + problem.buffers[p.buffer].size;
         })};
@@ -92,7 +92,7 @@ SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capaci
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
         out.lower_bound = least;
-        out.proof = {placement_proof::reason::exhausted, least, 0, buffers_in(shapes, blamed)};
+        out.proof = {placement::proof::reason::exhausted, least, 0, buffers_in(shapes, blamed)};
     };
     if (best.height > capacity) {
         told_driver told(driver, best.height, out);
@@ -106,7 +106,7 @@ SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capaci
         best.origin = std::move(found.origin);
         best.height = found.height;
     }
-    if (options.objective == placement_objective::fit || best.height <= out.lower_bound) return best;
+    if (options.objective == placement::objective::fit || best.height <= out.lower_bound) return best;
     minimized found =
         minimize(shapes, out.lower_bound, std::move(best), {.nodes = nodes, .seed = options.seed}, driver);
     out.nodes += found.nodes;
@@ -124,7 +124,7 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     placement_bound goal = bound; // low enough: then nobody looks any further
     auto is_done = [&] {
         if (out.lower_bound > capacity) goal.bytes = no_limit;
-        else if (options.objective == placement_objective::fit) goal.bytes = capacity;
+        else if (options.objective == placement::objective::fit) goal.bytes = capacity;
         else goal.bytes = out.lower_bound;
         // Asked even if it is low enough: somebody may be listening.
         return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
@@ -396,7 +396,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
         placement::pool_result& out = result.pools[pool];
         if (pool < bounds.size() && bounds[pool] != 0)
-            out.proof = {placement_proof::reason::given, bounds[pool]};
+            out.proof = {placement::proof::reason::given, bounds[pool]};
         out.lower_bound = out.proof.bytes;
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
     }

@@ -30,7 +30,7 @@ SUBLET_DECL pack_options counts_of(place_options const& options)
 
 /// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
 SUBLET_DECL void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts,
-                         search_driver& driver, placement_proof& proof)
+                         search_driver& driver, placement::proof& proof)
 {
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
     std::vector<std::uint32_t> blamed;
@@ -51,7 +51,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
         is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
         if (placement::pool_result& out = result.pools[pool];
-            out.proof.kind == placement_proof::reason::exhausted) {
+            out.proof.kind == placement::proof::reason::exhausted) {
             told_driver told(driver, out.height, out);
             shorten(problem, pool, counts, told, out.proof);
         }

@@ -504,14 +504,14 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
         bound.peak_position = at;
     }
     bound.bytes = most;
-    if (most != 0) bound.kind = placement_proof::reason::live_bytes;
+    if (most != 0) bound.kind = placement::proof::reason::live_bytes;
     for (std::uint32_t s = 0; s != all.size(); ++s) {
         placement_shape const& shape = all.shapes[s];
         byte_count const top =
             checked_add(shape.pinned == no_offset ? shape.phase : shape.pinned, shape.size);
         if (top <= bound.bytes) continue;
         bound.bytes = top;
-        bound.kind = placement_proof::reason::top_of_pin;
+        bound.kind = placement::proof::reason::top_of_pin;
         bound.shape = s;
     }
     return bound;

@@ -19,7 +19,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
         SUBLET_EXPECTS(b == no_buffer || b < buffers,
                        "sublet: the plan names a buffer that it does not have");
 
-    std::vector<step_id> const steps = steps_in_order(p, plan.order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     auto const positions = static_cast<step_id>(steps.size());
     memory_pressure const levels = pressure(
         buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },

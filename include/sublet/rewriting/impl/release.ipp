@@ -33,7 +33,7 @@ SUBLET_DECL buffer_ends::buffer_ends(std::size_t buffers, std::vector<buffer_id>
         buffer_id const b = buffer_of[v];
         if (b == no_buffer) continue;
         SUBLET_EXPECTS(b < buffers, "sublet: a value is in a buffer that is not there");
-        if (sublet::is_given(role[v])) is_given[b] = 1;
+        if (sublet::detail::is_given(role[v])) is_given[b] = 1;
         if (has_role(role[v], value_role::output) || has_role(role[v], value_role::external)) is_kept[b] = 1;
     }
 }
@@ -47,7 +47,7 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table has not one entry for each value");
     detail::buffer_ends const ends(buffers, buffer_of, options.role.tabulate(p.values()));
-    std::vector<step_id> const steps = steps_in_order(p, options.order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
     auto touched = [&](value_id v, step_id s) {

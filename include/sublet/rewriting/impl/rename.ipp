@@ -71,7 +71,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& made, sized_slot_p
     for (value_id v = 0; v != versions; ++v) {
         value_id const named = made.value_of[v];
         is_known[v] =
-            keeps_name[named] || is_given(made.role[v]) || has_role(made.role[v], value_role::output);
+            keeps_name[named] || detail::is_given(made.role[v]) || has_role(made.role[v], value_role::output);
         if (is_known[v] && follows(v)) is_known[named] = 1;
     }
     for (value_id v = 0; v != versions; ++v) stays[v] = is_known[v] || made.alias_of[v] != no_value;
@@ -150,7 +150,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a table has not one entry for each value");
     auto const bytes = options.bytes.tabulate(p.values());
     auto const alias_of = options.alias_of.tabulate(p.values());
-    std::vector<step_id> const steps = steps_in_order(p, order);
+    std::vector<step_id> const steps = detail::steps_in_order(p, order);
     std::vector<step_id> made_at(p.values(), no_step);
     for (step_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at]))

@@ -304,7 +304,7 @@ private:
 namespace sublet {
 
 SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
-                                           chordal_options const& options)
+                                           per_value<slot_id> const& fixed_slot)
 {
     detail::expect_sets_of(p, live);
     chordal_coloring result;
@@ -312,7 +312,7 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     result.violation = find_ssa_violation(p, tree);
     if (result.violation) return result;
 
-    std::vector<slot_id> const fixed = options.fixed.tabulate(p.values());
+    std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
     csr_rows avoided;
     bool has_fixed = false;
     for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;
@@ -386,9 +386,9 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     return result;
 }
 
-SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, chordal_options const& options)
+SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, per_value<slot_id> const& fixed)
 {
-    return color_chordal(p, liveness(p), options);
+    return color_chordal(p, liveness(p), fixed);
 }
 
 } // namespace sublet

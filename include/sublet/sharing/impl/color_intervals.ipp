@@ -8,6 +8,8 @@
 
 namespace sublet {
 
+namespace detail {
+
 SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
                                                   symbolic_slot_options const& options)
 {
@@ -52,6 +54,8 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
     SUBLET_EXPECTS(plan.total.at(most) != no_size, "sublet: a sum of sizes exceeds 64 bits");
     return plan;
 }
+
+} // namespace detail
 
 } // namespace sublet
 
