@@ -60,7 +60,7 @@ TEST_CASE("every analysis takes the poorest program, and every checker of plans"
     CHECK(live_query(chain).is_live_in(0, 1, def_use(chain)));
     CHECK(live_intervals(chain)[0].front() == live_range{0, 2});
     CHECK(interference(chain).edges() == 4);
-    CHECK(versions(chain).value_of.size() == 5);
+    CHECK(versions(chain, {.bytes = 8}).value_of.size() == 5);
     CHECK(best_order(chain, options).peak == 16);
     CHECK(releases(chain, 5, {0, 1, 2, 3, 4}).counter.size() == 5);
     CHECK(find_ssa_violation(chain) == std::nullopt);

@@ -146,7 +146,7 @@ private:
     std::pair<std::size_t, std::size_t> place(sublet::value_id v) const
     {
         if (!is_placed(v)) return {0, 0};
-        sublet::placed_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+        sublet::memory_plan::placed_buffer const& b = plan_.buffers[plan_.buffer_of[v]];
         std::size_t const first = pool_begin_[b.pool] + b.offset / cell;
         return {first, first + tasks_.bytes[root_[v]] / cell};
     }

@@ -134,7 +134,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
                 steps.push_back(s);
         table = sublet::take_in_place(drawn.program, steps, std::move(table));
     }
-    return sublet::pressure(
+    return sublet::detail::pressure(
                table.buffers.size(), [&](auto b) { return table.buffers[b].life; },
                [&](auto b) { return table.buffers[b].is_planned() ? table.buffers[b].size : 0; },
                lives.positions)

@@ -67,7 +67,7 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
     CHECK(planned.plan.offset_of(0) != planned.plan.offset_of(1));
 
     memory_plan broken = planned.plan;
-    for (placed_buffer& b : broken.buffers) b.offset = 0;
+    for (memory_plan::placed_buffer& b : broken.buffers) b.offset = 0;
     auto const found = check_flow_plan(p, broken, {.bytes = 64});
     REQUIRE(found);
     CHECK(found->what == fault::clash);

@@ -88,9 +88,10 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
             lower += its.arena_bytes < other.arena_bytes;
             above += its.lower_bound_bytes < its.arena_bytes;
         }
-        for (placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
-        for (placed_buffer const& a : planned.plan.buffers) // what is drawn and listed: no rectangles meet
-            for (placed_buffer const& b : planned.plan.buffers)
+        for (memory_plan::placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
+        for (memory_plan::placed_buffer const& a :
+             planned.plan.buffers) // what is drawn and listed: no rectangles meet
+            for (memory_plan::placed_buffer const& b : planned.plan.buffers)
                 if (&a < &b && a.pool == b.pool && overlaps(a.life, b.life))
                     CHECK((a.offset + a.size <= b.offset || b.offset + b.size <= a.offset));
         for (memory_plan::in_place_gain const& gain : planned.in_place)
@@ -102,8 +103,8 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         left_out += pairs.size() - planned.in_place.size();
 
         // The bound holds for any choice of pairs.
-        std::vector<in_place_pair> some;
-        for (in_place_pair const& pair : pairs)
+        std::vector<memory_plan::in_place_pair> some;
+        for (memory_plan::in_place_pair const& pair : pairs)
             if (pick.below(2) == 0) some.push_back(pair);
         placed_in_place other;
         REQUIRE(!detail::list_planned(join_in_place(table, some), other.plan, other.problem));

@@ -10,7 +10,7 @@ namespace this_test {
 using namespace sublet;
 
 static_assert(std::is_aggregate_v<memory_plan> && std::is_aggregate_v<slot_plan> &&
-              std::is_aggregate_v<placed_buffer>);
+              std::is_aggregate_v<memory_plan::placed_buffer>);
 
 TEST_CASE("an offset is that of the value's buffer")
 {

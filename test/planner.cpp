@@ -214,10 +214,10 @@ TEST_CASE("a plan says of each buffer what it is, when it lives and how it is al
 {
     auto planned = plan_memory(chain, {.bytes = {64, 32, 16, 48}, .alignment = {1, 2, 4, 8}});
     auto const& b = planned.plan.buffers;
-    CHECK(b == std::vector<placed_buffer>{{0, {0, 2}, 64, 1, 0, b[0].offset},
-                                          {1, {1, 3}, 32, 2, 0, b[1].offset},
-                                          {2, {2, 4}, 16, 4, 0, b[2].offset},
-                                          {3, {3, 4}, 48, 8, 0, b[3].offset}});
+    CHECK(b == std::vector<memory_plan::placed_buffer>{{0, {0, 2}, 64, 1, 0, b[0].offset},
+                                                       {1, {1, 3}, 32, 2, 0, b[1].offset},
+                                                       {2, {2, 4}, 16, 4, 0, b[2].offset},
+                                                       {3, {3, 4}, 48, 8, 0, b[3].offset}});
 }
 
 TEST_CASE("the five largest buffers are named by their roots, of equal ones the lower first")

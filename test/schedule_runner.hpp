@@ -26,8 +26,8 @@ template <sublet::stream_device Device>
 class schedule_runner {
 public:
     /// `plan`: of arena mode, or null.
-    schedule_runner(Device& device, sublet::run_order const& order, sublet::stream_schedule const& schedule,
-                    sublet::memory_plan const* plan)
+    schedule_runner(Device& device, sublet::detail::run_order const& order,
+                    sublet::stream_schedule const& schedule, sublet::memory_plan const* plan)
         : device_(device), tape_(order.tape), schedule_(schedule), plan_(plan), places_(tape_),
           blocks_(tape_.table.buffers.size()), own_(blocks_.size())
     {

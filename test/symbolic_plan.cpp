@@ -40,8 +40,8 @@ TEST_CASE("for one batch it is an ordinary plan")
     memory_plan const plan = two.at(3);
     CHECK(plan.valid_for == program_reading::sequential);
     CHECK(plan.order == std::vector<node_id>{0, 1});
-    CHECK(plan.buffers[0] == placed_buffer{0, {0, 2}, 300, 64, 0, 0});
-    CHECK(plan.buffers[1] == placed_buffer{1, {1, 2}, 32, 64, 0, 320});
+    CHECK(plan.buffers[0] == memory_plan::placed_buffer{0, {0, 2}, 300, 64, 0, 0});
+    CHECK(plan.buffers[1] == memory_plan::placed_buffer{1, {1, 2}, 32, 64, 0, 320});
     CHECK(plan.arena_bytes == std::vector<byte_count>{352});
     CHECK(plan.buffer_of == two.buffer_of);
     CHECK(plan.unsized == std::vector<value_id>{2});

@@ -6,6 +6,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("roles are a set")
 {

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 #include <vector>
 
-inline sublet::version_options version_options_of(random_names const& names)
+inline sublet::detail::version_options version_options_of(random_names const& names)
 {
     return {.role = names.role,
             .alias_of = names.alias_of,

@@ -95,8 +95,9 @@ struct network_runs {
             sublet::cpu_executor one(its.program, its.options, mode, kernel, how);
             run(one, its, name, "step at a time", 1);
         }
-        std::vector<sublet::step_id> const last_first =
-            latest_first(run_order_of(its.program, its.options, mode, false, its.handoffs).waits);
+        std::vector<sublet::step_id> const last_first = latest_first(
+            sublet::thread_executor(its.program, its.options, mode, kernel, {.handoffs = its.handoffs})
+                .waits());
         struct named_policy {
             sublet::queue_policy policy;
             char const* name;

@@ -9,7 +9,6 @@
 #include "network_versions.hpp"
 
 #include <sublet/execution.hpp>
-#include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan.hpp>
@@ -208,8 +207,9 @@ mode_run run(network const& net, network_versions const& versions, Mode const& m
     sublet::thread_options one{.workers = 1};
     one.handoffs = made.handoffs;
     if (last_first) {
+        sublet::thread_executor const first{made.program, options, mode, network_kernel{}, one, how};
         one.policy = sublet::queue_policy::given;
-        one.order = latest_first(run_order_of(made.program, options, mode, how.scratch, made.handoffs).waits);
+        one.order = latest_first(first.waits());
     }
     sublet::thread_executor execute{made.program, options, mode, network_kernel{&net, &made.value_of},
                                     one,          how};

@@ -122,7 +122,7 @@ namespace detail {
 ///             is run again; k absences and uses at the ends of nodes.
 [[nodiscard]] relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
                                               plan_options const& options,
-                                              std::span<in_place_pair const> in_place,
+                                              std::span<memory_plan::in_place_pair const> in_place,
                                               std::span<absence const> absences);
 
 } // namespace detail
@@ -204,7 +204,7 @@ struct spaced_positions {
 /// What a program, as it is planned, can do without for a while.
 struct advice_question {
     std::vector<step_id> steps;
-    std::vector<in_place_pair> in_place;
+    std::vector<memory_plan::in_place_pair> in_place;
     std::vector<absence> absences;
     spaced_positions spaced{0, {}};
     placement_problem problem;

@@ -16,7 +16,7 @@
 #include <sublet/execution/storage.hpp>     // three ways to give values their bytes    no_plan, recycle, arena
 #include <sublet/execution/cpu.hpp>         // one step after the other                 cpu_executor
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder
-#include <sublet/execution/step_waits.hpp>  // which step waits for which               run_order_of()
+#include <sublet/execution/step_waits.hpp>  // which step waits for which               step_waits
 #include <sublet/execution/threads.hpp>     // on threads                               thread_executor
 #include <sublet/execution/stream_schedule.hpp> // which step on which stream           stream_options, stream_schedule
 #include <sublet/execution/streams.hpp>     // on streams of a device                   stream_executor

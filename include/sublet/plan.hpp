@@ -45,7 +45,6 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 }
 
 namespace detail {
-
 /// The value is there before any step defines it.
 [[nodiscard]] constexpr bool is_given(value_role set) noexcept
 {
@@ -315,35 +314,38 @@ struct handoff {
     friend bool operator==(handoff, handoff) = default;
 };
 
-/// A buffer, when it lives, and where. One that is written over a larger one, in place, begins where that
-/// begins in memory, and its life begins where the other's ends: a position after the step that writes it. So
-/// lives and sizes add up to what is in use at each position, and no two rectangles meet.
-struct placed_buffer {
-    value_id root = no_value; ///< the value that the others of the buffer are views or in-place successors of
-    live_range life = {};
-    byte_count size = 0;
-    byte_count alignment = 1;
-    pool_id pool = 0;
-    byte_count offset = no_offset;
-    buffer_id over = no_buffer; ///< the larger one whose bytes it takes over
-    /// The positions at which somebody writes or needs it: those at which it may share no slot.
-    [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
-    friend bool operator==(placed_buffer const&, placed_buffer const&) = default;
-};
-
-/// `out` is written over the storage of `in`, at a step that reads `in` and defines `out`.
-struct in_place_pair {
-    step_id step = no_step;
-    value_id in = no_value;
-    value_id out = no_value;
-    byte_count bytes = 0; ///< of the buffer of `out`: so many fewer are alive at the step
-    friend bool operator==(in_place_pair const&, in_place_pair const&) = default;
-};
-
 /// An offset for each value that needs one.
 struct memory_plan {
+    /// A buffer, when it lives, and where. One that is written over a larger one, in place, begins where that
+    /// begins in memory, and its life begins where the other's ends: a position after the step that writes
+    /// it. So lives and sizes add up to what is in use at each position, and no two rectangles meet.
+    struct placed_buffer {
+        value_id root =
+            no_value; ///< the value that the others of the buffer are views or in-place successors of
+        live_range life = {};
+        byte_count size = 0;
+        byte_count alignment = 1;
+        pool_id pool = 0;
+        byte_count offset = no_offset;
+        buffer_id over = no_buffer; ///< the larger one whose bytes it takes over
+        /// The positions at which somebody writes or needs it: those at which it may share no slot.
+        [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
+        friend bool operator==(memory_plan::placed_buffer const&,
+                               memory_plan::placed_buffer const&) = default;
+    };
+
+    /// `out` is written over the storage of `in`, at a step that reads `in` and defines `out`.
+    struct in_place_pair {
+        step_id step = no_step;
+        value_id in = no_value;
+        value_id out = no_value;
+        byte_count bytes = 0; ///< of the buffer of `out`: so many fewer are alive at the step
+        friend bool operator==(memory_plan::in_place_pair const&,
+                               memory_plan::in_place_pair const&) = default;
+    };
+
     /// And what that is good for.
-    struct in_place_gain : in_place_pair {
+    struct in_place_gain : memory_plan::in_place_pair {
         byte_count peak_bytes = 0;      ///< so much higher the peak of its pool would be without this pair
         byte_count step_peak_bytes = 0; ///< ... without any of this pool at the step
         friend bool operator==(memory_plan::in_place_gain const&,
@@ -351,8 +353,8 @@ struct memory_plan {
     };
 
     program_reading valid_for = program_reading::sequential;
-    std::vector<node_id> order = {};         ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<placed_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
+    std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
+    std::vector<memory_plan::placed_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
     /// By value; `no_buffer`: 0 bytes, unsized, external, ineligible, untouched.
     std::vector<buffer_id> buffer_of = {};
     std::vector<byte_count> arena_bytes = {}; ///< by pool

@@ -78,7 +78,7 @@ void account(plan_report& report, Placement const& placed, memory_plan const& pl
     std::vector<keyed> by_size;
     report.buffers = plan.buffers.size();
     report.pools = std::vector<pool_report>(placed.pools.size());
-    for (placed_buffer const& b : plan.buffers) {
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
         add(report.pools[b.pool].naive_bytes, b.size);
         by_size.push_back({falling(b.size), 0, b.root});
     }

@@ -34,7 +34,7 @@
 #include <sublet/graph/control_flow.hpp> // search, dominators, loops                  depth_first(), dominators(), loops()
 
 // Facts about a program.
-#include <sublet/analysis/lifetimes.hpp>    // when is a value alive, and how much is  lifetimes(), pressure()
+#include <sublet/analysis/lifetimes.hpp>    // when is a value alive, and how much is  lifetimes()
 #include <sublet/analysis/dependences.hpp>  // what waits for what                     dependences()
 #include <sublet/analysis/antichain.hpp>    // the most that can be alive at once      heaviest_antichain()
 #include <sublet/analysis/liveness.hpp>     // live in and out of each block           liveness()

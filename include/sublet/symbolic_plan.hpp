@@ -210,7 +210,8 @@ struct symbolic_plan {
         plan.arena_bytes.assign(arena.size(), 0);
         plan.buffers.reserve(buffers.size());
         for (symbolic_plan::buffer const& b : buffers) {
-            placed_buffer const p{b.root, b.life, b.size.at(batch), b.alignment, b.pool, b.offset_at(batch)};
+            memory_plan::placed_buffer const p{b.root,      b.life, b.size.at(batch),
+                                               b.alignment, b.pool, b.offset_at(batch)};
             plan.buffers.push_back(p);
             byte_count& height = plan.arena_bytes[b.pool];
             height = detail::larger(height, checked_add(p.offset, p.size));

@@ -12,6 +12,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 static memory_pressure load(std::vector<live_range> const& lives, std::vector<byte_count> const& sizes,
                             step_id positions)

@@ -48,7 +48,7 @@ bool operator==(operation const& a, operation const& b) { return a.uses == b.use
 
 TEST_CASE("a name written twice is two values, and each use has its own")
 {
-    auto const made = versions(program_of({{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0, 1}, {}}}, 2));
+    auto const made = versions_of(program_of({{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0, 1}, {}}}, 2));
     CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{2, 1}, {}}});
     CHECK(made.value_of == std::vector<value_id>{0, 1, 0});
     CHECK(made.number == std::vector<std::uint32_t>{0, 0, 1});
@@ -59,7 +59,7 @@ TEST_CASE("a name written twice is two values, and each use has its own")
 
 TEST_CASE("a step that reads and writes a name may write the new version over the old one")
 {
-    auto const made = versions(program_of({{{}, {0}}, {{0, 0}, {0}}}, 1));
+    auto const made = versions_of(program_of({{{}, {0}}, {{0, 0}, {0}}}, 1));
     REQUIRE(made.program.overwrites().size() == 1);
     CHECK(made.program.overwrites()[0] == overwrite{1, 0, 1});
 }
@@ -73,7 +73,7 @@ TEST_CASE("a declared pair is renamed, and one that says nothing is left out")
                 sink.may_overwrite(0, 2);
         if (s == 2) sink.use(1), sink.def(0), sink.def(1), sink.may_overwrite(1, 1), sink.may_overwrite(1, 0);
     });
-    auto const made = versions(p);
+    auto const made = versions_of(p);
     std::vector<overwrite> const seen(made.program.overwrites().begin(), made.program.overwrites().end());
     CHECK(seen == std::vector<overwrite>{{1, 0, 3}, {2, 3, 5}, {2, 3, 4}});
 }
@@ -85,7 +85,8 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
         dice roll{std::mt19937(seed)};
         auto const tasks = draw_tasks(roll, {.views = 30, .in_place = 40, .shuffled = seed % 2 == 0});
         auto const p = tasks.program();
-        auto const made = versions(p, {.role = tasks.role, .alias_of = tasks.alias_of, .same_storage = true});
+        auto const made =
+            versions_of(p, {.role = tasks.role, .alias_of = tasks.alias_of, .same_storage = true});
         CHECK(!made.violation);
         CHECK(made.program == p);
         CHECK(made.handoffs.empty());
@@ -97,9 +98,9 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
             CHECK(made.number[v] == 0);
         }
     }
-    CHECK(versions(snapshot{}).program == snapshot{});
+    CHECK(versions_of(snapshot{}).program == snapshot{});
     archetype::program const poorest(3);
-    CHECK(versions(poorest).program == snapshot(poorest));
+    CHECK(versions_of(poorest).program == snapshot(poorest));
 }
 
 TEST_CASE("what one step writes twice is one version")
@@ -112,9 +113,9 @@ TEST_CASE("what one step writes twice is one version")
                 else if (again) s.def(0);
             });
     };
-    CHECK(!versions(against_the_list(false)).violation); // for nothing depends on the list
-    CHECK(versions(against_the_list(true)).violation);
-    auto const made = versions(program_of({{{}, {0}}, {{0}, {0, 0}}, {{0}, {}}}, 1));
+    CHECK(!versions_of(against_the_list(false)).violation); // for nothing depends on the list
+    CHECK(versions_of(against_the_list(true)).violation);
+    auto const made = versions_of(program_of({{{}, {0}}, {{0}, {0, 0}}, {{0}, {}}}, 1));
     CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1, 1}}, {{1}, {}}});
     CHECK(made.program.overwrites().size() == 1);
 }
@@ -122,10 +123,10 @@ TEST_CASE("what one step writes twice is one version")
 TEST_CASE("the first version is the input, the last one the output")
 {
     auto const made =
-        versions(program_of({{{0}, {0}}, {{}, {0}}}, 1), {.role = value_role::input | value_role::output});
+        versions_of(program_of({{{0}, {0}}, {{}, {0}}}, 1), {.role = value_role::input | value_role::output});
     CHECK(made.role == roles{value_role::input, value_role::intermediate, value_role::output});
-    auto const unwritten = versions(program_of({{{0}, {1}}, {{}, {1}}}, 2),
-                                    {.role = roles{value_role::input | value_role::output, {}}});
+    auto const unwritten = versions_of(program_of({{{0}, {1}}, {{}, {1}}}, 2),
+                                       {.role = roles{value_role::input | value_role::output, {}}});
     CHECK(unwritten.role[0] == (value_role::input | value_role::output));
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("what belongs to the caller is written where it is: after those who re
 {
     operations const ops{{{0}, {1}}, {{0}, {2}}, {{3}, {0}}, {{0}, {4}}};
     roles const role{value_role::state, {}, {}, value_role::input, {}};
-    auto const made = versions(program_of(ops, 5), {.role = role});
+    auto const made = versions_of(program_of(ops, 5), {.role = role});
     CHECK(operations_of(made.program) == operations{{{0}, {1}}, {{0}, {2}}, {{3}, {5}}, {{5}, {4}}});
     CHECK(made.alias_of[5] == 0);
     CHECK(made.role[0] == value_role::state);
@@ -143,16 +144,16 @@ TEST_CASE("what belongs to the caller is written where it is: after those who re
 
 TEST_CASE("a write that nobody reads comes before the next")
 {
-    auto const made = versions(program_of({{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
+    auto const made = versions_of(program_of({{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
     CHECK(made.handoffs == std::vector<handoff>{{0, 1}});
 }
 
 TEST_CASE("no hand-off says what data says already")
 {
     auto const chain =
-        versions(program_of({{{}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
+        versions_of(program_of({{{}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
     CHECK(chain.handoffs.empty());
-    auto const read = versions(program_of({{{}, {0}}, {{0}, {1}}, {{1}, {0}}}, 2), {.same_storage = true});
+    auto const read = versions_of(program_of({{{}, {0}}, {{0}, {1}}, {{1}, {0}}}, 2), {.same_storage = true});
     CHECK(read.handoffs.empty());
 }
 
@@ -160,7 +161,7 @@ TEST_CASE("a view is one of the version that is there when its step has ended")
 {
     // 1: b = view of a; 2: a written anew; 3: b = view of a, again; 4: a and its view c by one step
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0}, {1}}, {{0}, {0, 2}}, {{1, 2}, {}}};
-    auto const made = versions(program_of(ops, 3), {.alias_of = {-1, 0, 0}});
+    auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, 0}});
     // a: 0, 3, 5; b: 1, 4; c: 2
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, 5, no_value, 3, no_value});
     CHECK(made.handoffs.empty());
@@ -170,7 +171,7 @@ TEST_CASE("a write through a view waits for the readers of what it is a view of,
 {
     // 1: b = view of a; 2 reads a; 3 writes b in place; 4 reads a and means what 3 has written
     operations const ops{{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1}, {1}}, {{0}, {3}}};
-    auto const made = versions(program_of(ops, 4), {.alias_of = {-1, 0, -1, -1}});
+    auto const made = versions_of(program_of(ops, 4), {.alias_of = {-1, 0, -1, -1}});
     CHECK(made.alias_of[4] == 0);
     CHECK(made.handoffs == std::vector<handoff>{{2, 3}, {3, 4}});
 }
@@ -179,18 +180,18 @@ TEST_CASE("who makes a view of what it does not read writes a part of it")
 {
     // 1 reads a; 2 writes the part b of a; 3 reads that and writes a anew
     operations const ops{{{}, {0}}, {{0}, {2}}, {{}, {1}}, {{1}, {0}}, {{0}, {}}};
-    auto const made = versions(program_of(ops, 3), {.alias_of = {-1, 0, -1}});
+    auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, -1}});
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, no_value, no_value});
     CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
     // Of what is not there yet parts are written in any order.
     operations const joined{{{}, {1}}, {{}, {2}}, {{1, 2}, {0}}, {{0}, {}}, {{}, {0}}};
-    CHECK(versions(program_of(joined, 3), {.alias_of = {-1, 0, 0}}).handoffs.empty());
+    CHECK(versions_of(program_of(joined, 3), {.alias_of = {-1, 0, 0}}).handoffs.empty());
 }
 
 TEST_CASE("a part that is written keeps its place among the readers though no name has versions")
 {
     auto waits = [](operations const& ops, version_options const& options) {
-        auto const made = versions(program_of(ops, 4), options);
+        auto const made = versions_of(program_of(ops, 4), options);
         CHECK(!made.violation);
         CHECK(made.program == program_of(ops, 4));
         return made.handoffs;
@@ -220,14 +221,14 @@ TEST_CASE("a part that is written keeps its place among the readers though no na
             if (n == 2) s.use(0);
             s.def(n == 2 ? 2 : n);
         });
-    CHECK(versions(back, {.alias_of = {-1, 0, -1}}).handoffs.empty());
+    CHECK(versions_of(back, {.alias_of = {-1, 0, -1}}).handoffs.empty());
 }
 
 TEST_CASE("a list that runs nothing orders no parts, though names elsewhere have versions")
 {
     // 4 has versions, and the list says which; 3 is used before it is defined, so that 2 comes before 1.
     operations const ops{{{}, {0, 4}}, {{3}, {1}}, {{0}, {2, 3}}, {{}, {4}}};
-    auto const made = versions(program_of(ops, 5), {.alias_of = {-1, 0, -1, -1, -1}});
+    auto const made = versions_of(program_of(ops, 5), {.alias_of = {-1, 0, -1, -1, -1}});
     CHECK(!made.violation);
     CHECK(made.handoffs.empty());
 }
@@ -236,7 +237,7 @@ TEST_CASE("one external view keeps the storage of the whole class")
 {
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}};
     auto const made =
-        versions(program_of(ops, 2), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
+        versions_of(program_of(ops, 2), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
     CHECK(made.alias_of[made.last[0]] == 0);
 }
 
@@ -249,7 +250,7 @@ TEST_CASE("what is read at the end of a node is what its last step has left")
             if (n == 1) s.def(0);
             if (n == 2) s.use(0), s.use_at_end_of(0, 0);
         });
-    auto const made = versions(p, {.same_storage = true});
+    auto const made = versions_of(p, {.same_storage = true});
     CHECK(made.program.edge_uses()[0].value == 1);
     CHECK(made.program.touches(3)[0].value == 2);
     CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
@@ -258,10 +259,10 @@ TEST_CASE("what is read at the end of a node is what its last step has left")
 TEST_CASE("nodes are read in the order in which they are listed")
 {
     operations const ops{{{0}, {}}, {{}, {0}}, {{}, {0}}};
-    auto const made = versions(program_of(ops, 1), {.order = {1, 0, 2}});
+    auto const made = versions_of(program_of(ops, 1), {.order = {1, 0, 2}});
     REQUIRE(!made.violation);
     CHECK(operations_of(made.program) == operations{{{0}, {}}, {{}, {0}}, {{}, {1}}});
-    CHECK_THROWS_AS((void)versions(program_of(ops, 1), {.order = {1, 1, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)versions_of(program_of(ops, 1), {.order = {1, 1, 2}}), precondition_error);
 }
 
 TEST_CASE("an edge against the list, or a use of a name that is not there yet, is a violation")
@@ -273,19 +274,19 @@ TEST_CASE("an edge against the list, or a use of a name that is not there yet, i
                 if (n == 0 || twice) s.def(0);
             });
     };
-    CHECK(versions(with_edge(2, 1, true)).violation == versioned_program::reordering{no_value, 2, 1});
-    CHECK(versions(with_edge(1, 1, true)).violation == versioned_program::reordering{no_value, 1, 1});
-    CHECK(!versions(with_edge(1, 2, true)).violation);
-    CHECK(!versions(with_edge(2, 1, false)).violation); // nothing depends on the list
-    CHECK(!versions(with_edge(2, 1, true), {.order = {0, 2, 1}}).violation);
+    CHECK(versions_of(with_edge(2, 1, true)).violation == versioned_program::reordering{no_value, 2, 1});
+    CHECK(versions_of(with_edge(1, 1, true)).violation == versioned_program::reordering{no_value, 1, 1});
+    CHECK(!versions_of(with_edge(1, 2, true)).violation);
+    CHECK(!versions_of(with_edge(2, 1, false)).violation); // nothing depends on the list
+    CHECK(!versions_of(with_edge(2, 1, true), {.order = {0, 2, 1}}).violation);
 
     operations const early{{{0}, {}}, {{}, {1}}, {{1}, {0}}, {{1}, {0}}};
-    CHECK(versions(program_of(early, 2)).violation == versioned_program::reordering{0, 2, 0});
-    CHECK(versions(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation ==
+    CHECK(versions_of(program_of(early, 2)).violation == versioned_program::reordering{0, 2, 0});
+    CHECK(versions_of(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation ==
           versioned_program::reordering{0, 0, 0});
-    CHECK(!versions(program_of(early, 2), {.role = value_role::input}).violation);
+    CHECK(!versions_of(program_of(early, 2), {.role = value_role::input}).violation);
     operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // what has one def may stand anywhere
-    CHECK(!versions(program_of(once, 2)).violation);
+    CHECK(!versions_of(program_of(once, 2)).violation);
 }
 
 TEST_CASE("names that keep their storage or not: every order reads what the list reads")
@@ -303,7 +304,7 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
                                                      .shuffled = seed % 7 != 0});
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
-        auto const made = versions(names.program(), version_options_of(names));
+        auto const made = versions_of(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
         dependence_graph const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
         REQUIRE(!g.violation);
@@ -336,7 +337,7 @@ TEST_CASE("numbers, names and views of versions fit each other")
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         random_names const names = draw_names(roll, {});
-        auto const made = versions(names.program(), version_options_of(names));
+        auto const made = versions_of(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
         snapshot const p = names.program();
         CHECK(made.program.graph() == p.graph());

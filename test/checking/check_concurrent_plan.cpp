@@ -32,7 +32,7 @@ memory_plan plan_at(offsets const& where, byte_count arena, std::vector<handoff>
         plan.buffer_of.push_back(offset == no_offset ? no_buffer
                                                      : static_cast<buffer_id>(plan.buffers.size()));
         if (offset == no_offset) continue;
-        placed_buffer b;
+        memory_plan::placed_buffer b;
         b.offset = offset;
         plan.buffers.push_back(b);
     }

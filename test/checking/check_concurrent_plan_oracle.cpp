@@ -62,7 +62,7 @@ memory_plan arbitrary_plan(dice& roll, random_tasks const& tasks, byte_count are
         auto const r = static_cast<value_id>(rule.root[v]);
         if (!is_planned[r]) continue;
         plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size());
-        placed_buffer b;
+        memory_plan::placed_buffer b;
         b.pool = tasks.pool[r];
         b.offset = where[r];
         plan.buffers.push_back(b);

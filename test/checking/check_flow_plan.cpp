@@ -291,7 +291,7 @@ TEST_CASE("it finds what enumerating the states of all paths finds, in sound pla
         }
         for (int changes = 0; changes != 4; ++changes) {
             auto const which = pick.below(static_cast<std::uint32_t>(plan.buffers.size()));
-            placed_buffer& b = plan.buffers[which];
+            memory_plan::placed_buffer& b = plan.buffers[which];
             b.offset = pick.below(static_cast<std::uint32_t>(plan.arena_bytes[b.pool] - b.size + 1));
             auto const found = check_flow_plan(f.program, plan, f.options, flow);
             bool const has_clash = path_oracle(f, plan).has_clash();

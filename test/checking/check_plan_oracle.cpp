@@ -180,7 +180,7 @@ public:
             if (is_alive(r, p)) return true;
         return false;
     }
-    placed_buffer const* buffer(value_id v) const
+    memory_plan::placed_buffer const* buffer(value_id v) const
     {
         buffer_id const b = s_.plan.buffer_of[v];
         return b == no_buffer ? nullptr : &s_.plan.buffers[b];
@@ -188,10 +188,10 @@ public:
     bool lies_right(value_id v) const
     {
         value_id const r = root(v);
-        placed_buffer const* const b = buffer(v);
+        memory_plan::placed_buffer const* const b = buffer(v);
         if (!is_planned(r)) return b == nullptr;
         if (b == nullptr || b->offset == no_offset) return false;
-        placed_buffer const* const whole = buffer(r);
+        memory_plan::placed_buffer const* const whole = buffer(r);
         if (whole == nullptr || whole->offset != b->offset || whole->pool != b->pool) return false;
         if (b->pool != s_.pool[r] || b->pool >= s_.plan.arena_bytes.size()) return false;
         if (b->offset % s_.alignment[v] != 0) return false;
@@ -229,7 +229,7 @@ public:
     bool owns(value_id r, pool_id k, byte_count byte, std::size_t p) const
     {
         if (root(r) != r || !is_planned(r) || !is_alive(r, p)) return false;
-        placed_buffer const& b = *buffer(r);
+        memory_plan::placed_buffer const& b = *buffer(r);
         return b.pool == k && b.offset <= byte && byte < b.offset + s_.bytes[r];
     }
     bool is_contested(pool_id k, byte_count byte, std::size_t p) const
@@ -316,10 +316,10 @@ public:
             return is_placed_right() && fits_capacities() && first_contest() == w.position && is_clash(w);
 
         value_id const v = w.value, r = root(v);
-        placed_buffer const* const b = buffer(v);
+        memory_plan::placed_buffer const* const b = buffer(v);
         if (w.what == fault::needless) return !is_planned(r) && b != nullptr;
         if (w.what == fault::unplaced) return is_planned(r) && (b == nullptr || b->offset == no_offset);
-        placed_buffer const* const whole = buffer(r);
+        memory_plan::placed_buffer const* const whole = buffer(r);
         if (!is_planned(r) || b == nullptr || b->offset != w.begin) return false;
         switch (w.what) {
         case fault::torn_alias:
@@ -463,7 +463,7 @@ memory_plan hopeful_plan(dice& roll, scene const& s)
         plan.buffer_of.push_back(rules.is_planned(r) ? static_cast<buffer_id>(plan.buffers.size())
                                                      : no_buffer);
         if (plan.buffer_of[v] == no_buffer) continue;
-        placed_buffer b;
+        memory_plan::placed_buffer b;
         b.pool = s.pool[r];
         b.offset = where[r] - where[r] % s.alignment[r];
         plan.buffers.push_back(b);

@@ -266,7 +266,7 @@ renaming fewer_names(random_names const& names, dice& roll)
 
 renaming of_versions(random_names const& names)
 {
-    auto const made = versions(names.program(), {.role = names.role, .order = names.order});
+    auto const made = versions_of(names.program(), {.role = names.role, .order = names.order});
     renaming all = same_names(made.program, names.values());
     all.kept_as = made.last;
     return all;

@@ -124,9 +124,9 @@ TEST_CASE("it is what remains if every pair is looked at")
         for (int i = 0; i != 60; ++i) {
             value_id const v = pick.below(values);
             now.write(v);
-            placed_buffer const& x = at.plan.buffers[at.plan.buffer_of[v]];
+            memory_plan::placed_buffer const& x = at.plan.buffers[at.plan.buffer_of[v]];
             for (value_id w = 0; w != values; ++w) {
-                placed_buffer const& y = at.plan.buffers[at.plan.buffer_of[w]];
+                memory_plan::placed_buffer const& y = at.plan.buffers[at.plan.buffer_of[w]];
                 if (at.plan.buffer_of[w] != at.plan.buffer_of[v] && x.pool == y.pool &&
                     x.offset < y.offset + y.size && y.offset < x.offset + x.size)
                     slow.erase(w);

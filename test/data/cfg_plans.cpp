@@ -72,7 +72,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
         all.arenas += found.report.arena_bytes;
         all.bounds += found.report.lower_bound_bytes;
         placement_problem whole; // as if nothing lay in holes
-        for (placed_buffer const& b : found.plan.buffers)
+        for (memory_plan::placed_buffer const& b : found.plan.buffers)
             whole.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
         for (placement::pool_result const& pool : pack(whole).pools) all.in_hulls += pool.height;
     }

@@ -54,7 +54,7 @@ TEST_CASE("a plan is proved for its own reading, and the waits that make it hold
     claimed.valid_for = program_reading::concurrent;
     CHECK(fault_of(claimed) == fault::clash);
     memory_plan clash = in_order;
-    for (placed_buffer& b : clash.buffers) b.offset = 0;
+    for (memory_plan::placed_buffer& b : clash.buffers) b.offset = 0;
     CHECK(fault_of(clash) == fault::clash);
     for (executor_options::checks const level :
          {executor_options::checks::paint, executor_options::checks::digest})

@@ -238,7 +238,7 @@ TEST_CASE("versions of a name in one place keep their order by the hand-offs tha
 {
     enum { w, x };
     snapshot const named = small_program{{{{w}, {x}}, {{w}, {w}}}, 2};
-    auto const made = versions(named, {.role = {state, output}, .same_storage = true});
+    auto const made = versions_of(named, {.role = {state, output}, .same_storage = true});
     REQUIRE(!made.violation);
     REQUIRE(made.handoffs == std::vector<handoff>{{0, 1}});
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};

@@ -290,7 +290,8 @@ bool takes_over(random_tasks const& tasks, memory_plan const& plan, sharing_rule
                 value_id v)
 {
     auto const from = rule.root[u], to = rule.root[v];
-    placed_buffer const &a = plan.buffers[plan.buffer_of[u]], &b = plan.buffers[plan.buffer_of[v]];
+    memory_plan::placed_buffer const &a = plan.buffers[plan.buffer_of[u]],
+                                     &b = plan.buffers[plan.buffer_of[v]];
     if (a.offset != b.offset || tasks.bytes[from] < tasks.bytes[to]) return false;
     if (rule.is_kept[from] || rule.is_given[to]) return false;
     for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
@@ -314,11 +315,11 @@ bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
     auto is_placed = [&](value_id v) { return plan.buffer_of[v] != no_buffer; };
     for (value_id v = 0; v != tasks.values(); ++v) {
         if (!is_placed(v)) continue;
-        placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+        memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
         if (b.offset % tasks.alignment[v] != 0 || b.pool != tasks.pool[rule.root[v]]) return true;
         for (value_id u = 0; u != v; ++u) {
             if (!is_placed(u) || rule.root[u] == rule.root[v] || rule.may_share(u, v)) continue;
-            placed_buffer const& a = plan.buffers[plan.buffer_of[u]];
+            memory_plan::placed_buffer const& a = plan.buffers[plan.buffer_of[u]];
             if (takes_over(tasks, plan, rule, u, v) || takes_over(tasks, plan, rule, v, u)) continue;
             if (a.pool == b.pool && a.offset < b.offset + tasks.bytes[rule.root[v]] &&
                 b.offset < a.offset + tasks.bytes[rule.root[u]])

@@ -170,7 +170,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
             CAPTURE(in_place);
             auto const planned = plan_memory(p.program(), p.options(in_place));
             REQUIRE(planned.is_sound());
-            for (placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
+            for (memory_plan::placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
             auto run_all = [&](auto const& mode, executor_options::checks level) {
                 lender source;
                 {
@@ -225,7 +225,7 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
                                      : static_cast<number>(pick.below(static_cast<std::uint32_t>(most)));
         };
         std::vector<byte_count> offsets;
-        for (placed_buffer const& b : plan.buffers) offsets.push_back(b.offset);
+        for (memory_plan::placed_buffer const& b : plan.buffers) offsets.push_back(b.offset);
         for (std::uint32_t i = 0, n = 1 + pick.below(3); i != n; ++i) {
             if (pick.below(2) == 0) spoil(offsets, 80);
             if (pick.below(4) == 0) spoil(plan.buffer_of, plan.buffers.size() + 1);
@@ -283,7 +283,7 @@ memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
     memory_plan result{.order = p.order, .arena_bytes = std::vector<byte_count>(plan.arena_bytes.size(), 0)};
     result.buffer_of.assign(p.values(), no_buffer);
     for (auto const& [r, life] : lives_of(p)) {
-        placed_buffer placed{.root = r, .life = life, .size = p.bytes[r], .pool = p.pool[r]};
+        memory_plan::placed_buffer placed{.root = r, .life = life, .size = p.bytes[r], .pool = p.pool[r]};
         byte_count& end = result.arena_bytes[p.pool[r]];
         placed.offset = is_spread ? align_up(end, 64) : plan.offset_of(r);
         end = std::max(end, placed.offset + placed.size);

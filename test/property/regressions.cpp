@@ -126,7 +126,7 @@ planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_nam
     auto const g = dependences(all.program, {.role = role, .handoffs = all.handoffs});
     auto const lives = concurrent_lifetimes(all.program, g, plan.buffers.size(), plan.buffer_of, role);
     placement_problem problem;
-    for (placed_buffer const& b : plan.buffers)
+    for (memory_plan::placed_buffer const& b : plan.buffers)
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
     auto const cover = fewest_slots(lives, later_conflicts(g, lives),
                                     {.pool = [&](buffer_id b) { return plan.buffers[b].pool; }});
@@ -159,7 +159,8 @@ planned_ways plan_in_every_way(op_names const& ops)
 bool meet(memory_plan const& plan, value_id a, value_id b)
 {
     if (plan.buffer_of[a] == no_buffer || plan.buffer_of[b] == no_buffer) return false;
-    placed_buffer const &x = plan.buffers[plan.buffer_of[a]], &y = plan.buffers[plan.buffer_of[b]];
+    memory_plan::placed_buffer const &x = plan.buffers[plan.buffer_of[a]],
+                                     &y = plan.buffers[plan.buffer_of[b]];
     return x.pool == y.pool && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
 }
 
@@ -356,7 +357,7 @@ TEST_CASE("memonger.py c05c500a82: values of different memory, or not to be shar
     plan_options options = ops.options();
     options.pool = [](value_id v) { return v % 2; };
     planned_ways const all = plan_in_every_way(ops.program(), options);
-    for (placed_buffer const& x : all.offsets.plan.buffers) CHECK(x.pool == x.root % 2);
+    for (memory_plan::placed_buffer const& x : all.offsets.plan.buffers) CHECK(x.pool == x.root % 2);
 }
 
 TEST_CASE("memonger.py 8079abbaf1: a name of several writers is there only after the last of them")
@@ -450,7 +451,7 @@ TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for 
     CHECK(refuted->what == fault::clash);
     CHECK(refuted->schedule.size() == 5);
     planned_ways const all = plan_in_every_way(tree); // and has a place for everything before anything runs
-    for (placed_buffer const& b : all.offsets.plan.buffers) CHECK(b.offset != no_offset);
+    for (memory_plan::placed_buffer const& b : all.offsets.plan.buffers) CHECK(b.offset != no_offset);
 }
 
 TEST_CASE(

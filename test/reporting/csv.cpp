@@ -17,13 +17,14 @@ namespace this_test {
 
 namespace {
 
-sublet::placed_buffer placed(sublet::value_id root, sublet::step_id first, sublet::step_id last,
-                             sublet::byte_count size, sublet::byte_count offset, sublet::pool_id pool = 0)
+sublet::memory_plan::placed_buffer placed(sublet::value_id root, sublet::step_id first, sublet::step_id last,
+                                          sublet::byte_count size, sublet::byte_count offset,
+                                          sublet::pool_id pool = 0)
 {
     return {.root = root, .life = {first, last}, .size = size, .pool = pool, .offset = offset};
 }
 
-sublet::memory_plan plan_of(std::vector<sublet::placed_buffer> buffers)
+sublet::memory_plan plan_of(std::vector<sublet::memory_plan::placed_buffer> buffers)
 {
     sublet::memory_plan plan;
     plan.buffers = std::move(buffers);

@@ -167,7 +167,7 @@ TEST_CASE("the marked peak is the first position at which most bytes are alive")
     dice draw{std::mt19937(12)};
     for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
-        std::vector<sublet::placed_buffer> buffers;
+        std::vector<sublet::memory_plan::placed_buffer> buffers;
         for (auto n = 1 + draw.below(12); n != 0; --n) {
             sublet::step_id const first = draw.below(10);
             sublet::step_id const length = draw.below(5);
@@ -305,7 +305,7 @@ namespace {
 sublet::memory_plan many(std::size_t n)
 {
     dice draw{std::mt19937(7)};
-    std::vector<sublet::placed_buffer> buffers;
+    std::vector<sublet::memory_plan::placed_buffer> buffers;
     for (std::size_t i = 0; i != n; ++i) {
         sublet::step_id const first = draw.below(100000);
         sublet::step_id const length = 1 + draw.below(100);

@@ -21,10 +21,10 @@ namespace {
 
 using reading::placed;
 
-sublet::detail::buffer_kinds kinds_of(std::vector<sublet::placed_buffer> buffers,
+sublet::detail::buffer_kinds kinds_of(std::vector<sublet::memory_plan::placed_buffer> buffers,
                                       std::vector<std::string> const& kinds)
 {
-    std::vector<sublet::placed_buffer const*> pointers;
+    std::vector<sublet::memory_plan::placed_buffer const*> pointers;
     for (std::size_t i = 0; i != buffers.size(); ++i) {
         buffers[i].root = static_cast<sublet::value_id>(i);
         pointers.push_back(&buffers[i]);
@@ -51,7 +51,7 @@ std::string legend(sublet::detail::buffer_kinds const& all, std::uint64_t width 
 /// n kinds of a buffer each, every one larger than the next: k0, k1 ...
 sublet::detail::buffer_kinds falling_kinds(std::size_t n)
 {
-    std::vector<sublet::placed_buffer> buffers;
+    std::vector<sublet::memory_plan::placed_buffer> buffers;
     std::vector<std::string> kinds;
     for (std::size_t i = 0; i != n; ++i) {
         buffers.push_back(placed(0, 1, 1000 - i, 0));
@@ -88,7 +88,7 @@ TEST_CASE("kinds that print alike are one")
 
 TEST_CASE("kinds may be numbers")
 {
-    sublet::placed_buffer const b = placed(0, 1, 8, 0);
+    sublet::memory_plan::placed_buffer const b = placed(0, 1, 8, 0);
     auto kind_of = [](auto) { return -7; };
     CHECK(names(sublet::detail::kinds_of(std::vector{&b}, kind_of)) == std::vector<std::string>{"-7"});
 }
@@ -118,7 +118,7 @@ TEST_CASE("the kinds are those of a table of names")
     dice draw{std::mt19937(41)};
     for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
-        std::vector<sublet::placed_buffer> buffers;
+        std::vector<sublet::memory_plan::placed_buffer> buffers;
         std::vector<std::string> kinds;
         std::map<std::string, std::uint64_t> steps;
         std::map<std::string, std::size_t> first;

@@ -15,7 +15,7 @@ using namespace reading;
 TEST_CASE("a panel holds the buffers of its pool, up to the highest of addresses, arena and peak")
 {
     auto const plan = plan_of({placed(0, 2, 8, 0), placed(1, 3, 8, 4), placed(0, 4, 8, 0, 3)});
-    std::vector<sublet::placed_buffer const*> drawn;
+    std::vector<sublet::memory_plan::placed_buffer const*> drawn;
     for (auto const& b : plan.buffers) drawn.push_back(&b);
     auto const first = sublet::detail::panel_of(plan, drawn, 0);
     CHECK(first.last == 2);

@@ -21,16 +21,18 @@ namespace {
 using sublet::byte_count;
 using sublet::step_id;
 
-std::vector<sublet::placed_buffer const*> pointers(std::vector<sublet::placed_buffer> const& buffers)
+std::vector<sublet::memory_plan::placed_buffer const*>
+pointers(std::vector<sublet::memory_plan::placed_buffer> const& buffers)
 {
-    std::vector<sublet::placed_buffer const*> result;
+    std::vector<sublet::memory_plan::placed_buffer const*> result;
     for (auto const& b : buffers) result.push_back(&b);
     return result;
 }
 
-std::vector<sublet::placed_buffer> random_buffers(dice& draw, std::uint32_t n, std::uint32_t positions)
+std::vector<sublet::memory_plan::placed_buffer> random_buffers(dice& draw, std::uint32_t n,
+                                                               std::uint32_t positions)
 {
-    std::vector<sublet::placed_buffer> buffers;
+    std::vector<sublet::memory_plan::placed_buffer> buffers;
     for (std::uint32_t i = 0; i != n; ++i) {
         step_id const first = draw.below(positions);
         step_id const last = first + draw.below(std::min(positions - first, 9u) + 1);
@@ -41,7 +43,8 @@ std::vector<sublet::placed_buffer> random_buffers(dice& draw, std::uint32_t n, s
 }
 
 /// What is alive at each position, position by position.
-std::vector<byte_count> live_bytes(std::vector<sublet::placed_buffer> const& buffers, step_id positions)
+std::vector<byte_count> live_bytes(std::vector<sublet::memory_plan::placed_buffer> const& buffers,
+                                   step_id positions)
 {
     std::vector<byte_count> alive(positions, 0);
     for (step_id p = 0; p != positions; ++p)
@@ -73,8 +76,8 @@ std::string drawn(std::vector<sublet::detail::live_level> const& levels, step_id
 TEST_CASE("a level is noted where it changes")
 {
     using reading::placed;
-    std::vector<sublet::placed_buffer> const buffers{placed(1, 3, 64, 0), placed(2, 4, 32, 64),
-                                                     placed(4, 6, 32, 0), placed(7, 8, 8, 0)};
+    std::vector<sublet::memory_plan::placed_buffer> const buffers{placed(1, 3, 64, 0), placed(2, 4, 32, 64),
+                                                                  placed(4, 6, 32, 0), placed(7, 8, 8, 0)};
     auto const profile = sublet::detail::profile_of(pointers(buffers));
     std::vector<sublet::detail::live_level> const expected{{1, 64}, {2, 96}, {3, 32}, {6, 0}, {7, 8}, {8, 0}};
     CHECK(profile.levels == expected); // at 4 one of 32 bytes follows another: no change
@@ -86,8 +89,8 @@ TEST_CASE("no buffer, no bytes and no life make no level")
 {
     using reading::placed;
     CHECK(sublet::detail::profile_of(pointers({})).levels.empty());
-    std::vector<sublet::placed_buffer> const buffers{placed(3, 3, 64, 0), placed(5, 2, 64, 0),
-                                                     placed(1, 9, 0, 0)};
+    std::vector<sublet::memory_plan::placed_buffer> const buffers{placed(3, 3, 64, 0), placed(5, 2, 64, 0),
+                                                                  placed(1, 9, 0, 0)};
     auto const profile = sublet::detail::profile_of(pointers(buffers));
     CHECK(profile.levels.empty());
     CHECK(profile.peak == 0);
@@ -99,7 +102,7 @@ TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the o
 {
     using reading::placed;
     byte_count const most = sublet::no_size - 1;
-    std::vector<sublet::placed_buffer> buffers{placed(0, 2, most, 0), placed(2, 4, most, 0)};
+    std::vector<sublet::memory_plan::placed_buffer> buffers{placed(0, 2, most, 0), placed(2, 4, most, 0)};
     CHECK(sublet::detail::profile_of(pointers(buffers)).peak == most);
     buffers[1].life.first = 1;
     CHECK_THROWS_AS(static_cast<void>(sublet::detail::profile_of(pointers(buffers))),

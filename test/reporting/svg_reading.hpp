@@ -19,7 +19,7 @@
 namespace reading {
 
 /// A plan of buffers that are roots 0, 1, 2 ..., with arenas that just hold them.
-inline sublet::memory_plan plan_of(std::vector<sublet::placed_buffer> buffers)
+inline sublet::memory_plan plan_of(std::vector<sublet::memory_plan::placed_buffer> buffers)
 {
     sublet::memory_plan plan;
     plan.buffers = std::move(buffers);
@@ -33,8 +33,9 @@ inline sublet::memory_plan plan_of(std::vector<sublet::placed_buffer> buffers)
     return plan;
 }
 
-inline sublet::placed_buffer placed(sublet::step_id first, sublet::step_id last, sublet::byte_count size,
-                                    sublet::byte_count offset, sublet::pool_id pool = 0)
+inline sublet::memory_plan::placed_buffer placed(sublet::step_id first, sublet::step_id last,
+                                                 sublet::byte_count size, sublet::byte_count offset,
+                                                 sublet::pool_id pool = 0)
 {
     return {.life = {first, last}, .size = size, .pool = pool, .offset = offset};
 }

@@ -398,7 +398,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
             CHECK(reason.step == steps[reason.position]);
             std::size_t alive = 0;
             byte_count sum = 0;
-            for (placed_buffer const& b : plan.buffers)
+            for (memory_plan::placed_buffer const& b : plan.buffers)
                 if (b.pool == pool && contains(b.life, reason.position)) ++alive, sum += b.size;
             CHECK(reason.alive.size() == alive);
             CHECK(reason.bytes == sum);

@@ -27,7 +27,7 @@ struct found {
     snapshot program;
     plan_options options;
     std::vector<step_id> steps;
-    std::vector<in_place_pair> in_place;
+    std::vector<memory_plan::in_place_pair> in_place;
     std::vector<absence> absences;
 
     found(snapshot p, plan_options asked) : program(std::move(p)), options(std::move(asked))

@@ -49,7 +49,7 @@ concurrent_lives lives_of(dependence_graph const& g,
     return lives;
 }
 
-placed_buffer at(byte_count offset, byte_count size, live_range life, pool_id pool = 0)
+memory_plan::placed_buffer at(byte_count offset, byte_count size, live_range life, pool_id pool = 0)
 {
     return {.life = life, .size = size, .pool = pool, .offset = offset};
 }
@@ -60,14 +60,15 @@ struct needed {
     std::vector<handoff> waits, handoffs;
     bool has_cycle = false;
 
-    needed(random_tasks const& tasks, std::vector<placed_buffer> const& placed, memory_plan const& plan)
+    needed(random_tasks const& tasks, std::vector<memory_plan::placed_buffer> const& placed,
+           memory_plan const& plan)
     {
         sharing_rule const rule(tasks);
         std::size_t const n = tasks.tasks.size();
         std::vector<std::vector<bool>> edge(n, std::vector<bool>(n));
         for (std::size_t u = 0; u != placed.size(); ++u)
             for (std::size_t v = 0; v != placed.size(); ++v) {
-                placed_buffer const &a = placed[u], &b = placed[v];
+                memory_plan::placed_buffer const &a = placed[u], &b = placed[v];
                 if (u == v || a.pool != b.pool || a.offset >= b.offset + b.size ||
                     b.offset >= a.offset + a.size || a.life.first > b.life.first)
                     continue;
@@ -104,7 +105,7 @@ bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<han
         if (rule.before[t][t]) return false;
     for (std::size_t u = 0; u != plan.buffers.size(); ++u)
         for (std::size_t v = 0; v != u; ++v) {
-            placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
+            memory_plan::placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
             if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
                 !rule.may_share(a.root, b.root))
                 return false;
@@ -120,8 +121,8 @@ TEST_CASE("who moves in waits for the last users of who moves out, unless it doe
     // after 4, over the end of c and all of b.
     dependence_graph const g = graph_of({{1}, {}, {3}, {}, {5}, {}});
     auto const lives = lives_of(g, {{{0}, {1}}, {{2}, {3}}, {{4}, {4}}, {{5}, {5}}});
-    std::vector<placed_buffer> const placed{at(0, 32, {0, 2}), at(32, 32, {2, 4}), at(0, 40, {4, 5}),
-                                            at(36, 28, {5, 6})};
+    std::vector<memory_plan::placed_buffer> const placed{at(0, 32, {0, 2}), at(32, 32, {2, 4}),
+                                                         at(0, 40, {4, 5}), at(36, 28, {5, 6})};
     handoff_set const found = find_handoffs(g, lives, placed);
     REQUIRE(!found.clash);
     // d takes from b as well, but 5 comes after 4, which has waited for 3.
@@ -160,7 +161,7 @@ TEST_CASE("nothing waits for what is needed to the end, nor for what is there fr
     dependence_graph const g = graph_of({{}, {}});
     auto const kept = lives_of(g, {{{0}, {no_step}}, {{1}, {1}}});
     auto const given = lives_of(g, {{{0}, {0}}, {{}, {1}}});
-    std::vector<placed_buffer> const placed{at(0, 8, {0, 1}), at(0, 8, {1, 2})};
+    std::vector<memory_plan::placed_buffer> const placed{at(0, 8, {0, 1}), at(0, 8, {1, 2})};
     CHECK(find_handoffs(g, kept, placed).clash == handoff_clash{0, 1, {}});
     CHECK(find_handoffs(g, given, placed).clash == handoff_clash{0, 1, {}});
 }
@@ -171,7 +172,8 @@ TEST_CASE("steps of no length at one moment would wait for each other for ever")
     // ended when the other begins: all four lives fit into two places, and nothing could run.
     dependence_graph const g = graph_of({{2}, {3}, {}, {}});
     auto const lives = lives_of(g, {{{0}, {2}}, {{1}, {3}}, {{2}, {2}}, {{3}, {3}}});
-    std::vector<placed_buffer> placed{at(0, 8, {0, 1}), at(8, 8, {0, 1}), at(8, 8, {1, 2}), at(0, 8, {1, 2})};
+    std::vector<memory_plan::placed_buffer> placed{at(0, 8, {0, 1}), at(8, 8, {0, 1}), at(8, 8, {1, 2}),
+                                                   at(0, 8, {1, 2})};
     handoff_set const found = find_handoffs(g, lives, placed);
     REQUIRE(found.clash);
     CHECK(found.handoffs.empty());
@@ -283,7 +285,7 @@ TEST_CASE("of a million steps in a chain none waits for memory")
     snapshot const p = drawn.program();
     dependence_graph const g = dependences(p);
     std::vector<buffer_id> own;
-    std::vector<placed_buffer> placed;
+    std::vector<memory_plan::placed_buffer> placed;
     for (buffer_id b = 0; b != drawn.tasks(); ++b) { // by turns in two halves of the arena
         own.push_back(b);
         placed.push_back(at(b % 2 * 65536, drawn.bytes[b], {b, b + 2}));

@@ -134,7 +134,7 @@ TEST_CASE("a name whose versions are in different slots is no name any more")
     for (value_id v = 0; v != all.made.value_of.size(); ++v)
         if (all.made.value_of[v] == a) CHECK(all.names.name_of[v] == a); // written over: one slot
     snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });
-    auto const made = versions(p);
+    auto const made = versions_of(p);
     sized_slot_plan apart;
     apart.slot_of = {0, 1};
     apart.slots = 2;
@@ -174,7 +174,7 @@ TEST_CASE("an in-place pair is one name, and so is what is written in place by n
         sink.def(s);
         if (s == 1) sink.may_overwrite(0, 1);
     });
-    auto const made = versions(p);
+    auto const made = versions_of(p);
     plan_options const options{.bytes = 8, .role = {{}, {}, kept}};
     auto const names = name_slots(made, plan_linearly(p, options), options);
     CHECK(names.name_of == std::vector<value_id>{3, 3, 2});
@@ -225,7 +225,7 @@ TEST_CASE("nothing to rename, nothing to do")
 TEST_CASE("what cannot be renamed by is refused")
 {
     snapshot const p = program_of({{{}, {a}}}, 1);
-    auto const made = versions(p);
+    auto const made = versions_of(p);
     sized_slot_plan plan;
     CHECK_THROWS_AS((void)name_slots(made, plan, {.bytes = 8}), precondition_error);
     plan.slot_of = {0};
@@ -238,7 +238,7 @@ TEST_CASE("what cannot be renamed by is refused")
             if (n == 0) sink.def(0);
             else sink.use_at_end_of(0, 0);
         });
-    auto const ended = versions(at_end);
+    auto const ended = versions_of(at_end);
     auto const names = name_slots(ended, plan, {.bytes = 8});
     auto ignore = [](auto, std::size_t, std::size_t) {};
     CHECK_THROWS_AS(rename(ended, names, ignore, ignore), precondition_error);
@@ -333,8 +333,8 @@ TEST_CASE("under new names a program reads what it read before, view by view and
                                    .pool = pool,
                                    .in_place = equal};
         auto const made =
-            versions(drawn.program(),
-                     {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
+            versions_of(drawn.program(),
+                        {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
         if (made.violation) continue;
         plan_options const options = with_versions(by_name, made);
         rename_options const how{.renames_views = roll.below(2) == 0};

@@ -195,7 +195,7 @@ TEST_CASE("a smaller result is written over a larger operand, and leaves the res
     CHECK(t.buffers[1].over == 0);
     CHECK(t.buffers[0].life == live_range{0, 2});
     CHECK(t.buffers[1].life == live_range{2, 3});
-    CHECK(t.in_place == std::vector<in_place_pair>{{1, 0, 1, 4}});
+    CHECK(t.in_place == std::vector<memory_plan::in_place_pair>{{1, 0, 1, 4}});
 }
 
 TEST_CASE("where slots are to be given operands of equal size alone are taken")
@@ -469,7 +469,7 @@ TEST_CASE(
         };
         struct legal_pair {
             std::size_t at;
-            in_place_pair pair;
+            memory_plan::in_place_pair pair;
             buffer_id in, out;
         };
         std::vector<legal_pair> legal;
@@ -500,7 +500,7 @@ TEST_CASE(
                 if (before.buffers[in].pool != before.buffers[out].pool) continue;
                 legal.push_back({at, {steps[at], o.in, o.out, needed}, in, out});
             }
-        for (in_place_pair const& pair : after.in_place)
+        for (memory_plan::in_place_pair const& pair : after.in_place)
             CHECK(std::any_of(legal.begin(), legal.end(), [&](auto const& l) { return l.pair == pair; }));
         taken += after.in_place.size();
         if (legal.size() > 10) continue;
@@ -543,7 +543,7 @@ TEST_CASE(
             for (std::size_t i = 0; i != bytes.size(); ++i) fewest[i] = std::min(fewest[i], bytes[i]);
         }
         std::vector<std::pair<buffer_id, buffer_id>> ours;
-        for (in_place_pair const& pair : after.in_place)
+        for (memory_plan::in_place_pair const& pair : after.in_place)
             ours.push_back({before.buffer_of[pair.in], before.buffer_of[pair.out]});
         CHECK(alive(ours) == fewest);
 

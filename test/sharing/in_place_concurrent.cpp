@@ -369,7 +369,7 @@ TEST_CASE("joined buffers hold in every order what is read from them")
         random_names const names = draw_names(roll, {.nodes = 10, .same = 10, .early = 20});
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
-        auto const made = versions(names.program(), version_options_of(names));
+        auto const made = versions_of(names.program(), version_options_of(names));
         auto const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
         REQUIRE(!g.violation);
         plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};

@@ -78,23 +78,23 @@ TEST_CASE("what a pair is said to gain is what is missing without it, in each po
         auto const gains = in_place_gains(join_in_place(apart, pairs), steps);
         REQUIRE(gains.size() == pairs.size());
         auto peak_without = [&](auto is_left_out, pool_id pool) {
-            std::vector<in_place_pair> rest;
-            for (in_place_pair const& pair : pairs)
+            std::vector<memory_plan::in_place_pair> rest;
+            for (memory_plan::in_place_pair const& pair : pairs)
                 if (!is_left_out(pair)) rest.push_back(pair);
             return peak_of(join_in_place(apart, rest), pool, lives.positions);
         };
-        auto pool_of = [&](in_place_pair const& pair) {
+        auto pool_of = [&](memory_plan::in_place_pair const& pair) {
             return apart.buffers[apart.buffer_of[pair.in]].pool;
         };
         for (std::size_t i = 0; i != gains.size(); ++i) {
-            in_place_pair const& mine = pairs[i];
+            memory_plan::in_place_pair const& mine = pairs[i];
             pool_id const pool = pool_of(mine);
             byte_count const peak = peak_without([](auto const&) { return false; }, pool);
             auto is_mine = [&](auto const& pair) { return pair == mine; };
             auto is_of_step = [&](auto const& pair) {
                 return pair.step == mine.step && pool_of(pair) == pool;
             };
-            CHECK(static_cast<in_place_pair const&>(gains[i]) == mine);
+            CHECK(static_cast<memory_plan::in_place_pair const&>(gains[i]) == mine);
             CHECK(gains[i].peak_bytes == peak_without(is_mine, pool) - peak);
             CHECK(gains[i].step_peak_bytes == peak_without(is_of_step, pool) - peak);
             at_peak += gains[i].peak_bytes != 0;

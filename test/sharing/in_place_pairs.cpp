@@ -132,7 +132,7 @@ TEST_CASE("the largest results that find operands are taken, and who can choose 
         auto const table = gather_buffers(lifetimes(p), options);
         return match_in_place(p, table, always, always, in_place_fit::at_least);
     };
-    using pairs = std::vector<in_place_pair>;
+    using pairs = std::vector<memory_plan::in_place_pair>;
     CHECK(matched({.bytes = {8, 8, 8, 8, 8}}) == pairs{{1, 1, 2, 8}, {1, 0, 3, 8}});
     CHECK(matched({.bytes = {8, 8, 8, 4, 6}}) == pairs{{1, 1, 2, 8}, {1, 0, 4, 6}});
     CHECK(matched({.bytes = {8, 4, 8, 4, 6}}) == pairs{{1, 0, 2, 8}});
@@ -146,7 +146,7 @@ TEST_CASE("a smaller result goes over the smallest operand that there is, and on
         sink.use(0), sink.use(1), sink.def(2), sink.may_overwrite(0, 2), sink.may_overwrite(1, 2);
     });
     auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = {64, 16, 8}});
-    using pairs = std::vector<in_place_pair>;
+    using pairs = std::vector<memory_plan::in_place_pair>;
     CHECK(match_in_place(p, table, always, always, in_place_fit::at_least) == pairs{{1, 1, 2, 8}});
     CHECK(match_in_place(p, table, always, always).empty());
 }

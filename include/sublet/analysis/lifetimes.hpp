@@ -172,7 +172,8 @@ struct buffer {
     pool_id pool = 0;
     byte_count pinned = no_offset;
     byte_count pinned_too = no_offset; ///< where another of its values is pinned, if that is elsewhere
-    buffer_id over = no_buffer;        ///< the larger one whose bytes it takes over, as placed_buffer has it
+    buffer_id over =
+        no_buffer; ///< the larger one whose bytes it takes over, as memory_plan::placed_buffer has it
     bool eligible = true;
 
     /// Whether storage is to be planned for it.
@@ -190,11 +191,11 @@ private:
 };
 
 struct buffer_table {
-    std::vector<buffer> buffers;              ///< by ascending root
-    std::vector<buffer_id> buffer_of;         ///< by value
-    std::vector<in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
-    value_id oversized_view = no_value;       ///< the first view that has more bytes than its root, if any
-    byte_count oversized_bytes = 0;           ///< and how many
+    std::vector<buffer> buffers;                           ///< by ascending root
+    std::vector<buffer_id> buffer_of;                      ///< by value
+    std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
+    value_id oversized_view = no_value; ///< the first view that has more bytes than its root, if any
+    byte_count oversized_bytes = 0;     ///< and how many
 };
 
 /// Requires:   `lives` are the live ranges of the values that `options` speaks of.
@@ -214,6 +215,8 @@ struct buffer_table {
 ///     live          64   96   48   16        peak 96, at position 1
 ///
 /// The peak is what no plan in this order goes below, wherever it puts things; the position proves it.
+
+namespace detail {
 
 struct memory_pressure {
     std::vector<byte_count> live_bytes; ///< by position
@@ -255,6 +258,8 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     }
     return result;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -91,15 +91,6 @@ struct listed_touches {
 /// Source: that renaming does away with anti and output dependences is from Kuck, Kuhn, Padua, Leasure and
 /// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
-struct version_options {
-    per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value;
-    /// The versions of the name are the same bytes, and so are those of its views and of what it is a view
-    /// of. What is external keeps its storage in any case.
-    per_value<bool> same_storage = false;
-    std::vector<node_id> order = {}; ///< in which the nodes are listed; empty: 0, 1, 2 ...
-};
-
 /// The first version of a value goes by its id. Further ones follow behind all values, as they are listed.
 struct versioned_program {
     /// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first
@@ -130,10 +121,26 @@ bool can_run(listed_touches const& listed, std::vector<value_role> const& role);
 snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
                  std::vector<value_id> const& name);
 
+struct version_options {
+    per_value<value_role> role = value_role::intermediate;
+    per_value<value_id> alias_of = no_value;
+    /// The versions of the name are the same bytes, and so are those of its views and of what it is a view
+    /// of. What is external keeps its storage in any case.
+    per_value<bool> same_storage = false;
+    std::vector<node_id> order = {}; ///< in which the nodes are listed; empty: 0, 1, 2 ...
+};
+
+/// What versions() returns, where no sizes are known.
+[[nodiscard]] versioned_program versions_of(snapshot const& p, version_options const& options = {});
+
 } // namespace detail
 
 /// The program of the versions of p's values. One that needs none comes back as it is, with hand-offs if
 /// parts are written.
+///
+/// A value that is pinned, or whose storage is not planned, keeps its storage, and so does what
+/// `same_storage` names: its versions are the same bytes, and so are those of its views and of what it is a
+/// view of.
 ///
 /// Ensures:    each version is defined at one step at most, and not at all if it is given; a use reads the
 ///             version that its value has there in the listed order, one at the end of a node what that
@@ -146,22 +153,8 @@ snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t ve
 /// Complexity: O(V + E + values + touches) time and memory.
 /// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
 ///             order does not name every node once.
-[[nodiscard]] versioned_program versions(snapshot const& p, version_options const& options = {});
-
-/// The same for what is to be planned: a value that is pinned, or whose storage is not planned, keeps its
-/// storage, and so does what `same_storage` names.
-[[nodiscard]] inline versioned_program versions(snapshot const& p, plan_options const& options,
-                                                per_value<bool> const& same_storage = false)
-{
-    return versions(p, version_options{.role = options.role,
-                                       .alias_of = options.alias_of,
-                                       .same_storage =
-                                           [&](value_id v) {
-                                               return same_storage[v] || options.pinned[v] != no_offset ||
-                                                      !options.eligible[v];
-                                           },
-                                       .order = options.order});
-}
+[[nodiscard]] versioned_program versions(snapshot const& p, plan_options const& options,
+                                         per_value<bool> const& same_storage = false);
 
 /// The options for a plan of the versions: each has the properties of its value.
 ///

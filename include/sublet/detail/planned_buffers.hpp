@@ -95,7 +95,7 @@ struct placed_in_place {
 ///             hold for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools come down to the bytes alive.
 [[nodiscard]] placed_in_place place_in_place(buffer_table const& table,
-                                             std::vector<in_place_pair> const& pairs,
+                                             std::vector<memory_plan::in_place_pair> const& pairs,
                                              std::vector<step_id> const& steps,
                                              std::vector<pool_limits> const& pools);
 

@@ -186,7 +186,7 @@ struct handoff_set {
 ///             what has_detour() takes for the waits: least if positions ascend in the order of lives.
 /// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
 [[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
-                                        std::vector<placed_buffer> const& placed);
+                                        std::vector<memory_plan::placed_buffer> const& placed);
 
 } // namespace sublet::detail
 

@@ -185,12 +185,16 @@ struct step_waits {
     [[nodiscard]] std::size_t count(step_waits::kind why) const;
 };
 
+namespace detail {
+
 /// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
 /// steps leave what every other run has to leave.
 struct run_order {
     detail::run_tape tape;
     step_waits waits;
 };
+
+} // namespace detail
 
 namespace detail {
 class wait_finder {
@@ -264,8 +268,6 @@ private:
 std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& options,
                                    std::vector<handoff> handoffs);
 
-} // namespace detail
-
 /// How a program is run at once in a memory mode.
 ///
 /// Of a plan for any schedule, the order is one that its hand-offs, data and edges leave; what it says about
@@ -316,6 +318,8 @@ template <detail::memory_mode Mode>
     result.waits = finder.thinned();
     return result;
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -54,7 +54,7 @@ namespace sublet {
 /// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, at the same time or one after the other,
 ///                  in threads of its choice, and returns when all of them have; f throws nothing. If it
 ///                  throws, no call goes on or begins any more.
-/// Poorest model:   a loop.     Ordinary model: thread_pool.
+/// Poorest model:   a loop.     Ordinary model: threads that stay.
 template <class R>
 concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
 
@@ -165,10 +165,10 @@ private:
     std::vector<Thread> threads_;
 };
 
-} // namespace detail
-
 /// The threads that a thread_executor makes by itself.
-using thread_pool = detail::basic_thread_pool<>;
+using thread_pool = basic_thread_pool<>;
+
+} // namespace detail
 
 // --- threads ---------------------------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ private:
 /// The kernel is called by several threads at once, for different steps; what it keeps for itself it has to
 /// guard. Storage comes from `executor_options::upstream` one piece at a time. One worker runs in the
 /// caller's thread, in an order that is known before, and pays for no other.
-template <class Kernel, class Runner = thread_pool>
+template <class Kernel, class Runner = detail::thread_pool>
 class thread_executor : public detail::run_desk {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
@@ -275,7 +275,7 @@ private:
     }
     template <class Mode>
     thread_executor(Kernel kernel, Runner lender, Mode const& mode, thread_options const& at_once,
-                    executor_options const& how, run_order order)
+                    executor_options const& how, detail::run_order order)
         : run_desk(std::move(order.tape), mode, how), kernel_(std::move(kernel)), runner_(std::move(lender)),
           waits_(std::move(order.waits)),
           workers_(std::min(at_once.workers, std::max<std::size_t>(tape_.positions(), 1))),

@@ -179,11 +179,11 @@ namespace sublet::detail {
 class absence_writer {
 public:
     absence_writer(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
-                   std::span<in_place_pair const> in_place)
+                   std::span<memory_plan::in_place_pair const> in_place)
         : p_(p), steps_(steps), leaving_(leaving_touches(p, steps)), needed_until_(p.values(), 0)
     {
         in_place_ = csr_rows::gathered(p.steps(), [&](auto add) {
-            for (in_place_pair const& pair : in_place) {
+            for (memory_plan::in_place_pair const& pair : in_place) {
                 add(pair.step, pair.in);
                 add(pair.step, pair.out);
             }
@@ -372,7 +372,7 @@ namespace detail {
 
 SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
                                             plan_options const& options,
-                                            std::span<in_place_pair const> in_place,
+                                            std::span<memory_plan::in_place_pair const> in_place,
                                             std::span<absence const> absences)
 {
     return detail::absence_writer(p, steps, options, in_place).write(absences);

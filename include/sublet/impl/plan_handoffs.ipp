@@ -136,7 +136,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     dependence_graph const g = dependences(p, graph);
     placement_problem problem{{}, options.pools};
     placement now;
-    for (placed_buffer const& b : plan.buffers) {
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
         now.offset.push_back(b.offset);
     }
@@ -181,7 +181,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         detail::account(result.report, placed, plan);
         result.refuted = std::nullopt;
 
-        std::vector<placed_buffer> tenants = plan.buffers;
+        std::vector<memory_plan::placed_buffer> tenants = plan.buffers;
         for (std::size_t b = 0; b != tenants.size(); ++b) tenants[b].life = clock.in_clock[b];
         detail::handoff_set const found = detail::find_handoffs(clock.timed.graph, clock.lives, tenants);
         result.handoff_bytes.assign(plan.handoffs.size(), 0);

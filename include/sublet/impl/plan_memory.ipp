@@ -45,7 +45,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     }
     buffer_table const table = gather_buffers(lives, options);
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
-    std::vector<in_place_pair> pairs;
+    std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);
 
     detail::placed_in_place found = detail::place_in_place(table, pairs, steps, options.pools);

@@ -108,7 +108,7 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
 
     std::vector<keyed> by_pool; // {pool, position, pair}
     for (std::uint32_t i = 0; i != table.in_place.size(); ++i) {
-        in_place_pair const& pair = table.in_place[i];
+        memory_plan::in_place_pair const& pair = table.in_place[i];
         buffer const& in = table.buffers[table.buffer_of[pair.in]];
         by_pool.push_back({in.pool, position_of[pair.step], i});
         gains.push_back({pair});
@@ -157,7 +157,7 @@ public:
     {
     }
 
-    placed_in_place place(std::vector<in_place_pair> const& pairs)
+    placed_in_place place(std::vector<memory_plan::in_place_pair> const& pairs)
     {
         placed_in_place best = packed(pairs);
         if (pairs.empty()) return best;
@@ -173,12 +173,12 @@ public:
     }
 
 private:
-    pool_id pool_of(in_place_pair const& pair) const
+    pool_id pool_of(memory_plan::in_place_pair const& pair) const
     {
         return table_.buffers[table_.buffer_of[pair.in]].pool;
     }
 
-    placed_in_place packed(std::vector<in_place_pair> pairs) const
+    placed_in_place packed(std::vector<memory_plan::in_place_pair> pairs) const
     {
         placed_in_place result;
         result.problem.pools = pools_;
@@ -214,7 +214,7 @@ private:
             auto size = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
             std::size_t const buffers = first.problem.buffers.size();
             auto const positions = static_cast<step_id>(steps_.size());
-            byte_count const peak = sublet::pressure(buffers, life, size, positions).peak;
+            byte_count const peak = sublet::detail::pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
             if (found.height <= peak) continue;
             if (found.proof.kind == placement::proof::reason::exhausted) {
@@ -226,7 +226,7 @@ private:
             // Where all begin at multiples of one number, all but the highest take up whole ones.
             unit = common_alignment(static_cast<pool_id>(pool));
             if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
-            memory_pressure const whole = sublet::pressure(buffers, life, size, positions);
+            memory_pressure const whole = sublet::detail::pressure(buffers, life, size, positions);
             byte_count spared = 0;
             for (buffer const& b : table_.buffers)
                 if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
@@ -261,9 +261,9 @@ private:
         return lowers && does_not;
     }
 
-    std::vector<in_place_pair> pairs_of(std::vector<pairs_taken> const& taken) const
+    std::vector<memory_plan::in_place_pair> pairs_of(std::vector<pairs_taken> const& taken) const
     {
-        std::vector<in_place_pair> pairs;
+        std::vector<memory_plan::in_place_pair> pairs;
         for (memory_plan::in_place_gain const& gain : matched_) {
             pairs_taken const which = taken[pool_of(gain)];
             if (which == pairs_taken::all || (which == pairs_taken::at_peak && gain.step_peak_bytes != 0))
@@ -308,7 +308,8 @@ private:
     std::vector<pairs_taken> taken_; // by pool
 };
 
-SUBLET_DECL placed_in_place place_in_place(buffer_table const& table, std::vector<in_place_pair> const& pairs,
+SUBLET_DECL placed_in_place place_in_place(buffer_table const& table,
+                                           std::vector<memory_plan::in_place_pair> const& pairs,
                                            std::vector<step_id> const& steps,
                                            std::vector<pool_limits> const& pools)
 {

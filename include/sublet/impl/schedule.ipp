@@ -244,7 +244,7 @@ void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& pl
 }
 
 SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
-                                      std::vector<placed_buffer> const& placed)
+                                      std::vector<memory_plan::placed_buffer> const& placed)
 {
     SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
                    "sublet: these are lives of another graph, or other buffers");

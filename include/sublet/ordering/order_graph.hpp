@@ -108,14 +108,6 @@ struct order_graph {
 ///             order does not name every node once.
 [[nodiscard]] order_graph order_graph_of(snapshot const& p, plan_options const& options);
 
-// --- peak of an order ------------------------------------------------------------------------------------
-
-/// The most bytes alive at any time if the nodes run in this order.
-///
-/// Requires:   `order` names every node once, each behind all those that it waits for.
-/// Complexity: O(touches), and match_overwrites() for each step that has pairs.
-[[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);
-
 // --- order bound -----------------------------------------------------------------------------------------
 
 /// What is alive while a node runs, in whatever order.

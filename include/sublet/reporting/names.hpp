@@ -122,7 +122,7 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
     detail::plain_text<Stream> text{out};
     text << "id,lower,upper,size,offset\n";
     std::vector<char> name;
-    for (placed_buffer const& b : plan.buffers) {
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
         if (b.size == 0 || (only != detail::every_pool && b.pool != only)) continue;
         detail::read_name(name, name_of, b.root);
         bool const quoted = detail::needs_quotes(name);

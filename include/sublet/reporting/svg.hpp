@@ -42,7 +42,7 @@ namespace detail {
 
 template <text_stream Stream, name_function Names>
 Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
-                  std::vector<placed_buffer const*> const& drawn, buffer_kinds const& kinds,
+                  std::vector<memory_plan::placed_buffer const*> const& drawn, buffer_kinds const& kinds,
                   svg_options const& options)
 {
     SUBLET_EXPECTS(options.width >= 320 && options.width <= 32768,
@@ -57,7 +57,8 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 
     step_id positions = 1;
     std::vector<svg_panel> panels;
-    for (placed_buffer const* b : drawn) positions = larger(larger(positions, b->life.first), b->life.last);
+    for (memory_plan::placed_buffer const* b : drawn)
+        positions = larger(larger(positions, b->life.first), b->life.last);
     for (std::size_t first = 0; first != drawn.size(); first = panels.back().last)
         panels.push_back(panel_of(plan, drawn, first));
 

@@ -64,11 +64,11 @@ enum class in_place_fit : std::uint8_t {
 /// Complexity: O(values + touches + pairs) time, and match_overwrites() for each step; O(values) memory. Each
 ///             callable is called once a pair at most.
 template <class IsFree, class Begins>
-[[nodiscard]] std::vector<in_place_pair> match_in_place(snapshot const& p, buffer_table const& table,
-                                                        IsFree is_free, Begins begins,
-                                                        in_place_fit fit = in_place_fit::equal)
+[[nodiscard]] std::vector<memory_plan::in_place_pair>
+match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Begins begins,
+               in_place_fit fit = in_place_fit::equal)
 {
-    std::vector<in_place_pair> matched;
+    std::vector<memory_plan::in_place_pair> matched;
     if (p.overwrites().empty()) return matched;
 
     // While a step is looked at: by buffer, the one value that it reads, if it touches no other part of it.
@@ -126,13 +126,13 @@ template <class IsFree, class Begins>
 ///             input begins where that ends, as in lives by position. Nothing is joined in `table`.
 /// Ensures:    the table stays sorted by root, and lists the pairs.
 /// Complexity: O(values + pairs).
-[[nodiscard]] buffer_table join_in_place(buffer_table table, std::vector<in_place_pair> pairs);
+[[nodiscard]] buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs);
 
 /// Both at once, for results as large as the operand.
 template <class IsFree, class Begins>
 [[nodiscard]] buffer_table join_in_place(snapshot const& p, buffer_table table, IsFree is_free, Begins begins)
 {
-    std::vector<in_place_pair> pairs = match_in_place(p, table, is_free, begins);
+    std::vector<memory_plan::in_place_pair> pairs = match_in_place(p, table, is_free, begins);
     return join_in_place(std::move(table), std::move(pairs));
 }
 
@@ -155,9 +155,9 @@ template <class IsFree, class Begins>
 ///             one has gone before the step writes, and others may use its bytes without any pair.
 /// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
 ///             steps) memory.
-[[nodiscard]] std::vector<in_place_pair> match_in_place(snapshot const& p, std::vector<step_id> const& steps,
-                                                        buffer_table const& table,
-                                                        in_place_fit fit = in_place_fit::at_least);
+[[nodiscard]] std::vector<memory_plan::in_place_pair>
+match_in_place(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& table,
+               in_place_fit fit = in_place_fit::at_least);
 
 } // namespace detail
 

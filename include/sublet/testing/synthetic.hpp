@@ -176,8 +176,6 @@ private:
     std::vector<buffer_id> met_in_; // by buffer: under whom it was met last
 };
 
-} // namespace detail
-
 /// Call `visit(a, b, order)` for every two buffers of which b, in the order of the tape, moves in where a lay
 /// before, and nobody since whose contents are needed; a and b go by their roots, `order` names positions.
 ///
@@ -191,6 +189,8 @@ void each_adversarial_order(run_order const& order, memory_plan const& plan, Vis
 {
     detail::adversary(order, plan).go(visit);
 }
+
+} // namespace detail
 
 } // namespace sublet
 

@@ -284,7 +284,7 @@ SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made
 
 namespace sublet {
 
-SUBLET_DECL versioned_program versions(snapshot const& p, version_options const& options)
+SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_options const& options)
 {
     std::size_t const values = p.values();
     versioned_program result;
@@ -322,6 +322,17 @@ SUBLET_DECL versioned_program versions(snapshot const& p, version_options const&
     result.program = detail::renamed(p, listed, result.value_of.size(), name);
     result.handoffs = detail::order_of_versions(result, alias_of, options.order);
     return result;
+}
+
+SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& options,
+                                       per_value<bool> const& same_storage)
+{
+    auto keeps = [&](value_id v) {
+        return same_storage[v] || options.pinned[v] != no_offset || !options.eligible[v];
+    };
+    return detail::versions_of(
+        p,
+        {.role = options.role, .alias_of = options.alias_of, .same_storage = keeps, .order = options.order});
 }
 
 SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_program const& versioned)

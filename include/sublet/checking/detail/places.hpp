@@ -76,7 +76,7 @@ struct pool_place {
 /// Where the plan says that v lies.  Requires: it has a buffer.
 inline pool_place place_of(memory_plan const& plan, value_id v)
 {
-    placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+    memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
     return {b.pool, b.offset};
 }
 

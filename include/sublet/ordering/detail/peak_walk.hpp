@@ -117,6 +117,12 @@ private:
     std::size_t steps_ = 0;
 };
 
+/// The most bytes alive at any time if the nodes run in this order.
+///
+/// Requires:   `order` names every node once, each behind all those that it waits for.
+/// Complexity: O(touches), and match_overwrites() for each step that has pairs.
+[[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);
+
 // --- order contest ---------------------------------------------------------------------------------------
 
 /// Several orders enter, the one with the least peak stays.

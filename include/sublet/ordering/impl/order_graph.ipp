@@ -75,10 +75,10 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     if (options.order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) result.listed.push_back(n);
     {
-        versioned_program const listed = versions(p, {.role = options.role,
-                                                      .alias_of = options.alias_of,
-                                                      .same_storage = true,
-                                                      .order = options.order});
+        versioned_program const listed = detail::versions_of(p, {.role = options.role,
+                                                                 .alias_of = options.alias_of,
+                                                                 .same_storage = true,
+                                                                 .order = options.order});
         if (listed.violation) {
             bool const is_use = listed.violation->value != no_value;
             result.violation = dependence_violation{is_use ? dependence_violation::kind::never_defined
@@ -173,16 +173,6 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     }
     result.first_pair.push_back(static_cast<std::uint32_t>(result.pairs.size()));
     return result;
-}
-
-// --- peak of an order ------------------------------------------------------------------------------------
-
-SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
-{
-    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    detail::peak_walk walk(g);
-    for (node_id n : order) walk.run(n);
-    return walk.peak();
 }
 
 // --- order bound -----------------------------------------------------------------------------------------

@@ -129,6 +129,14 @@ SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
     return sum;
 }
 
+SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
+{
+    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
+    peak_walk walk(g);
+    for (node_id n : order) walk.run(n);
+    return walk.peak();
+}
+
 // --- order contest ---------------------------------------------------------------------------------------
 
 SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor) : g_(g)

@@ -57,7 +57,8 @@ struct buffer_kinds {
 /// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once for each.
 /// Throws:     whatever `kind_of` throws; std::bad_alloc.
 template <name_function Kinds>
-[[nodiscard]] buffer_kinds kinds_of(std::vector<placed_buffer const*> const& buffers, Kinds& kind_of)
+[[nodiscard]] buffer_kinds kinds_of(std::vector<memory_plan::placed_buffer const*> const& buffers,
+                                    Kinds& kind_of)
 {
     buffer_kinds result;
     result.kind_of.resize(buffers.size());
@@ -189,7 +190,7 @@ struct live_profile {
 /// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
-[[nodiscard]] live_profile profile_of(std::vector<placed_buffer const*> const& buffers);
+[[nodiscard]] live_profile profile_of(std::vector<memory_plan::placed_buffer const*> const& buffers);
 
 /// The profile in `columns` columns: each has the highest level of the positions that begin in it. The
 /// "positions" of the result are columns.
@@ -248,10 +249,10 @@ struct svg_panel {
 };
 
 /// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
-std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
+std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& drawn, std::size_t first,
                           std::size_t last);
 
-svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
+svg_panel panel_of(memory_plan const& plan, std::vector<memory_plan::placed_buffer const*> const& drawn,
                    std::size_t first);
 
 /// Writes the panels, each where the plots say.
@@ -263,7 +264,7 @@ struct svg_painter {
     svg_canvas<Stream>& canvas;
     Names& name_of;
     buffer_kinds const& kinds;
-    std::vector<placed_buffer const*> const& drawn;
+    std::vector<memory_plan::placed_buffer const*> const& drawn;
     plain_text<Stream>& out = canvas.out;
     std::vector<char> name = {};
 
@@ -319,7 +320,7 @@ private:
     void paint_buffer(std::size_t i, std::size_t number, svg_plot const& map, std::uint64_t mark)
     {
         // What is too small to see still has to be there to be pointed at in an enlargement.
-        placed_buffer const& b = *drawn[i];
+        memory_plan::placed_buffer const& b = *drawn[i];
         byte_count const end = sum_fits(b.offset, b.size) ? b.offset + b.size : map.ceiling;
         std::uint64_t const x = canvas.x_of(b.life.first), y = map.y_of(end);
         std::uint64_t const w =
@@ -398,7 +399,7 @@ private:
 };
 
 /// The buffers of the plan that have bytes and an offset, those of a pool together.
-std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan);
+std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_plan const& plan);
 
 } // namespace sublet::detail
 

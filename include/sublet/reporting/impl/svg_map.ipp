@@ -25,7 +25,7 @@ SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 
 // --- svg profile -----------------------------------------------------------------------------------------
 
-SUBLET_DECL live_profile profile_of(std::vector<placed_buffer const*> const& buffers)
+SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const*> const& buffers)
 {
     // What ends at a position comes before what begins there: no sum exceeds what is alive.
     std::vector<keyed> changes;
@@ -68,8 +68,8 @@ SUBLET_DECL std::vector<live_level> highest_by_column(std::vector<live_level> co
 
 // --- svg map ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL std::size_t count_buffers(std::vector<placed_buffer const*> const& drawn, std::size_t first,
-                                      std::size_t last)
+SUBLET_DECL std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& drawn,
+                                      std::size_t first, std::size_t last)
 {
     std::size_t buffers = first == last ? 0 : 1;
     for (std::size_t i = first + 1; i < last; ++i)
@@ -77,13 +77,13 @@ SUBLET_DECL std::size_t count_buffers(std::vector<placed_buffer const*> const& d
     return buffers;
 }
 
-SUBLET_DECL svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffer const*> const& drawn,
-                               std::size_t first)
+SUBLET_DECL svg_panel panel_of(memory_plan const& plan,
+                               std::vector<memory_plan::placed_buffer const*> const& drawn, std::size_t first)
 {
     svg_panel panel{.first = first, .last = first, .pool = drawn[first]->pool};
-    std::vector<placed_buffer const*> mine;
+    std::vector<memory_plan::placed_buffer const*> mine;
     for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
-        placed_buffer const& b = *drawn[panel.last];
+        memory_plan::placed_buffer const& b = *drawn[panel.last];
         mine.push_back(&b);
         panel.ceiling = larger(panel.ceiling, sum_fits(b.offset, b.size) ? b.offset + b.size : no_offset - 1);
     }
@@ -93,14 +93,14 @@ SUBLET_DECL svg_panel panel_of(memory_plan const& plan, std::vector<placed_buffe
     return panel;
 }
 
-SUBLET_DECL std::vector<placed_buffer const*> drawn_buffers(memory_plan const& plan)
+SUBLET_DECL std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_plan const& plan)
 {
     std::vector<keyed> by_pool;
     for (std::uint32_t i = 0; i != plan.buffers.size(); ++i)
         if (plan.buffers[i].size != 0 && plan.buffers[i].offset != no_offset)
             by_pool.push_back({.key = plan.buffers[i].pool, .tie = i, .who = i});
     sort_keyed(by_pool);
-    std::vector<placed_buffer const*> drawn;
+    std::vector<memory_plan::placed_buffer const*> drawn;
     for (keyed const& b : by_pool) drawn.push_back(&plan.buffers[b.who]);
     return drawn;
 }

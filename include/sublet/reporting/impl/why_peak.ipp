@@ -21,7 +21,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
 
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     auto const positions = static_cast<step_id>(steps.size());
-    memory_pressure const levels = pressure(
+    detail::memory_pressure const levels = detail::pressure(
         buffers, [&](auto b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
         [&](auto b) { return plan.buffers[b].size; },
         detail::larger(positions, step_id{1})); // inputs need no step
@@ -43,14 +43,14 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
 
     std::vector<detail::keyed> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
-        placed_buffer const& b = plan.buffers[i];
+        memory_plan::placed_buffer const& b = plan.buffers[i];
         if (b.pool == pool && contains(b.life, reason.position))
             largest.push_back({detail::falling(b.size), b.root, static_cast<buffer_id>(i)});
     }
     sort_keyed(largest);
     std::vector<std::uint32_t> row_of(buffers, no_buffer);
     for (detail::keyed const& k : largest) {
-        placed_buffer const& b = plan.buffers[k.who];
+        memory_plan::placed_buffer const& b = plan.buffers[k.who];
         row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
         byte_count const outside = detail::larger(before[b.life.first], from[b.life.last]);
         reason.alive.push_back({.buffer = k.who,

@@ -20,14 +20,14 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<in_place_pair> pairs)
+SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs)
 {
     if (pairs.empty()) return table;
 
     std::vector<buffer>& buffers = table.buffers;
     std::vector<buffer_id> heir(buffers.size(), no_buffer);
     std::vector<unsigned char> is_heir(buffers.size(), 0);
-    for (in_place_pair const& pair : pairs) {
+    for (memory_plan::in_place_pair const& pair : pairs) {
         buffer_id const to = table.buffer_of[pair.out];
         heir[table.buffer_of[pair.in]] = to;
         is_heir[to] = 1;
@@ -68,8 +68,10 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<in_place_
 
 // --- in place --------------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<in_place_pair> match_in_place(snapshot const& p, std::vector<step_id> const& steps,
-                                                      buffer_table const& table, in_place_fit fit)
+SUBLET_DECL std::vector<memory_plan::in_place_pair> match_in_place(snapshot const& p,
+                                                                   std::vector<step_id> const& steps,
+                                                                   buffer_table const& table,
+                                                                   in_place_fit fit)
 {
     if (p.overwrites().empty()) return {};
 
@@ -97,7 +99,7 @@ SUBLET_DECL std::vector<in_place_pair> match_in_place(snapshot const& p, std::ve
 SUBLET_DECL buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
                                        buffer_table table, detail::in_place_fit fit)
 {
-    std::vector<in_place_pair> pairs = match_in_place(p, steps, table, fit);
+    std::vector<memory_plan::in_place_pair> pairs = match_in_place(p, steps, table, fit);
     return detail::join_in_place(std::move(table), std::move(pairs));
 }
 
