@@ -65,8 +65,10 @@ int main()
 
     std::cout << "\nread, and perhaps not set: " << listed(live.live_in(start)) << '\n';
     for (auto [v, end] = vertices(cfg); v != end; ++v)
-        for (sublet::value_id written : ids(cfg[*v].writes))
+        for (auto variable : ids(cfg[*v].writes)) {
+            auto const written = static_cast<sublet::value_id>(variable);
             if (!live.is_live_out(written, *v))
                 std::cout << "set, and not needed afterwards: " << variables[written] << ", by \""
                           << cfg[*v].text << "\"\n";
+        }
 }
