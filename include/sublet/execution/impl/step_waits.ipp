@@ -132,7 +132,7 @@ namespace sublet {
 SUBLET_DECL std::size_t step_waits::count(step_waits::kind why) const
 {
     std::size_t found = 0;
-    for (step_waits::wait const& wait : list) found += wait.why == why;
+    for (step_waits::wait const& one : list) found += one.why == why;
     return found;
 }
 

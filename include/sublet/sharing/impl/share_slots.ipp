@@ -28,7 +28,7 @@ SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_lives
                                         .pool = options.pool,
                                         .eligible = options.eligible,
                                         .most_ranges = options.most_ranges});
-    return {std::move(found), found.undecided};
+    return {std::move(found), found.undecided, {}, {}};
 }
 
 SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
@@ -42,7 +42,7 @@ SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ran
                                             .pool = options.pool,
                                             .eligible = options.eligible,
                                             .visits = options.visits});
-        return {std::move(found), conflicts.undecided};
+        return {std::move(found), conflicts.undecided, {}, {}};
     }
     chain_cover cover =
         fewest_slots(lives, conflicts, {.bytes = sizes, .pool = options.pool, .eligible = options.eligible});
@@ -73,7 +73,11 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
     dependence_graph const g = dependences(p, {.role = role, .handoffs = options.handoffs});
-    if (g.violation) return {.violation = g.violation};
+    if (g.violation) {
+        shared_slots none;
+        none.violation = g.violation;
+        return none;
+    }
 
     live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
     auto touch_all = [&](auto call) { // with the step
