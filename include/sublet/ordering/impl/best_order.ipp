@@ -8,9 +8,7 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace sublet::detail {
 

@@ -17,7 +17,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <queue>
 #include <span>
 #include <utility>
 

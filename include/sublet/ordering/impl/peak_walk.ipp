@@ -10,8 +10,8 @@
 #include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
-#include <cstddef>
 #include <cstdint>
+#include <queue>
 #include <utility>
 #include <vector>
 
