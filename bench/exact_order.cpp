@@ -21,7 +21,7 @@
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/plan.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX

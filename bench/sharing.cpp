@@ -27,11 +27,11 @@
 #include "../test/task_families.hpp"
 #include "measure.hpp"
 
-#include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/detail/antichain.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/pack.hpp>

@@ -9,7 +9,7 @@
 #include "random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -19,7 +19,7 @@ set(checking words checking detail/demands graph/program.hpp graph/snapshot.hpp 
 set(rewriting words graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for what people read
 set(reporting words graph analysis reporting detail/text)
 set(planners words graph analysis ordering sharing placement checking rewriting reporting planners detail/text
-             detail/load_tree detail/detours)
+             detail/antichain detail/load_tree detail/detours)
 set(execution words graph analysis checking rewriting execution detail/text # for what errors say
               detail/overwrite_matching detail/demands detail/detours)
 set(testing words graph analysis checking execution testing)
@@ -31,6 +31,7 @@ foreach(room bit_rows load_tree overwrite_matching range_sets text)
   set(detail/${room} words)
 endforeach()
 set(detail/detours words graph)
+set(detail/antichain words graph analysis detail/antichain detail/range_sets)
 set(detail/demands words graph)
 
 set(words_are units plan symbolic_plan detail/sorting)
@@ -46,6 +47,8 @@ function(stage_of header result)
     set(stage words)
   elseif(name IN_LIST planners_are)
     set(stage planners)
+  elseif(name MATCHES "^detail/(antichain|giving_network)$")
+    set(stage detail/antichain)
   elseif(name MATCHES "^detail/")
     set(stage ${name})
   else()

@@ -15,10 +15,10 @@
 /// waits for its operands and for the edges of the program; no lock or event is added to make it hold.
 /// plan_handoffs.hpp has the plans that wait more and take less.
 
-#include <sublet/analysis/antichain.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
+#include <sublet/detail/antichain.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/planned_memory.hpp>

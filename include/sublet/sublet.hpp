@@ -36,7 +36,6 @@
 // Facts about a program.
 #include <sublet/analysis/lifetimes.hpp>    // when is a value alive, and how much is  lifetimes()
 #include <sublet/analysis/dependences.hpp>  // what waits for what                     dependences()
-#include <sublet/analysis/antichain.hpp>    // the most that can be alive at once      heaviest_antichain()
 #include <sublet/analysis/liveness.hpp>     // live in and out of each block           liveness()
 #include <sublet/analysis/live_query.hpp>   // is this value alive here?               live_query()
 #include <sublet/analysis/interference.hpp> // which values must not share             interference()
@@ -44,8 +43,8 @@
 #include <sublet/analysis/flatten.hpp>      // programs in programs, as one            as_tree(), flatten()
 
 // In which order to run.
-#include <sublet/ordering/order_graph.hpp> // the peak of an order                     order_graph_of(), peak_of()
-#include <sublet/ordering/best_order.hpp>  // an order with a low peak                 best_order(), order_with()
+#include <sublet/ordering/node_order.hpp> // an order, its peak and bound              node_order
+#include <sublet/ordering/best_order.hpp> // an order with a low peak                  best_order(), order_with()
 
 // Sharing without addresses.
 #include <sublet/sharing/in_place.hpp>        // a result over its operand             take_in_place()
@@ -55,13 +54,13 @@
 
 // Offsets.
 #include <sublet/placement/problem.hpp> // sizes and live ranges                       placement_problem
-#include <sublet/placement/pack.hpp>    // their offsets, in any order of steps too    pack(), place_concurrently()
+#include <sublet/placement/pack.hpp>    // their offsets                               pack()
 
 // Proofs.
 #include <sublet/checking/witness.hpp>         // what is wrong with a plan            witness
 #include <sublet/checking/check_plan.hpp>      // is a plan right?                     check_plan()
 #include <sublet/checking/check_placement.hpp> // are offsets right, and the lowest?   check_placement(), check_proof()
-#include <sublet/checking/check_streams.hpp>   // do commands on streams race?         check_streams(), check_waits()
+#include <sublet/checking/check_streams.hpp>   // do commands on streams race?         check_streams()
 #include <sublet/checking/check_rewrite.hpp>   // does a rewrite keep what is read?    check_rewrite()
 
 // Plans in your program again.

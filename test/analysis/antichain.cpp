@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/antichain.hpp>
+#include <sublet/detail/antichain.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 
 #include "../dice.hpp"

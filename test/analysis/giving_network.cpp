@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/detail/giving_network.hpp>
+#include <sublet/detail/giving_network.hpp>
 
 #include "../dice.hpp"
 #include "../weighed_tasks.hpp"

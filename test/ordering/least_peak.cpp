@@ -4,7 +4,7 @@
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"
 
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>

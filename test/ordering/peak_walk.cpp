@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/ordering/order_graph.hpp>
 
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"

@@ -3,7 +3,7 @@
 // it says of the same program as a list, or as a flow of its own.
 #include <sublet/advise_memory.hpp>
 #include <sublet/ordering/best_order.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>

@@ -5,7 +5,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/schedule.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>

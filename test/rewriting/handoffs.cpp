@@ -6,7 +6,7 @@
 #include "../task_families.hpp"
 
 #include <sublet/detail/schedule.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_memory.hpp>
 

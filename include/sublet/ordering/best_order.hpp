@@ -2,8 +2,10 @@
 #ifndef SUBLET_ORDERING_BEST_ORDER_HPP
 #define SUBLET_ORDERING_BEST_ORDER_HPP
 
+#include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/detail/orders.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <cstdint>

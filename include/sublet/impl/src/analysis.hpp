@@ -9,11 +9,9 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
-#include <sublet/analysis/impl/antichain.ipp>
 #include <sublet/analysis/impl/copy_order.ipp>
 #include <sublet/analysis/impl/dependences.ipp>
 #include <sublet/analysis/impl/flatten.ipp>
-#include <sublet/analysis/impl/giving_network.ipp>
 #include <sublet/analysis/impl/interference.ipp>
 #include <sublet/analysis/impl/lifetimes.ipp>
 #include <sublet/analysis/impl/live_query.ipp>

@@ -9,8 +9,10 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #endif
 
+#include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
 #include <sublet/impl/demands.ipp>
+#include <sublet/impl/giving_network.ipp>
 #include <sublet/impl/load_tree.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/range_sets.ipp>

@@ -8,9 +8,9 @@
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <bit>

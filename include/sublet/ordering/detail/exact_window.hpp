@@ -5,9 +5,9 @@
 /// Where an order can be cut, and the exact search of a part. Included by ordering/best_order.hpp.
 
 #include <sublet/ordering/detail/down_set_search.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

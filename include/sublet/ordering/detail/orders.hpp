@@ -5,9 +5,10 @@
 /// Ways to find an order: by rules that look at the graph alone, by schedules that look at bytes, by search.
 
 #include <sublet/ordering/detail/exact_window.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

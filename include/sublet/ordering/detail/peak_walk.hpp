@@ -4,7 +4,8 @@
 
 /// What every search for an order does again and again: run nodes and see the bytes, compare orders, give up.
 
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

@@ -4,8 +4,8 @@
 
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/orders.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <utility>

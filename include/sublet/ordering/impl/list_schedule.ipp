@@ -5,7 +5,7 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

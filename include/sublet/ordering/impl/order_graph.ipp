@@ -9,7 +9,7 @@
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/ordering/order_graph.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -61,12 +61,6 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
         result.violation->steps.push_back(result.steps[n].first);
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
-namespace detail {
-
 SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)
 {
     order_graph result;
@@ -74,10 +68,10 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     if (options.order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) result.listed.push_back(n);
     {
-        versioned_program const listed = detail::versions_of(p, {.role = options.role,
-                                                                 .alias_of = options.alias_of,
-                                                                 .same_storage = true,
-                                                                 .order = options.order});
+        versioned_program const listed = versions_of(p, {.role = options.role,
+                                                         .alias_of = options.alias_of,
+                                                         .same_storage = true,
+                                                         .order = options.order});
         if (listed.violation) {
             bool const is_use = listed.violation->value != no_value;
             result.violation = dependence_violation{is_use ? dependence_violation::kind::never_defined
@@ -88,7 +82,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
         }
         dependence_graph g = dependences(listed.program, {.role = listed.role, .handoffs = listed.handoffs});
         result.violation = std::move(g.violation);
-        if (!result.violation) detail::order_nodes(result, g, p);
+        if (!result.violation) order_nodes(result, g, p);
         if (result.violation) return result;
     }
 
@@ -166,7 +160,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
             bool is_listed = false; // twice
             for (std::size_t i = result.first_pair.back(); i != result.pairs.size(); ++i)
-                is_listed = is_listed || result.pairs[i] == detail::overwrite_pair{from, to, out.size};
+                is_listed = is_listed || result.pairs[i] == overwrite_pair{from, to, out.size};
             if (!is_listed) result.pairs.push_back({from, to, out.size});
         }
     }
@@ -238,7 +232,7 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
 {
     std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
     // By node its touches, each buffer once; by buffer where these stand.
-    std::vector<detail::touched_buffer> touches;
+    std::vector<touched_buffer> touches;
     std::vector<std::size_t> first_touch{0};
     {
         std::vector<std::size_t> seen(buffers, 0); // its touch in this node, and 1
@@ -262,7 +256,7 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
 
     std::vector<byte_count> among(nodes, 0);
     if (nodes * buffers <= std::uint64_t{1} << 31) {
-        std::vector<node_id> const order = detail::any_order(g);
+        std::vector<node_id> const order = any_order(g);
         // Sixty-four buffers at a time: which of them are touched before each node, and which behind.
         std::vector<std::uint64_t> mine(nodes), before(nodes), behind(nodes);
         for (buffer_id low = 0; low < buffers; low += 64) {
@@ -291,7 +285,7 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
                     among[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
                 if (mine[n] == 0) continue;
                 for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i) {
-                    detail::touched_buffer& t = touches[i];
+                    touched_buffer& t = touches[i];
                     if (t.buffer < low || t.buffer - low >= 64) continue;
                     t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;
                     t.is_needed = (behind[n] >> (t.buffer - low) & 1) != 0;
@@ -299,15 +293,15 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
             }
         }
     } else {
-        for (detail::touched_buffer& t : touches) // as if nothing were there anyway
+        for (touched_buffer& t : touches) // as if nothing were there anyway
             t.is_begun = t.is_begun && !t.is_needed;
     }
 
     byte_count most = 0;
     for (node_id n = 0; n != nodes; ++n) {
-        std::span<detail::touched_buffer const> const its{touches.data() + first_touch[n],
-                                                          touches.data() + first_touch[n + 1]};
-        most = larger(most, detail::least_while(g, n, its, among[n]));
+        std::span<touched_buffer const> const its{touches.data() + first_touch[n],
+                                                  touches.data() + first_touch[n + 1]};
+        most = larger(most, least_while(g, n, its, among[n]));
     }
     return most;
 }
@@ -321,11 +315,9 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
         if (g.is_given[b]) given += g.size[b]; // while the first step runs
         if (g.is_kept[b]) kept += g.size[b];   // while the last one does
     }
-    return g.nodes() == 0 ? 0 : detail::larger(detail::larger(given, kept), detail::least_while_any_runs(g));
+    return g.nodes() == 0 ? 0 : larger(larger(given, kept), least_while_any_runs(g));
 }
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail
 
 #endif

@@ -6,8 +6,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/exact_window.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/orders.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>

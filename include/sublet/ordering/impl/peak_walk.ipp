@@ -6,8 +6,8 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/ordering/order_graph.hpp>
 #include <sublet/units.hpp>
 
 #include <cstdint>

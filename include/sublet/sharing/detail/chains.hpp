@@ -33,7 +33,7 @@
 /// plan costs. Largest first (largest_first.hpp) no slot ever grows. In the order of the begins slots grow,
 /// but one pass is enough, and it needs no more of the partial order than single questions.
 ///
-/// No plan for every schedule has less than the heaviest antichain (analysis/antichain.hpp), and no slots
+/// No plan for every schedule has less than the heaviest antichain (detail/antichain.hpp), and no slots
 /// have less than least_slot_bytes() of fewest_slots.
 ///
 /// Source: chains of reuse in a partial order are those of Berson, Gupta and Soffa, "URSA: a unified resource

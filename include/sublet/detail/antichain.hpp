@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_ANTICHAIN_HPP
-#define SUBLET_ANALYSIS_ANTICHAIN_HPP
+#ifndef SUBLET_DETAIL_ANTICHAIN_HPP
+#define SUBLET_DETAIL_ANTICHAIN_HPP
 
 /// Bytes that no plan can do without if it is to be valid under every schedule.
 ///
@@ -10,11 +10,11 @@
 /// Buffers of which neither gives to the other under every schedule need bytes of their own, all of them at
 /// once. The most such buffers can weigh is by Dilworth's theorem the weight of all, less the most that can
 /// be given on; and what is given on is a flow down the graph of dependences itself
-/// (analysis/detail/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
+/// (detail/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
 /// unlimited width, and at every position as much as begins there may leave it.
 ///
 /// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
-/// others are fetched that rest elsewhere (analysis/detail/giving_network.hpp). Positions where none were to
+/// others are fetched that rest elsewhere (detail/giving_network.hpp). Positions where none were to
 /// be had, and those that were searched in vain, are the cut: who begins in it and is not free in it is a
 /// member of the antichain. So the flow only proposes; the members are proved without it.
 ///
@@ -79,7 +79,7 @@ void keep_proved(dependence_graph const& g, concurrent_lives const& lives, confl
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/analysis/impl/antichain.ipp>
+#include <sublet/impl/antichain.ipp>
 #endif
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_DETAIL_GIVING_NETWORK_HPP
-#define SUBLET_ANALYSIS_DETAIL_GIVING_NETWORK_HPP
+#ifndef SUBLET_DETAIL_GIVING_NETWORK_HPP
+#define SUBLET_DETAIL_GIVING_NETWORK_HPP
 
 /// The network in which buffers give bytes to later ones, whose largest antichain is a bound. Included by
-/// analysis/antichain.hpp.
+/// detail/antichain.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -241,7 +241,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/analysis/impl/giving_network.ipp>
+#include <sublet/impl/giving_network.ipp>
 #endif
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_ANTICHAIN_IPP
-#define SUBLET_ANALYSIS_IMPL_ANTICHAIN_IPP
+#ifndef SUBLET_IMPL_ANTICHAIN_IPP
+#define SUBLET_IMPL_ANTICHAIN_IPP
 
-#include <sublet/analysis/antichain.hpp>
-#include <sublet/analysis/detail/giving_network.hpp>
+#include <sublet/detail/antichain.hpp>
+#include <sublet/detail/giving_network.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>

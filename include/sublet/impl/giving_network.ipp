@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_GIVING_NETWORK_IPP
-#define SUBLET_ANALYSIS_IMPL_GIVING_NETWORK_IPP
+#ifndef SUBLET_IMPL_GIVING_NETWORK_IPP
+#define SUBLET_IMPL_GIVING_NETWORK_IPP
 
-#include <sublet/analysis/detail/giving_network.hpp>
+#include <sublet/detail/giving_network.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 

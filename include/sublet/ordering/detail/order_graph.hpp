@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_ORDER_GRAPH_HPP
-#define SUBLET_ORDERING_ORDER_GRAPH_HPP
+#ifndef SUBLET_ORDERING_DETAIL_ORDER_GRAPH_HPP
+#define SUBLET_ORDERING_DETAIL_ORDER_GRAPH_HPP
 
-/// An order problem as a graph of nodes with bytes, the peak of an order, what no order goes below, and when
-/// steps run on so many workers.
+/// An order problem as a graph of nodes with bytes, and what no order goes below.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -16,37 +15,6 @@
 #include <optional>
 #include <span>
 #include <vector>
-
-// --- node order ------------------------------------------------------------------------------------------
-
-/// An order for the nodes of a program, what it needs, and how far that is from what any order needs.
-///
-///     lower_bound <= peak <= given_peak         optimal, and proved to be, where the first two are equal
-
-namespace sublet {
-struct node_order {
-    /// How an order was found.
-    enum class method : std::uint8_t {
-        listed,        ///< as the program lists its nodes, wherever that is possible
-        longest_path,  ///< whoever has the longest path to an end first
-        breadth_first, ///< what has been ready longest
-        depth_first,   ///< what has become ready last
-        on_demand,     ///< backwards from the ends: what a node needs right before it
-        least_peak,    ///< of what is ready that which needs least
-        reversed,      ///< likewise, from the ends to the beginning
-        exact,         ///< by search among all orders
-        improved       ///< from one of these, stretch by stretch
-    };
-
-    std::vector<node_id> order; ///< every node once, each behind those it waits for
-    byte_count peak = 0;        ///< of `order`: most bytes alive at any time
-    byte_count given_peak = 0;  ///< of the order that the program is listed in
-    byte_count lower_bound = 0; ///< what no order goes below
-    node_order::method found_by = node_order::method::listed; ///< `order`
-    std::optional<dependence_violation> violation = {}; ///< there is no order; then all else is of no use
-
-    [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
-};
 
 // --- order graph -----------------------------------------------------------------------------------------
 
@@ -65,7 +33,7 @@ struct node_order {
 /// their views. A buffer takes its bytes when the first step of an order touches it and gives them back after
 /// the last that does; which step that is, only the order says.
 
-namespace detail {
+namespace sublet::detail {
 struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
     csr_rows before;               ///< by node: those that it waits for directly, ascending, each once
@@ -76,7 +44,7 @@ struct order_graph {
     csr_rows early; ///< by step: those that it reads early and touches in no other way
     /// By step: which results may be written over which operands, if no other step touches the operand later,
     /// or the result earlier. Only pairs that could ever be taken.
-    std::vector<detail::overwrite_pair> pairs;
+    std::vector<overwrite_pair> pairs;
     std::vector<std::uint32_t> first_pair; ///< by step, and one more
 
     std::vector<byte_count> size;        ///< by buffer: of those that are planned
@@ -88,7 +56,7 @@ struct order_graph {
 
     [[nodiscard]] std::size_t nodes() const { return steps.size(); }
     [[nodiscard]] std::size_t buffers() const { return size.size(); }
-    [[nodiscard]] std::span<detail::overwrite_pair const> pairs_of(step_id s) const
+    [[nodiscard]] std::span<overwrite_pair const> pairs_of(step_id s) const
     {
         return {pairs.data() + first_pair[s], pairs.data() + first_pair[s + 1]};
     }
@@ -135,9 +103,7 @@ byte_count least_while_any_runs(order_graph const& g);
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 [[nodiscard]] byte_count order_lower_bound(order_graph const& g);
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/ordering/impl/order_graph.ipp>
