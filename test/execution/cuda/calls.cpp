@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("a call is made on its device, and the caller's own is current again")
 {

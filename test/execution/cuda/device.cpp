@@ -13,6 +13,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 

@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 TEST_CASE("an error of CUDA says which call, which code, and at which step")
 {

@@ -11,6 +11,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 

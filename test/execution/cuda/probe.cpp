@@ -10,6 +10,7 @@
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
 
 namespace {
 
