@@ -9,7 +9,6 @@
 #include "summary.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/detail/antichain.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
 #include <sublet/units.hpp>
 
 #include <cstddef>

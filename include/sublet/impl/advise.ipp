@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_ADVISE_IPP
-#define SUBLET_IMPL_ADVISE_IPP
-
 #include <sublet/detail/advise.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
 #include <optional>
@@ -248,5 +243,3 @@ SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times co
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_ADVISE_MEMORY_IPP
-#define SUBLET_IMPL_ADVISE_MEMORY_IPP
-
 #include <sublet/advise_memory.hpp>
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/detail/advise.hpp>
-#include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 
-#include <cstddef>
 #include <utility>
 
 // --- absences --------------------------------------------------------------------------------------------
@@ -563,5 +554,3 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
 }
 
 } // namespace sublet
-
-#endif

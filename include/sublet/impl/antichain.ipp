@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_ANTICHAIN_IPP
-#define SUBLET_IMPL_ANTICHAIN_IPP
-
 #include <sublet/detail/antichain.hpp>
 #include <sublet/detail/giving_network.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -134,5 +130,3 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
 } // namespace detail
 
 } // namespace sublet
-
-#endif

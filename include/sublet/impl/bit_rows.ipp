@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_BIT_ROWS_IPP
-#define SUBLET_IMPL_BIT_ROWS_IPP
-
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -45,5 +42,3 @@ SUBLET_DECL void value_set::clear()
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_DEMANDS_IPP
-#define SUBLET_IMPL_DEMANDS_IPP
-
 #include <sublet/detail/demands.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 
@@ -91,5 +87,3 @@ SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& op
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_GIVING_NETWORK_IPP
-#define SUBLET_IMPL_GIVING_NETWORK_IPP
-
 #include <sublet/detail/giving_network.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-
-#include <cstddef>
 
 // --- giving network --------------------------------------------------------------------------------------
 
@@ -165,5 +159,3 @@ SUBLET_DECL bool resting_flow::bring(node_id from, node_id x, byte_count need)
 }
 
 } // namespace sublet::detail
-
-#endif

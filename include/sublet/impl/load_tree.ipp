@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_LOAD_TREE_IPP
-#define SUBLET_IMPL_LOAD_TREE_IPP
-
 #include <sublet/detail/load_tree.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -66,5 +63,3 @@ SUBLET_DECL std::vector<std::uint32_t> covered_below(std::vector<live_range> con
 }
 
 } // namespace sublet::detail
-
-#endif

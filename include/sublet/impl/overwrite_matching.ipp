@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_OVERWRITE_MATCHING_IPP
-#define SUBLET_IMPL_OVERWRITE_MATCHING_IPP
-
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
@@ -75,5 +72,3 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
 }
 
 } // namespace sublet::detail
-
-#endif

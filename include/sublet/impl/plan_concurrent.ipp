@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_CONCURRENT_IPP
-#define SUBLET_IMPL_PLAN_CONCURRENT_IPP
-
-#include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/program.hpp>
@@ -122,5 +117,3 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 }
 
 } // namespace sublet
-
-#endif

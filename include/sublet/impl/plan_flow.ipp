@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_FLOW_IPP
-#define SUBLET_IMPL_PLAN_FLOW_IPP
-
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <ctime>
@@ -134,5 +127,3 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
 }
 
 } // namespace sublet
-
-#endif

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_HANDOFFS_IPP
-#define SUBLET_IMPL_PLAN_HANDOFFS_IPP
-
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
@@ -13,7 +10,6 @@
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
-#include <sublet/units.hpp>
 
 #include <ctime>
 #include <optional>
@@ -200,5 +196,3 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 }
 
 } // namespace sublet
-
-#endif

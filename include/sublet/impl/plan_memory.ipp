@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_MEMORY_IPP
-#define SUBLET_IMPL_PLAN_MEMORY_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/units.hpp>
@@ -67,5 +63,3 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
 }
 
 } // namespace sublet
-
-#endif

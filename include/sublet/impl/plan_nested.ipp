@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_NESTED_IPP
-#define SUBLET_IMPL_PLAN_NESTED_IPP
-
-#include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_nested.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
 
@@ -116,5 +110,3 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
 }
 
 } // namespace sublet
-
-#endif

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLAN_SYMBOLIC_IPP
-#define SUBLET_IMPL_PLAN_SYMBOLIC_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
@@ -10,7 +7,6 @@
 #include <sublet/plan.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/units.hpp>
 
 #include <ctime>
 #include <utility>
@@ -196,5 +192,3 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
 }
 
 } // namespace sublet
-
-#endif

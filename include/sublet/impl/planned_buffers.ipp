@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_PLANNED_BUFFERS_IPP
-#define SUBLET_IMPL_PLANNED_BUFFERS_IPP
-
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 // --- planned buffers -------------------------------------------------------------------------------------
 
@@ -317,5 +311,3 @@ SUBLET_DECL placed_in_place place_in_place(buffer_table const& table,
 }
 
 } // namespace sublet::detail
-
-#endif

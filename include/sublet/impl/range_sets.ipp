@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_RANGE_SETS_IPP
-#define SUBLET_IMPL_RANGE_SETS_IPP
-
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -88,5 +85,3 @@ SUBLET_DECL void range_sets::make_room()
 }
 
 } // namespace sublet::detail
-
-#endif

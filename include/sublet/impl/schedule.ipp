@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_SCHEDULE_IPP
-#define SUBLET_IMPL_SCHEDULE_IPP
-
 #include <sublet/detail/detours.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <queue>
 #include <set>
 #include <utility>
-#include <vector>
 
 // --- clock lives -----------------------------------------------------------------------------------------
 
@@ -318,5 +311,3 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
 }
 
 } // namespace sublet::detail
-
-#endif

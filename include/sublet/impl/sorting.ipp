@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_SORTING_IPP
-#define SUBLET_IMPL_SORTING_IPP
-
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -21,5 +18,3 @@ SUBLET_DECL void keep_one_of_each(std::vector<keyed>& items)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_SYMBOLIC_PLAN_IPP
-#define SUBLET_IMPL_SYMBOLIC_PLAN_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
 
 namespace sublet {
 
@@ -24,5 +20,3 @@ SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
 }
 
 } // namespace sublet
-
-#endif

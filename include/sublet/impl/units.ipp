@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_UNITS_IPP
-#define SUBLET_IMPL_UNITS_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/units.hpp>
-
-#include <utility>
 
 // --- contract --------------------------------------------------------------------------------------------
 
@@ -86,5 +81,3 @@ SUBLET_DECL live_range_lists range_collector::lists(live_range_lists::source met
 }
 
 } // namespace sublet::detail
-
-#endif

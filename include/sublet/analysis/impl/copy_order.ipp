@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_COPY_ORDER_IPP
-#define SUBLET_ANALYSIS_IMPL_COPY_ORDER_IPP
-
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -55,5 +52,3 @@ SUBLET_DECL void program_draft::say(std::size_t s, effect_sink& sink) const
 }
 
 } // namespace sublet::detail
-
-#endif

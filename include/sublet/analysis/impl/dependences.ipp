@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_DEPENDENCES_IPP
-#define SUBLET_ANALYSIS_IMPL_DEPENDENCES_IPP
-
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/range_sets.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 // --- dependences -----------------------------------------------------------------------------------------
@@ -462,5 +455,3 @@ SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives con
 } // namespace detail
 
 } // namespace sublet
-
-#endif

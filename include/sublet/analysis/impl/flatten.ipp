@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_FLATTEN_IPP
-#define SUBLET_ANALYSIS_IMPL_FLATTEN_IPP
-
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/program.hpp>
-#include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -515,5 +509,3 @@ SUBLET_DECL std::vector<snapshot> each_with_captures(program_tree const& tree)
 }
 
 } // namespace sublet
-
-#endif

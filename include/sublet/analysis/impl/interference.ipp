@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_INTERFERENCE_IPP
-#define SUBLET_ANALYSIS_IMPL_INTERFERENCE_IPP
-
 #include <sublet/analysis/interference.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -64,5 +61,3 @@ SUBLET_DECL void range_meetings::add(value_id v, live_range life)
 }
 
 } // namespace sublet::detail
-
-#endif

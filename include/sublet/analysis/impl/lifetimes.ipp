@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_LIFETIMES_IPP
-#define SUBLET_ANALYSIS_IMPL_LIFETIMES_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
-#include <cstddef>
 #include <utility>
 
 // --- lifetimes -------------------------------------------------------------------------------------------
@@ -205,5 +200,3 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
 }
 
 } // namespace sublet
-
-#endif

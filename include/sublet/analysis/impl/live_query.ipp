@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_LIVE_QUERY_IPP
-#define SUBLET_ANALYSIS_IMPL_LIVE_QUERY_IPP
-
 #include <sublet/analysis/live_query.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
@@ -105,5 +101,3 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
 }
 
 } // namespace sublet
-
-#endif

@@ -1,21 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_LIVENESS_IPP
-#define SUBLET_ANALYSIS_IMPL_LIVENESS_IPP
-
 #include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/bit_rows.hpp>
-#include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
 
 // --- live sets -------------------------------------------------------------------------------------------
 
@@ -502,5 +489,3 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
 } // namespace detail
 
 } // namespace sublet
-
-#endif

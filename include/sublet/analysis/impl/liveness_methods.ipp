@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_LIVENESS_METHODS_IPP
-#define SUBLET_ANALYSIS_IMPL_LIVENESS_METHODS_IPP
-
 #include <sublet/analysis/detail/liveness_methods.hpp>
-#include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -247,5 +240,3 @@ SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, crossing_values c
 }
 
 } // namespace sublet::detail
-
-#endif

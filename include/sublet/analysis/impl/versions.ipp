@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ANALYSIS_IMPL_VERSIONS_IPP
-#define SUBLET_ANALYSIS_IMPL_VERSIONS_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 // --- storage order ---------------------------------------------------------------------------------------
 
@@ -358,5 +354,3 @@ SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_pr
 }
 
 } // namespace sublet
-
-#endif

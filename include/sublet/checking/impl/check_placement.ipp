@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_CHECK_PLACEMENT_IPP
-#define SUBLET_CHECKING_IMPL_CHECK_PLACEMENT_IPP
-
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -732,5 +726,3 @@ SUBLET_DECL std::optional<slot_witness> check_slots(snapshot const& p, slot_plan
 }
 
 } // namespace sublet
-
-#endif

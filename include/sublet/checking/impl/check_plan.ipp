@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_CHECK_PLAN_IPP
-#define SUBLET_CHECKING_IMPL_CHECK_PLAN_IPP
-
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/intact_values.hpp>
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/checking/witness.hpp>
-#include <sublet/detail/demands.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 // --- node ends -------------------------------------------------------------------------------------------
 
@@ -896,5 +886,3 @@ check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options c
 }
 
 } // namespace sublet
-
-#endif

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_CHECK_REWRITE_IPP
-#define SUBLET_CHECKING_IMPL_CHECK_REWRITE_IPP
-
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/detail/demands.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 
@@ -214,5 +210,3 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
 }
 
 } // namespace sublet
-
-#endif

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_CHECK_STREAMS_IPP
-#define SUBLET_CHECKING_IMPL_CHECK_STREAMS_IPP
-
 #include <sublet/checking/check_streams.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/detail/demands.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
-
-#include <vector>
 
 // --- race questions --------------------------------------------------------------------------------------
 
@@ -427,5 +419,3 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
 } // namespace detail
 
 } // namespace sublet
-
-#endif

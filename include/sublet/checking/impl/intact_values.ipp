@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_INTACT_VALUES_IPP
-#define SUBLET_CHECKING_IMPL_INTACT_VALUES_IPP
-
 #include <sublet/checking/detail/intact_values.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -210,5 +205,3 @@ SUBLET_DECL std::optional<witness> find_spoiling_path(flow_paths const& paths, v
 }
 
 } // namespace sublet::detail
-
-#endif

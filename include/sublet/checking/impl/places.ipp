@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_PLACES_IPP
-#define SUBLET_CHECKING_IMPL_PLACES_IPP
-
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -160,5 +157,3 @@ SUBLET_DECL std::optional<witness> check_places(plan_demands const& asked, memor
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_STACKINGS_IPP
-#define SUBLET_CHECKING_IMPL_STACKINGS_IPP
-
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/stackings.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
 
 // --- allowed pools ---------------------------------------------------------------------------------------
 
@@ -403,5 +395,3 @@ SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& g
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_IMPL_STEP_ORDER_IPP
-#define SUBLET_CHECKING_IMPL_STEP_ORDER_IPP
-
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/detail/sorting.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <bit>
-#include <cstddef>
-#include <vector>
 
 // --- step order ------------------------------------------------------------------------------------------
 
@@ -313,5 +306,3 @@ SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_tou
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_CPU_IPP
-#define SUBLET_EXECUTION_IMPL_CPU_IPP
-
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
-#include <span>
-#include <utility>
 
 // --- watch -----------------------------------------------------------------------------------------------
 
@@ -187,5 +180,3 @@ SUBLET_DECL bool cpu_call::stop_requested() const noexcept
 }
 
 } // namespace sublet
-
-#endif

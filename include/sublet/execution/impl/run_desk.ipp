@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_RUN_DESK_IPP
-#define SUBLET_EXECUTION_IMPL_RUN_DESK_IPP
-
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/execution/detail/run_desk.hpp>
-#include <sublet/execution/run_options.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 // --- live peak -------------------------------------------------------------------------------------------
 
@@ -135,5 +127,3 @@ SUBLET_DECL void run_desk::expect_idle()
 }
 
 } // namespace sublet::detail
-
-#endif

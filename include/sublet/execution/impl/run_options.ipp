@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_RUN_OPTIONS_IPP
-#define SUBLET_EXECUTION_IMPL_RUN_OPTIONS_IPP
-
 #include <sublet/execution/run_options.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -112,5 +109,3 @@ SUBLET_DECL void counted_memory::mark() noexcept
 } // namespace detail
 
 } // namespace sublet
-
-#endif

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_STEP_DISPATCHER_IPP
-#define SUBLET_EXECUTION_IMPL_STEP_DISPATCHER_IPP
-
 #include <sublet/execution/detail/step_dispatcher.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 // --- ready queue -----------------------------------------------------------------------------------------
@@ -212,5 +207,3 @@ SUBLET_DECL void step_dispatcher::end()
 }
 
 } // namespace sublet::detail
-
-#endif

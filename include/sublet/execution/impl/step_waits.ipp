@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_STEP_WAITS_IPP
-#define SUBLET_EXECUTION_IMPL_STEP_WAITS_IPP
-
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/detail/detours.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 // --- byte owners -----------------------------------------------------------------------------------------
@@ -278,5 +270,3 @@ SUBLET_DECL std::vector<step_id> steps_at_once(snapshot const& p, plan_options c
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_STORAGE_IPP
-#define SUBLET_EXECUTION_IMPL_STORAGE_IPP
-
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -424,5 +418,3 @@ SUBLET_DECL void value_storage::place(run_tape const& tape, memory_plan const& p
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_STREAM_DESK_IPP
-#define SUBLET_EXECUTION_IMPL_STREAM_DESK_IPP
-
 #include <sublet/execution/detail/stream_desk.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 
 namespace sublet::detail {
 
@@ -73,5 +69,3 @@ SUBLET_DECL void stream_digests::find_culprit(clobbered_value::finding& found, b
 }
 
 } // namespace sublet::detail
-
-#endif

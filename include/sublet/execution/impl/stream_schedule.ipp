@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_IMPL_STREAM_SCHEDULE_IPP
-#define SUBLET_EXECUTION_IMPL_STREAM_SCHEDULE_IPP
-
-#include <sublet/checking/check_streams.hpp>
 #include <sublet/detail/demands.hpp>
 #include <sublet/execution/stream_schedule.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 // --- knowledge -------------------------------------------------------------------------------------------
 
@@ -497,5 +487,3 @@ SUBLET_DECL operand_places::operand_places(run_tape const& tape)
 }
 
 } // namespace sublet::detail
-
-#endif

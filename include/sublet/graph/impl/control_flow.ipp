@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_GRAPH_IMPL_CONTROL_FLOW_IPP
-#define SUBLET_GRAPH_IMPL_CONTROL_FLOW_IPP
-
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/impl/config.hpp>
-
-#include <cstddef>
 
 // --- traversal -------------------------------------------------------------------------------------------
 
@@ -214,5 +209,3 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
 }
 
 } // namespace sublet
-
-#endif

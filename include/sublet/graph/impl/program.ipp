@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_GRAPH_IMPL_PROGRAM_IPP
-#define SUBLET_GRAPH_IMPL_PROGRAM_IPP
-
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -37,5 +34,3 @@ SUBLET_DECL void effect_sink::close_step()
 }
 
 } // namespace sublet
-
-#endif

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
-#define SUBLET_GRAPH_IMPL_SNAPSHOT_IPP
-
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -19,5 +16,3 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
 }
 
 } // namespace sublet
-
-#endif

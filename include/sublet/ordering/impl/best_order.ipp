@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_BEST_ORDER_IPP
-#define SUBLET_ORDERING_IMPL_BEST_ORDER_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/ordering/detail/orders.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
 
@@ -80,5 +75,3 @@ SUBLET_DECL node_order best_order(snapshot const& p, plan_options const& options
 }
 
 } // namespace sublet
-
-#endif

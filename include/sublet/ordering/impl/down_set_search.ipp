@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_DOWN_SET_SEARCH_IPP
-#define SUBLET_ORDERING_IMPL_DOWN_SET_SEARCH_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/down_set_search.hpp>
 
@@ -230,5 +226,3 @@ SUBLET_DECL bool free_moves::goes_down(node_id first, std::size_t length, byte_c
 }
 
 } // namespace sublet::detail
-
-#endif

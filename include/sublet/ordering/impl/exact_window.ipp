@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_EXACT_WINDOW_IPP
-#define SUBLET_ORDERING_IMPL_EXACT_WINDOW_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/exact_window.hpp>
-#include <sublet/units.hpp>
 
 // --- order cuts ------------------------------------------------------------------------------------------
 
@@ -62,5 +58,3 @@ SUBLET_DECL window_order exact_window(order_graph const& g, std::vector<node_id>
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_LIST_SCHEDULE_IPP
-#define SUBLET_ORDERING_IMPL_LIST_SCHEDULE_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
-#include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 // --- mirrored graph --------------------------------------------------------------------------------------
 
@@ -239,5 +229,3 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_ORDER_GRAPH_IPP
-#define SUBLET_ORDERING_IMPL_ORDER_GRAPH_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 #include <utility>
 
 // --- order graph -----------------------------------------------------------------------------------------
@@ -319,5 +310,3 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
 }
 
 } // namespace sublet::detail
-
-#endif

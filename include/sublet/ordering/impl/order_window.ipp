@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_ORDER_WINDOW_IPP
-#define SUBLET_ORDERING_IMPL_ORDER_WINDOW_IPP
-
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <utility>
 
 // --- order window ----------------------------------------------------------------------------------------
@@ -255,5 +248,3 @@ SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_ORDERS_IPP
-#define SUBLET_ORDERING_IMPL_ORDERS_IPP
-
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/ordering/detail/exact_window.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
-#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/orders.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace sublet::detail {
 
@@ -244,5 +233,3 @@ SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> 
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
-#define SUBLET_ORDERING_IMPL_PEAK_WALK_IPP
-
 #include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/units.hpp>
 
-#include <cstdint>
 #include <queue>
 #include <utility>
-#include <vector>
 
 namespace sublet::detail {
 
@@ -159,5 +152,3 @@ SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, node_order::me
 }
 
 } // namespace sublet::detail
-
-#endif

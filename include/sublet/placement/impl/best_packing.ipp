@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_BEST_PACKING_IPP
-#define SUBLET_PLACEMENT_IMPL_BEST_PACKING_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/fit.hpp>
-#include <sublet/units.hpp>
 
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 // --- gap list --------------------------------------------------------------------------------------------
 
@@ -410,5 +403,3 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_CHOOSE_POOLS_IPP
-#define SUBLET_PLACEMENT_IMPL_CHOOSE_POOLS_IPP
-
-#include <sublet/detail/load_tree.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/choose_pools.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 #include <sublet/placement/detail/fit.hpp>
-#include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 
 // --- pool candidates -------------------------------------------------------------------------------------
 
@@ -532,5 +523,3 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
 }
 
 } // namespace sublet::detail
-
-#endif

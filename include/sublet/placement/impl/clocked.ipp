@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_CLOCKED_IPP
-#define SUBLET_PLACEMENT_IMPL_CLOCKED_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocked.hpp>
 
 #include <exception>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace sublet::detail {
@@ -84,5 +80,3 @@ SUBLET_DECL void clocked::tell(byte_count best, byte_count bound, std::uint64_t 
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_CONCURRENT_IPP
-#define SUBLET_PLACEMENT_IMPL_CONCURRENT_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
-#include <cstddef>
-#include <utility>
 
 // --- conflicts -------------------------------------------------------------------------------------------
 
@@ -274,5 +268,3 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
 }
 
 } // namespace sublet::detail
-
-#endif

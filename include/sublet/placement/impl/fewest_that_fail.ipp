@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_FEWEST_THAT_FAIL_IPP
-#define SUBLET_PLACEMENT_IMPL_FEWEST_THAT_FAIL_IPP
-
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
 
@@ -131,5 +127,3 @@ SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_co
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_FIT_IPP
-#define SUBLET_PLACEMENT_IMPL_FIT_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/fit.hpp>
 
@@ -364,5 +361,3 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_IMPROVE_IPP
-#define SUBLET_PLACEMENT_IMPL_IMPROVE_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/improve.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <utility>
-#include <vector>
 
 // --- sorted pieces ---------------------------------------------------------------------------------------
 
@@ -143,5 +133,3 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
 }
 
 } // namespace sublet::detail
-
-#endif

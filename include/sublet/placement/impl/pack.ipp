@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_PACK_IPP
-#define SUBLET_PLACEMENT_IMPL_PACK_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
@@ -10,13 +6,6 @@
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/two_ended.hpp>
 #include <sublet/placement/pack.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <utility>
 
 // --- pack ------------------------------------------------------------------------------------------------
 
@@ -407,5 +396,3 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
 } // namespace detail
 
 } // namespace sublet
-
-#endif

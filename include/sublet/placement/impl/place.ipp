@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_PLACE_IPP
-#define SUBLET_PLACEMENT_IMPL_PLACE_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/choose_pools.hpp>
-#include <sublet/placement/detail/clocked.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
 #include <vector>
@@ -113,5 +108,3 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
 }
 
 } // namespace sublet
-
-#endif

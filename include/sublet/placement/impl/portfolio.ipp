@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_PORTFOLIO_IPP
-#define SUBLET_PLACEMENT_IMPL_PORTFOLIO_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 
@@ -151,5 +148,3 @@ SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, pa
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
-#define SUBLET_PLACEMENT_IMPL_PROBLEM_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
 
 // --- problem ---------------------------------------------------------------------------------------------
 
@@ -45,5 +39,3 @@ SUBLET_DECL void sum_up(placement& all)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_SECTIONS_IPP
-#define SUBLET_PLACEMENT_IMPL_SECTIONS_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/sections.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace sublet::detail {
 
@@ -133,5 +128,3 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_SHAPES_IPP
-#define SUBLET_PLACEMENT_IMPL_SHAPES_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <utility>
 
 // --- pieces ----------------------------------------------------------------------------------------------
@@ -518,5 +511,3 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_IMPL_TWO_ENDED_IPP
-#define SUBLET_PLACEMENT_IMPL_TWO_ENDED_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/two_ended.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -234,5 +230,3 @@ SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_plan::buff
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REPORTING_IMPL_NAMES_IPP
-#define SUBLET_REPORTING_IMPL_NAMES_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/names.hpp>
 
@@ -47,5 +44,3 @@ SUBLET_DECL std::size_t keep_printable(std::vector<char>& text)
 }
 
 } // namespace sublet::detail
-
-#endif

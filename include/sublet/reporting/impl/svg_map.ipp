@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REPORTING_IMPL_SVG_MAP_IPP
-#define SUBLET_REPORTING_IMPL_SVG_MAP_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
 
 // --- svg kinds -------------------------------------------------------------------------------------------
 
@@ -106,5 +99,3 @@ SUBLET_DECL std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REPORTING_IMPL_WHY_PEAK_IPP
-#define SUBLET_REPORTING_IMPL_WHY_PEAK_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/why_peak.hpp>
-#include <sublet/units.hpp>
 
 namespace sublet {
 
@@ -102,5 +98,3 @@ SUBLET_DECL void write_percent(table_cell& cell, byte_count part, byte_count who
 }
 
 } // namespace sublet::detail
-
-#endif

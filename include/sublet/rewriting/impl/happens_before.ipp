@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REWRITING_IMPL_HAPPENS_BEFORE_IPP
-#define SUBLET_REWRITING_IMPL_HAPPENS_BEFORE_IPP
-
-#include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
 #include <utility>
@@ -204,5 +199,3 @@ SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
 }
 
 } // namespace sublet::detail
-
-#endif

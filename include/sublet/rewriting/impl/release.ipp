@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REWRITING_IMPL_RELEASE_IPP
-#define SUBLET_REWRITING_IMPL_RELEASE_IPP
-
-#include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/rewriting/release.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 // --- release ---------------------------------------------------------------------------------------------
 
@@ -292,5 +285,3 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
 }
 
 } // namespace sublet
-
-#endif

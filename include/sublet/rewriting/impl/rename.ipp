@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_REWRITING_IMPL_RENAME_IPP
-#define SUBLET_REWRITING_IMPL_RENAME_IPP
-
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/sorting.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/rewriting/rename.hpp>
-#include <sublet/units.hpp>
-
-#include <cstdint>
-#include <optional>
 
 // --- rename ----------------------------------------------------------------------------------------------
 
@@ -205,5 +195,3 @@ SUBLET_DECL std::vector<sharing_log::entry> trace(sharing_log const& log, value_
 } // namespace detail
 
 } // namespace sublet
-
-#endif

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_CHAINS_IPP
-#define SUBLET_SHARING_IMPL_CHAINS_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>
-#include <sublet/sharing/detail/range_matching.hpp>
 #include <sublet/sharing/detail/staircases.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <utility>
 
 // --- fewest slots ----------------------------------------------------------------------------------------
 
@@ -283,5 +273,3 @@ SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options cons
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_COLOR_GRAPH_IPP
-#define SUBLET_SHARING_IMPL_COLOR_GRAPH_IPP
-
-#include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/sorting.hpp>
-#include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/coloring.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
 // --- color graph -----------------------------------------------------------------------------------------
 
@@ -392,5 +383,3 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, per_value<slot_id>
 }
 
 } // namespace sublet
-
-#endif

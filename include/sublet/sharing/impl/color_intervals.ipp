@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_COLOR_INTERVALS_IPP
-#define SUBLET_SHARING_IMPL_COLOR_INTERVALS_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
@@ -58,5 +54,3 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
 } // namespace detail
 
 } // namespace sublet
-
-#endif

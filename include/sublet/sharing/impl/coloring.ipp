@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_COLORING_IPP
-#define SUBLET_SHARING_IMPL_COLORING_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/coloring.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 // --- slot set --------------------------------------------------------------------------------------------
@@ -268,5 +264,3 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_IN_PLACE_IPP
-#define SUBLET_SHARING_IMPL_IN_PLACE_IPP
-
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/control_flow.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/units.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <utility>
 
 // --- in place pairs --------------------------------------------------------------------------------------
 
@@ -339,5 +329,3 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const
 }
 
 } // namespace sublet
-
-#endif

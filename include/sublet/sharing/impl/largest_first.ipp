@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_LARGEST_FIRST_IPP
-#define SUBLET_SHARING_IMPL_LARGEST_FIRST_IPP
-
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/largest_first.hpp>
-#include <sublet/sharing/detail/range_matching.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
-#include <cstddef>
 #include <utility>
 
 // --- slot room -------------------------------------------------------------------------------------------
@@ -356,5 +350,3 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
 }
 
 } // namespace sublet::detail
-
-#endif

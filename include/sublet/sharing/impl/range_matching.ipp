@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_RANGE_MATCHING_IPP
-#define SUBLET_SHARING_IMPL_RANGE_MATCHING_IPP
-
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
 
@@ -170,5 +165,3 @@ SUBLET_DECL range_matching match_ranges(live_range_lists const& rows, std::size_
 }
 
 } // namespace sublet::detail
-
-#endif

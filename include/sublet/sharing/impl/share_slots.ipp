@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_SHARE_SLOTS_IPP
-#define SUBLET_SHARING_IMPL_SHARE_SLOTS_IPP
-
-#include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/share_slots.hpp>
-#include <sublet/units.hpp>
 
 #include <utility>
-#include <vector>
 
 namespace sublet::detail {
 
@@ -113,5 +106,3 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
 }
 
 } // namespace sublet
-
-#endif

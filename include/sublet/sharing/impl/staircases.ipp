@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_STAIRCASES_IPP
-#define SUBLET_SHARING_IMPL_STAIRCASES_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/staircases.hpp>
-#include <sublet/units.hpp>
 
-#include <bit>
-#include <cstddef>
 #include <utility>
 
 // --- hosts -----------------------------------------------------------------------------------------------
@@ -490,5 +484,3 @@ SUBLET_DECL staircase find_staircase(bit_rows const& interferes, std::vector<byt
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_TOKEN_SETS_IPP
-#define SUBLET_SHARING_IMPL_TOKEN_SETS_IPP
-
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/token_sets.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
-#include <cstddef>
 
 // --- heir forest -----------------------------------------------------------------------------------------
 
@@ -214,5 +209,3 @@ SUBLET_DECL std::uint32_t sleepers::lowest(std::uint64_t w)
 }
 
 } // namespace sublet::detail
-
-#endif

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_IMPL_TOKENS_IPP
-#define SUBLET_SHARING_IMPL_TOKENS_IPP
-
-#include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/units.hpp>
-
-#include <utility>
 
 // --- slot choice -----------------------------------------------------------------------------------------
 
@@ -80,5 +72,3 @@ SUBLET_DECL void slot_chooser::wake_slot(slot_id s, step_id at)
 }
 
 } // namespace sublet::detail
-
-#endif

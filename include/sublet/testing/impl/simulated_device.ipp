@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TESTING_IMPL_SIMULATED_DEVICE_IPP
-#define SUBLET_TESTING_IMPL_SIMULATED_DEVICE_IPP
-
-#include <sublet/execution/run_options.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/testing/simulated_device.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -402,5 +397,3 @@ SUBLET_DECL void simulated_device::report()
 }
 
 } // namespace sublet
-
-#endif

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TESTING_IMPL_SYNTHETIC_IPP
-#define SUBLET_TESTING_IMPL_SYNTHETIC_IPP
-
 #include <sublet/impl/config.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/testing/synthetic.hpp>
-#include <sublet/units.hpp>
 
 namespace sublet::detail {
 
@@ -86,5 +81,3 @@ SUBLET_DECL std::vector<step_id> adversary::order_for(buffer_id a, buffer_id b) 
 }
 
 } // namespace sublet::detail
-
-#endif
