@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Holds every header, and the definitions in its impl/, to the order of the folders: which stages may it include?
 # What lies in a stage's detail/ is included by that stage only; what lies in sublet/detail/ by those stages that
-# name it below. Whichever header is included first, all that definitions need has to be declared before them. So no
-# way along the includes may lead from a header's definitions to another header and back.
+# name it below; no example includes either. Whichever header is included first, all that definitions need has to be
+# declared before them. So no way along the includes may lead from a header's definitions to another header and back.
 #   cmake -DROOT=. [-DPRINT=ON] -P test/layers.cmake          PRINT: how often which stage includes which
 cmake_minimum_required(VERSION 3.25)
 
@@ -209,9 +209,17 @@ if(left)
   list(JOIN left ", " header)
   complain("include each other, some by their definitions")
 endif()
+# Examples are what users begin from: they show the public line only.
+file(GLOB_RECURSE examples RELATIVE ${ROOT} ${ROOT}/examples/*.hpp ${ROOT}/examples/*.cpp)
+foreach(header IN LISTS examples)
+  file(STRINGS ${ROOT}/${header} inner REGEX "sublet/([a-z_]+/)?(detail|impl)/|sublet::detail")
+  if(inner)
+    complain("shows what may change without notice: ${inner}")
+  endif()
+endforeach()
 if(PRINT)
   set(stages words detail/text detail/bit_rows detail/load_tree detail/overwrite_matching detail/range_sets
-             detail/detours graph detail/demands analysis ordering sharing placement checking
+             detail/detours graph detail/demands analysis detail/antichain ordering sharing placement checking
              reporting rewriting planners execution testing adapt)
   foreach(stage IN LISTS stages)
     set(line "${stage} ->")

@@ -79,6 +79,12 @@ string(CONCAT lost "sublet.hpp: may not include <sublet/analysis/detail/fine.hpp
 string(REGEX REPLACE "(units.hpp[^\n]*\n)$" "${lost}\\1" layers "${layers}")
 string(APPEND layers "checking/one.hpp, checking/two.hpp: include each other, some by their definitions\n")
 
+# An example that shows what is behind the public line, and one that does not.
+file(WRITE ${TREE}/examples/fine.cpp "#include <sublet/plan_memory.hpp>\n")
+file(WRITE ${TREE}/examples/inner.hpp "#include <sublet/placement/detail/shapes.hpp>\n")
+string(APPEND layers "examples/inner.hpp: shows what may change without notice: "
+                     "#include <sublet/placement/detail/shapes.hpp>\n")
+
 # A table of the systems with a row that has no test, some whose tests are not there, a missing one, a new one
 # and one that stands there twice.
 string(CONCAT cases "TEST_CASE(\"one; [two]\")\nTEST_CASE(\n    \"a sentence that is \"\n    \"split\")\n"
