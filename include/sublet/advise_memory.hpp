@@ -186,6 +186,7 @@ struct memory_advice {
 };
 
 namespace detail {
+
 /// Positions of steps, with room between them for what comes back.
 ///
 ///     step 0 | copies back | step 0 again | step 1 | copies back | step 2 ...

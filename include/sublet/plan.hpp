@@ -31,6 +31,7 @@
 /// A buffer has the roles of all its values; one external member makes the whole buffer external.
 
 namespace sublet {
+
 enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, external = 4, state = 12 };
 
 [[nodiscard]] constexpr value_role operator|(value_role a, value_role b) noexcept
@@ -45,6 +46,7 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 }
 
 namespace detail {
+
 /// The value is there before any step defines it.
 [[nodiscard]] constexpr bool is_given(value_role set) noexcept
 {
@@ -67,6 +69,7 @@ namespace detail {
 /// user's lambdas; a planner reads a property into a plain table before it starts.
 
 namespace detail {
+
 /// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
 /// a truth value.
 template <class X, class T>
@@ -370,6 +373,7 @@ struct memory_plan {
 };
 
 namespace detail {
+
 /// A result that may be written over an operand, by the ids of their buffers.
 struct overwrite_pair {
     buffer_id in = no_buffer;

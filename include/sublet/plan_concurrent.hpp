@@ -28,6 +28,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct concurrent_options {
     enum class strategy_kind : std::uint8_t {
         offsets, ///< anywhere in the arena
@@ -51,6 +52,7 @@ struct planned_concurrently : planned_memory {
 };
 
 namespace detail {
+
 /// Where each value is touched in the program as it is listed, whatever order it runs in.
 live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role);
 

@@ -33,6 +33,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct planned_nested : planned_flow {
     /// A witness against the flat program, and what it is about in the tree.
     struct refutation {
@@ -58,6 +59,7 @@ struct planned_nested : planned_flow {
 };
 
 namespace detail {
+
 /// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
 /// root's. What a body's options say of the values that it captures is not read: they are the outer ones.
 ///

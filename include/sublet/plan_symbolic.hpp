@@ -24,6 +24,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct planned_symbolic {
     struct summary {
         /// All arenas together, for one batch.
@@ -61,6 +62,7 @@ struct planned_symbolic {
 };
 
 namespace detail {
+
 void account(planned_symbolic::summary& report, symbolic_plan const& plan, symbolic_packing const& packed);
 
 } // namespace detail
@@ -79,6 +81,7 @@ void account(planned_symbolic::summary& report, symbolic_plan const& plan, symbo
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
 
 namespace detail {
+
 template <text_stream Stream>
 void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 {

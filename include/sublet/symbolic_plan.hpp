@@ -26,6 +26,7 @@
 /// throughout, and least_above() is the line over both ends.
 
 namespace sublet {
+
 struct affine_bytes {
     byte_count fixed = 0;     ///< `no_size`: not known, whatever the batch
     byte_count per_batch = 0; ///< bytes more for each further one of the batch
@@ -53,6 +54,7 @@ struct affine_bytes {
 }
 
 namespace detail {
+
 /// Whether a <= b for every batch from 1 to `most`.
 /// Throws: precondition_error if one of them reaches 2^64 - 1 for `most`.
 [[nodiscard]] constexpr bool never_above(affine_bytes a, affine_bytes b, byte_count most)

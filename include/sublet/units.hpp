@@ -23,6 +23,7 @@
 /// type), the third is a returned value (a fact about the data, with a witness): neither throws.
 
 namespace sublet {
+
 /// The one exception of the library's own. It carries a literal, so that throwing it allocates nothing
 /// beyond the exception itself and including it does not pull in `std::string`.
 class precondition_error : public std::exception {
@@ -35,6 +36,7 @@ private:
 };
 
 namespace detail {
+
 /// Throw the sentence; without exceptions print it and abort.
 ///
 /// Which of the two is decided where the library is compiled: in every file that includes it, or once for
@@ -60,6 +62,7 @@ namespace detail {
 /// them goes through the checked functions below.
 
 namespace sublet {
+
 using node_id = std::uint32_t;   ///< a node of the program's graph: an operation or a basic block
 using value_id = std::uint32_t;  ///< what a step defines and others use
 using step_id = std::uint32_t;   ///< one operation, or its position in the order that is used
@@ -79,6 +82,7 @@ inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is not kno
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a pool that has none
 
 namespace detail {
+
 /// An integer that is meant as a number, not as a truth value or a character.
 template <class I>
 concept integer = std::integral<I> && !
@@ -111,6 +115,7 @@ template <detail::integer I>
 } // namespace detail
 
 namespace detail {
+
 /// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
 /// and the narrowing is then ours to answer for (ids that a user's int cannot hold are ids it never gave).
 template <class F, class... Arguments>
@@ -187,6 +192,7 @@ template <integer I>
 }
 
 namespace detail {
+
 /// The alignment that satisfies both.
 /// Requires: a >= 1 and b >= 1.
 /// Throws:   precondition_error if the least common multiple exceeds 64 bits.
@@ -246,6 +252,7 @@ struct live_range {
 };
 
 namespace detail {
+
 /// From a dense index to the live range of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.
@@ -332,6 +339,7 @@ private:
 };
 
 namespace detail {
+
 /// Collects the ranges of every value from the last to the first. A new one swallows those that it touches.
 class range_collector {
 public:

@@ -37,6 +37,7 @@
 /// which a part is written through a view).
 
 namespace sublet {
+
 /// Why a program has no concurrent reading.
 struct dependence_violation {
     enum class kind : std::uint8_t {
@@ -80,6 +81,7 @@ struct dependence_graph {
 };
 
 namespace detail {
+
 /// The one step that defines each value, `no_step` for what is given; or why there is not one.
 std::optional<dependence_violation> only_defs(snapshot const& p, std::vector<value_role> const& role,
                                               std::vector<step_id>& def_of);
@@ -141,6 +143,7 @@ struct concurrent_lives {
 } // namespace detail
 
 namespace detail {
+
 /// Says whether one position comes before another in every execution; asked only for a < b.
 ///
 /// Semantics:      a strict order that the numbers of positions extend.
@@ -192,6 +195,7 @@ template <precedence_oracle Oracle>
 /// a whole, so a few ranges say which; where branches meet, none is left.
 
 namespace sublet::detail {
+
 /// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
 ///
 /// Requires:   the others begin at `from` or behind it.
@@ -261,6 +265,7 @@ struct conflict_ranges {
 } // namespace detail
 
 namespace detail {
+
 /// The union of both, in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
@@ -282,6 +287,7 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 } // namespace detail
 
 namespace detail {
+
 /// u can hand its bytes to v in every execution.
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.

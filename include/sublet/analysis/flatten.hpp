@@ -26,6 +26,7 @@
 /// program that has a fifth member, p.bodies(n).
 
 namespace sublet {
+
 /// A program of a tree: 0 is the root, i is body i.
 using program_id = std::uint32_t;
 
@@ -104,6 +105,7 @@ private:
 };
 
 namespace detail {
+
 /// The bodies of each step, in the order in which they run.
 class bodies_by_step {
 public:
@@ -165,6 +167,7 @@ concept nested_program = program<P> && requires(P const& p, node_id n) {
                                        };
 
 namespace detail {
+
 template <class P>
 concept lasting_bodies =
     std::is_lvalue_reference_v<body_list<P>> || std::ranges::enable_borrowed_range<body_list<P>> ||
@@ -240,6 +243,7 @@ template <nested_program P>
 /// each in its own order.
 
 namespace detail {
+
 struct tree_value {
     program_id program = 0;
     value_id value = no_value;
@@ -368,6 +372,7 @@ struct flat_tree : detail::tree_values {
 /// is a result that not all the branches of a choice give.
 
 namespace detail {
+
 /// By program, by value: whether a step of the program or of a body inside writes it.
 std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 

@@ -28,6 +28,7 @@
 /// and a root with all its views is one buffer: it lives while any of them does, and is as large as the root.
 
 namespace sublet {
+
 struct buffer_classes {
     std::vector<buffer_id> buffer_of; ///< by value
     std::vector<value_id> root;       ///< by buffer, ascending
@@ -122,6 +123,7 @@ struct live_ranges {
 };
 
 namespace detail {
+
 /// A write that has changed sides with another touch of its value, against the order of the program: somebody
 /// would read another version than it was meant to. A value that is written once and not given has no other
 /// version, wherever its def stands in the program.  O(touches log touches)

@@ -32,6 +32,7 @@
 
 namespace sublet {
 namespace detail {
+
 /// The values of one set, ascending. Refers to the sets that it came from.
 class live_list {
 public:
@@ -221,6 +222,7 @@ private:
 /// many nodes are taken back and solved together as rows of bits.
 
 namespace detail {
+
 /// For who takes live sets with the program: by the counts of its nodes and values.
 inline void expect_sets_of(snapshot const& p, live_sets const& live)
 {
@@ -241,6 +243,7 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 [[nodiscard]] live_sets liveness(snapshot const& p);
 
 namespace detail {
+
 /// Live sets that are asked with the vertices of the graph that they are of.
 ///
 /// Requires: every vertex asked for is one of `vertices(g)`.
@@ -339,6 +342,7 @@ struct interval_options {
 };
 
 namespace detail {
+
 /// Where the nodes lie in a linear order.
 struct node_layout {
     std::vector<node_id> order;
@@ -387,6 +391,7 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 /// Whoever asks whether the two may be joined wants the ranges without those positions.
 
 namespace detail {
+
 /// What becomes of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
     held,       ///< as any other it is held to the end of the step

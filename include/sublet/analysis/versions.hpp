@@ -33,6 +33,7 @@
 
 namespace sublet {
 namespace detail {
+
 /// Touches in the order of the list. Each has a place: those of steps come first, then the edge uses.
 struct listed_touches {
     snapshot const& p;
@@ -114,6 +115,7 @@ struct versioned_program {
 };
 
 namespace detail {
+
 /// Nothing is used before it is there.
 bool can_run(listed_touches const& listed, std::vector<value_role> const& role);
 

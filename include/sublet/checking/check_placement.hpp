@@ -20,6 +20,7 @@
 ///     buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
 
 namespace sublet {
+
 struct placement_fault {
     enum class kind : std::uint8_t {
         foreign,    ///< the tables of the placement are not as long as those of the problem ask for

@@ -27,6 +27,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct rewrite_fault {
     enum class kind : std::uint8_t {
         shape,       ///< nodes, edges, steps, or what a step touches how: no renaming at all

@@ -37,6 +37,7 @@
 
 namespace sublet {
 namespace detail {
+
 inline constexpr std::uint32_t no_space = ~std::uint32_t{0};
 
 /// Somebody touches bytes [begin, end) of a space: of a pool's arena, of an allocation, of caller's storage.
@@ -85,6 +86,7 @@ Stream& operator<<(Stream& out, detail::race const& r)
 }
 
 namespace detail {
+
 /// As the reason why a plan cannot be run so.
 [[nodiscard]] witness as_witness(race const& r);
 
@@ -252,6 +254,7 @@ struct stream_commands {
 /// states of distributed systems", 1989.
 
 namespace detail {
+
 class stream_clocks {
 public:
     /// Complexity: O(commands + (waits + joins x streams) x streams) time and memory.
@@ -347,6 +350,7 @@ struct stream_fault {
 };
 
 namespace detail {
+
 template <class Stream>
 void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, step_id step, value_id value)
 {
@@ -451,6 +455,7 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 /// Shares nothing with execution/: bytes and accesses are derived from the program afresh.
 
 namespace detail {
+
 /// By step, its place in an order of the steps.
 std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps);
 

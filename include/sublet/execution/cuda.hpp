@@ -32,6 +32,7 @@
 /// This header needs CUDA's runtime and no compiler of its own: what is compiled by nvcc are your kernels.
 
 namespace sublet {
+
 /// One thread at a time uses it; a process may have several, of one device or of many.
 ///
 /// Every call that fails throws cuda_error. If the device is lost by it, nothing is called any more: what was
@@ -223,6 +224,7 @@ static_assert(stream_device<cuda_device>);
 /// to ask before anything else. Every answer but "yes" is a sentence: nothing is thrown for want of a device.
 
 namespace sublet::cuda {
+
 struct probe_result {
     struct device {
         int id = 0;
@@ -249,6 +251,7 @@ struct probe_result {
 };
 
 namespace detail {
+
 inline void write_version(sublet::detail::sentence& out, int version) noexcept
 {
     out << static_cast<unsigned>(version / 1000) << '.' << static_cast<unsigned>(version % 1000 / 10);

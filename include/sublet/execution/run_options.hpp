@@ -29,6 +29,7 @@
 /// No allocation when it is written or copied: exceptions are thrown where memory has run out.
 
 namespace sublet::detail {
+
 /// Of bounded length: what does not fit is left out.
 class sentence {
 public:
@@ -70,6 +71,7 @@ private:
 
 namespace sublet {
 namespace detail {
+
 /// The words of an exception, if it has any.
 void write_cause(sentence& out, std::exception_ptr const& cause);
 
@@ -190,6 +192,7 @@ private:
 /// Source: Drepper, "Futexes are tricky", 2005 (the second of its mutexes).
 
 namespace sublet::detail {
+
 /// Tell the processor that this thread waits for another.
 inline void pause_briefly() noexcept
 {
@@ -259,6 +262,7 @@ private:
 
 namespace sublet {
 namespace detail {
+
 /// Semantics:       as of std::pmr::memory_resource; alignments are powers of two.
 /// Ordinary models: every std::pmr::memory_resource.
 template <class R>
@@ -458,6 +462,7 @@ concept stream_device = requires(D& device, typename D::stream_type s, typename 
                         };
 
 namespace detail {
+
 /// Besides, `device.launch(s, kernel, call)`: kernel(call), now if it queues its work in s itself, or when
 /// the stream comes to it.
 template <class D, class Kernel, class Call>

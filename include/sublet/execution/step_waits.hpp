@@ -33,6 +33,7 @@
 /// in it, so less than to paint its bytes: no search tree is needed.
 
 namespace sublet::detail {
+
 class byte_owners {
 public:
     /// Requires: all that will be claimed begins and ends at a border.
@@ -161,6 +162,7 @@ private:
 /// and compiler optimizations", POPL 1981.
 
 namespace sublet {
+
 struct step_waits {
     /// Why a step waits for another; the first reason that there is.
     enum class kind : std::uint8_t {
@@ -197,6 +199,7 @@ struct run_order {
 } // namespace detail
 
 namespace detail {
+
 class wait_finder {
 public:
     wait_finder(snapshot const& program, plan_options const& options, run_tape const& tape);

@@ -31,6 +31,7 @@
 ///     {launch, 1, 1}   stream 1 runs the step at position 1
 
 namespace sublet {
+
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
     std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
@@ -84,6 +85,7 @@ struct stream_schedule {
 /// 1988.
 
 namespace sublet::detail {
+
 /// Marks are numbered in the order in which they are set.
 class stream_knowledge {
 public:
@@ -153,6 +155,7 @@ private:
 
 namespace sublet {
 namespace detail {
+
 class stream_scheduler {
 public:
     enum class blocks : std::uint8_t { arena, to_the_end, recycled };
@@ -377,6 +380,7 @@ private:
 };
 
 namespace detail {
+
 /// Where the operands of each step are written down, one after the other.
 class operand_places {
 public:

@@ -33,6 +33,7 @@
 
 namespace sublet {
 namespace detail {
+
 /// Something that points at an item, can move on, and can tell whether it is where another is. It is never
 /// assigned: the iterators of a Boost `filtered_graph` with a capturing lambda cannot be.
 template <class I>
@@ -272,6 +273,7 @@ private:
 };
 
 namespace detail {
+
 template <class R>
 inline constexpr bool is_initializer_list = false;
 template <class E>

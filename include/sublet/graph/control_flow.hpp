@@ -26,6 +26,7 @@
 /// recursion, for chains of a million nodes would overflow the stack.
 
 namespace sublet {
+
 /// Over the numbers of the nodes. Every node is in it: those that the entry does not reach follow in trees
 /// of their own.
 struct depth_first_forest {

@@ -37,6 +37,7 @@
 /// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
 
 namespace sublet {
+
 struct touch {
     enum class access : std::uint8_t {
         use,       ///< reads; holds the storage to the end of the step
@@ -66,6 +67,7 @@ struct overwrite {
 };
 
 namespace detail {
+
 /// What effect sinks write to. Steps are numbered through all nodes.
 struct effect_record {
     std::vector<touch> touches;
@@ -161,6 +163,7 @@ private:
 };
 
 namespace detail {
+
 template <class P>
 concept has_nodes = requires(P const& p) {
                         {

@@ -30,7 +30,7 @@ namespace sublet {
 /// Requires:   `options` are those of the plan; `options.order` is the order that the program is listed in.
 ///             `method` is neither `reversed` nor `improved`: these start from other orders.
 /// Ensures:    `peak` is that of `order`, `lower_bound` that of order_lower_bound() or better. least_peak and
-///             exact are never worse than the listed order; exact() gives up at a million sets of nodes.
+///             exact are never worse than the listed order; exact gives up at a million sets of nodes.
 /// Complexity: O(E + V log V) and order_lower_bound(); least_peak makes 32 schedules at most; exact is
 ///             exponential in the width of the graph.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.

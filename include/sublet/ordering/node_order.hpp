@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct node_order {
     /// How an order was found.
     enum class method : std::uint8_t {

@@ -37,6 +37,7 @@
 /// position are a lower bound, and often reached.
 
 namespace sublet {
+
 /// Buffers of one pool whose lives overlap must not overlap in bytes.
 struct placement_problem {
     struct buffer {
@@ -82,6 +83,7 @@ struct placement_problem {
 };
 
 namespace detail {
+
 /// One more than the highest pool id that the problem names.
 /// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
 [[nodiscard]] std::size_t pool_count(placement_problem const& problem);
@@ -162,6 +164,7 @@ struct placement {
 };
 
 namespace detail {
+
 /// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
 [[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound,
                                                      byte_count capacity) noexcept

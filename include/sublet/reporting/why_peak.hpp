@@ -27,6 +27,7 @@
 #include <vector>
 
 namespace sublet {
+
 struct peak_reason {
     struct buffer {
         buffer_id buffer = no_buffer;
@@ -66,6 +67,7 @@ struct why_peak_options {
 };
 
 namespace detail {
+
 /// A field of a table, and how wide it is.
 struct table_cell {
     std::vector<char> text;

@@ -35,6 +35,7 @@
 /// Source: PaddlePaddle's memory transpiler (`release_memory`), which inserts operations that delete.
 
 namespace sublet {
+
 /// Which step releases which buffers; or slots: whatever the values were gathered to.
 struct release_points {
     csr_rows after; ///< by step: those whose counter it lowers when it has ended, ascending
@@ -46,6 +47,7 @@ struct release_points {
 };
 
 namespace detail {
+
 /// By buffer, whether it is there before the first step and whether it is there to the end.
 struct buffer_ends {
     std::vector<unsigned char> is_given, is_kept;

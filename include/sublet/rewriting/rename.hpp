@@ -44,6 +44,7 @@
 /// transpiler, which renames from one operation on: a version by another name.
 
 namespace sublet {
+
 /// By value of the program with names.
 struct rename_options {
     per_value<bool> is_slot = false;    ///< a name that an earlier renaming made
@@ -161,6 +162,7 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 /// and tells the operator by an argument `<name>.rename`.
 
 namespace detail {
+
 /// What is told of a tree's new names.
 ///
 /// Semantics:      new name k takes the place of: operand i of a use, or of a def, of a step, counted as
@@ -256,6 +258,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 /// had nothing to do with each other became one.
 
 namespace detail {
+
 /// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
 /// leading zeros, and fits 64 bits. What an earlier renaming may have made.
 [[nodiscard]] constexpr std::optional<std::uint64_t> number_behind(std::string_view prefix,
@@ -354,6 +357,7 @@ struct sharing_log {
                                       std::vector<node_id> const& order = {});
 
 namespace detail {
+
 /// Only what is about one value: where it moved in, and who came after it.
 [[nodiscard]] std::vector<sharing_log::entry> trace(sharing_log const& log, value_id v);
 

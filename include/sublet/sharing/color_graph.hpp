@@ -38,6 +38,7 @@
 /// which Caffe2's `memonger` had, too).
 
 namespace sublet {
+
 struct coloring_options {
     /// Whose turn comes first. What is said here of slots and bytes holds if no slot is fixed.
     enum class heuristic : std::uint8_t {
@@ -71,6 +72,7 @@ struct graph_coloring {
 };
 
 namespace detail {
+
 /// The vertices in the order in which they are to have a slot; for dsatur in any.
 std::vector<value_id> in_turn(coloring_options::heuristic by, csr_graph const& g,
                               std::vector<byte_count> const& bytes, std::vector<value_id> const& given);

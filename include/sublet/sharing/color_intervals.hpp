@@ -32,6 +32,7 @@
 /// DAC 1971 (the left-edge algorithm).
 
 namespace sublet {
+
 /// Colour the intervals `lives(0) ... lives(buffers - 1)`.
 ///
 /// Ensures:    buffers whose ranges overlap have different slots; `slots` equals the largest number of

@@ -33,6 +33,7 @@
 /// before what: each stream knows of each other how much of it comes before whatever is queued next.
 
 namespace sublet {
+
 struct simulated_options {
     /// Which of the streams that could go on goes on.
     enum class order_kind : std::uint8_t {
@@ -54,6 +55,7 @@ struct simulated_options {
 };
 
 namespace detail {
+
 /// Something to be done, whatever its type: std::function would want to copy it, and to be included.
 class queued_work {
 public:

@@ -34,6 +34,7 @@
 /// the last that does; which step that is, only the order says.
 
 namespace sublet::detail {
+
 struct order_graph {
     csr_rows after;                ///< by node: those that wait for it directly, ascending, each once
     csr_rows before;               ///< by node: those that it waits for directly, ascending, each once

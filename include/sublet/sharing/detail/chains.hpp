@@ -40,6 +40,7 @@
 /// allocator for registers and functional units in VLIW architectures", PACT 1993.
 
 namespace sublet::detail {
+
 struct chain_options {
     /// In which order buffers come to have a slot.
     enum class ranking : std::uint8_t {
