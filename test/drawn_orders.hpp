@@ -10,6 +10,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/node_order.hpp>
 
 #include <doctest/doctest.h>
 
