@@ -28,7 +28,6 @@ int main()
     auto size_of = [](int) { return 8; };
     auto const slots = sublet::color_intervals(3, life_of).slots;
     auto const recycled = sublet::share_linearly(3, life_of, size_of).slots;
-    auto const peak = sublet::pressure(3, life_of, size_of, 3).peak;
-    bool const same = slots == recycled && nodes.steps() == blocks.steps() && peak == 8;
+    bool const same = slots == recycled && nodes.steps() == blocks.steps();
     return same && sublet::plan_memory(list, options).is_sound() ? 0 : 1;
 }

@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/analysis/impl/copy_order.ipp>
 #include <sublet/analysis/impl/dependences.ipp>
@@ -19,4 +19,5 @@
 #include <sublet/analysis/impl/liveness_methods.ipp>
 #include <sublet/analysis/impl/versions.ipp>
 
+#endif
 #endif

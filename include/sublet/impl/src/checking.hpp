@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/checking/impl/check_placement.ipp>
 #include <sublet/checking/impl/check_plan.ipp>
@@ -18,4 +18,5 @@
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
 
+#endif
 #endif

@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #if defined(__cpp_exceptions) // no executor without
 #include <sublet/execution/impl/cpu.ipp>
@@ -22,4 +22,5 @@
 #include <sublet/testing/impl/synthetic.ipp>
 #endif
 
+#endif
 #endif

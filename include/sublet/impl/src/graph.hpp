@@ -7,10 +7,11 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/graph/impl/control_flow.ipp>
 #include <sublet/graph/impl/program.ipp>
 #include <sublet/graph/impl/snapshot.ipp>
 
+#endif
 #endif

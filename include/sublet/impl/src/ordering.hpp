@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/ordering/impl/best_order.ipp>
 #include <sublet/ordering/impl/down_set_search.ipp>
@@ -18,4 +18,5 @@
 #include <sublet/ordering/impl/orders.ipp>
 #include <sublet/ordering/impl/peak_walk.ipp>
 
+#endif
 #endif

@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/placement/impl/best_packing.ipp>
 #include <sublet/placement/impl/choose_pools.ipp>
@@ -24,4 +24,5 @@
 #include <sublet/placement/impl/shapes.ipp>
 #include <sublet/placement/impl/two_ended.ipp>
 
+#endif
 #endif

@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/impl/advise.ipp>
 #include <sublet/impl/advise_memory.ipp>
@@ -20,4 +20,5 @@
 #include <sublet/impl/planned_buffers.ipp>
 #include <sublet/impl/schedule.ipp>
 
+#endif
 #endif

@@ -7,10 +7,11 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/reporting/impl/names.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 
+#endif
 #endif

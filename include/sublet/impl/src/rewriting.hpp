@@ -7,10 +7,11 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/rewriting/impl/happens_before.ipp>
 #include <sublet/rewriting/impl/release.ipp>
 #include <sublet/rewriting/impl/rename.ipp>
 
+#endif
 #endif

@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/sharing/impl/chains.ipp>
 #include <sublet/sharing/impl/color_graph.ipp>
@@ -21,4 +21,5 @@
 #include <sublet/sharing/impl/token_sets.ipp>
 #include <sublet/sharing/impl/tokens.ipp>
 
+#endif
 #endif

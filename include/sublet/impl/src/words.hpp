@@ -7,7 +7,7 @@
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
-#endif
+#else
 
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
@@ -20,4 +20,5 @@
 #include <sublet/impl/symbolic_plan.ipp>
 #include <sublet/impl/units.ipp>
 
+#endif
 #endif
