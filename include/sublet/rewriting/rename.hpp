@@ -70,7 +70,7 @@ struct slot_renaming {
     value_id planned_already = no_value; ///< one that is a slot: everything keeps its name
 };
 
-/// The names of versions in their slots; `plan` and `options` are by version, as share_by_tokens takes them
+/// The names of versions in their slots; `plan` and `options` are by version, as share_slots takes them
 /// and with_versions makes them.
 ///
 /// Requires:   the plan is right for `made.program` in some reading; views have the slot of their storage. A
@@ -345,7 +345,7 @@ struct sharing_log {
 
 /// What a plan of slots does, told in the order in which the steps run (empty: as they are numbered).
 ///
-/// `plan` and `options` are by value: share_by_tokens makes such a plan of a program; one of buffers has to
+/// `plan` and `options` are by value: share_slots makes such a plan of a program; one of buffers has to
 /// be told to their values first.
 ///
 /// Ensures:    there is an entry for every value that has a slot and is no view; the bytes that entries save

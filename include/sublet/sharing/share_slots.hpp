@@ -50,12 +50,13 @@ struct slot_options {
 struct shared_slots : sized_slot_plan {
     /// How often it was left open whether a slot is free. 0: no buffer was kept from a slot that was free.
     std::uint64_t undecided = 0;
-    /// Of fewest, if nothing was undecided: buffers of which no two may share a slot, ascending.
-    std::vector<buffer_id> antichain = {};
+    /// Of fewest, if nothing was undecided: values of which no two may share a slot, the roots of their
+    /// buffers.
+    std::vector<value_id> antichain = {};
     std::optional<dependence_violation> violation = {}; ///< of a program: why there is no plan
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
-    [[nodiscard]] bool is_fewest() const { return slots != 0 && antichain.size() == slots; }
+    [[nodiscard]] bool is_fewest() const { return antichain.size() == slots; }
 };
 
 namespace detail {

@@ -102,6 +102,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     std::vector<slot_id> slot_of;
     for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
     plan.slot_of = std::move(slot_of);
+    for (value_id& b : plan.antichain) b = table.buffers[b].root;
     return plan;
 }
 
