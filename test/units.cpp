@@ -2,13 +2,19 @@
 #include <sublet/units.hpp>
 
 #include "archetype.hpp"
+#include "dice.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace this_test {
@@ -172,5 +178,185 @@ TEST_CASE("at the edges, arithmetic agrees with 128 bits")
 }
 
 #endif
+
+// --- live range lists --------------------------------------------------------------------------------------
+
+namespace {
+
+using ranges = std::vector<live_range>;
+
+ranges listed(std::span<live_range const> list) { return ranges(list.begin(), list.end()); }
+
+} // namespace
+
+TEST_CASE("a value that lives in a hole of another does not meet it")
+{
+    ranges const a = {{0, 1}, {3, 6}}, b = {{1, 3}};
+    CHECK_FALSE(overlaps(a, b));
+    CHECK_FALSE(overlaps(b, a));
+    CHECK(overlaps(a, ranges{{1, 4}}));
+    CHECK(overlaps(a, a));
+    CHECK_FALSE(overlaps(a, ranges{}));
+    CHECK_FALSE(overlaps(a, ranges{{4, 4}}));
+}
+
+TEST_CASE("random lists of ranges meet where some position is in both")
+{
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        ranges list[2];
+        std::vector<int> covers(20);
+        for (ranges& mine : list) {
+            step_id at = pick.below(8);
+            for (std::uint32_t k = pick.below(4); k != 0; --k) {
+                step_id const first = at + pick.below(3), last = first + pick.below(3);
+                mine.push_back({first, last});
+                for (step_id s = first; s != last; ++s) ++covers[s];
+                at = last;
+            }
+        }
+        CHECK(overlaps(list[0], list[1]) == (std::count(covers.begin(), covers.end(), 2) != 0));
+    }
+}
+
+TEST_CASE("lists say what they are of, what is around them, and how many values are alive at once")
+{
+    live_range_lists const lists(live_range_lists::source::one_pass, 6, {0, 2, 2, 3},
+                                 {{0, 1}, {3, 6}, {1, 4}});
+    CHECK(lists.values() == 3);
+    CHECK(lists.positions() == 6);
+    CHECK(lists.ranges() == 3);
+    CHECK(lists.method() == live_range_lists::source::one_pass);
+    CHECK(listed(lists[0]) == ranges{{0, 1}, {3, 6}});
+    CHECK(listed(lists[1]) == ranges{});
+    CHECK(lists.hull(0) == live_range{0, 6});
+    CHECK(is_empty(lists.hull(1)));
+    CHECK(lists.max_live() == 2);
+    CHECK(lists == live_range_lists(live_range_lists::source::from_liveness, 6, {0, 2, 2, 3},
+                                    {{0, 1}, {3, 6}, {1, 4}}));
+    CHECK_FALSE(lists == live_range_lists(live_range_lists::source::one_pass, 7, {0, 2, 2, 3},
+                                          {{0, 1}, {3, 6}, {1, 4}}));
+}
+
+TEST_CASE("no lists are of nothing")
+{
+    CHECK(live_range_lists().values() == 0);
+    CHECK(live_range_lists().max_live() == 0);
+}
+
+TEST_CASE("ranges found from the last to the first become one where they touch, however many")
+{
+    detail::range_collector found(2);
+    found.add(0, {8, 9});
+    found.add(0, {5, 6});
+    found.add(1, {5, 5}); // nothing
+    found.add(0, {3, 4});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{3, 4}, {5, 6}, {8, 9}});
+    found.add(0, {2, 3});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{2, 4}, {5, 6}, {8, 9}});
+    found.add(0, {1, 5});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{1, 6}, {8, 9}});
+    found.add(0, {0, 9});
+    CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{0, 9}});
+    CHECK(found.lists(live_range_lists::source::one_pass, 9)[1].empty());
+}
+
+// --- contract ----------------------------------------------------------------------------------------------
+
+static_assert(std::is_nothrow_copy_constructible_v<sublet::precondition_error>);
+
+TEST_CASE("a kept promise costs nothing and a broken one says which")
+{
+    CHECK_NOTHROW(SUBLET_EXPECTS(1 + 1 == 2, "sublet: never seen"));
+    CHECK_THROWS_WITH_AS(SUBLET_EXPECTS(1 + 1 == 3, "sublet: two is not three"), "sublet: two is not three",
+                         sublet::precondition_error);
+}
+
+TEST_CASE("a broken promise is caught as a std::exception too")
+{
+    CHECK_THROWS_AS(SUBLET_EXPECTS(false, "sublet: no"), std::exception);
+}
+
+TEST_CASE("the condition is asked once")
+{
+    int asked = 0;
+    SUBLET_EXPECTS(++asked == 1, "sublet: asked twice");
+    CHECK(asked == 1);
+}
+
+namespace {
+
+constexpr int half(int even)
+{
+    SUBLET_EXPECTS(even % 2 == 0, "sublet: odd");
+    return even / 2;
+}
+
+static_assert(half(4) == 2);
+
+struct truthy {
+    explicit operator bool() const { return true; }
+};
+
+} // namespace
+
+TEST_CASE("a condition is whatever an if would take")
+{
+    CHECK_NOTHROW(SUBLET_EXPECTS(truthy{}, "sublet: never seen"));
+}
+
+// --- live range --------------------------------------------------------------------------------------------
+
+static_assert(live_range_function<archetype::lives>);
+static_assert(!live_range_function<int> && !live_range_function<decltype([](auto) { return 3; })>);
+static_assert(!live_range_function<decltype([](std::vector<int>) { return live_range{}; })>);
+
+TEST_CASE("a range that ends where another begins does not meet it")
+{
+    CHECK_FALSE(overlaps(live_range{0, 3}, live_range{3, 4}));
+    CHECK(overlaps(live_range{0, 3}, live_range{2, 4}));
+    CHECK(length(live_range{0, 3}) == 3);
+    CHECK(contains(live_range{0, 3}, 2));
+    CHECK_FALSE(contains(live_range{0, 3}, 3));
+}
+
+TEST_CASE("a default range is empty")
+{
+    CHECK(is_empty(live_range{}));
+    CHECK(live_range{} == live_range{0, 0});
+}
+
+TEST_CASE("ranges are sets of positions")
+{
+    step_id const top = 5;
+    auto positions = [](live_range r) {
+        std::vector<bool> in(top, false);
+        for (step_id p = 0; p != top; ++p) in[p] = contains(r, p);
+        return in;
+    };
+    for (step_id a = 0; a != top; ++a)
+        for (step_id b = 0; b != top; ++b)
+            for (step_id c = 0; c != top; ++c)
+                for (step_id d = 0; d != top; ++d) {
+                    live_range const x{a, b}, y{c, d};
+                    std::vector<bool> const in_x = positions(x), in_y = positions(y),
+                                            in_hull = positions(hull(x, y));
+                    step_id in_one = 0, in_both = 0, first = top, last = 0, covered = 0;
+                    for (step_id p = 0; p != top; ++p) {
+                        in_one += in_x[p];
+                        in_both += in_x[p] && in_y[p];
+                        covered += in_hull[p];
+                        if (!in_x[p] && !in_y[p]) continue;
+                        if (first == top) first = p;
+                        last = p + 1;
+                        CHECK(in_hull[p]);
+                    }
+                    CHECK(length(x) == in_one);
+                    CHECK(is_empty(x) == (in_one == 0));
+                    CHECK(overlaps(x, y) == (in_both != 0));
+                    CHECK(covered == (first == top ? 0 : last - first));
+                }
+}
 
 } // namespace this_test

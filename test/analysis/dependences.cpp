@@ -2,16 +2,20 @@
 #include <sublet/analysis/dependences.hpp>
 
 #include "../dice.hpp"
+#include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace this_test {
 
 using namespace sublet;
+using namespace sublet::detail;
+
 using rows = std::vector<std::vector<value_id>>;
 
 static snapshot listed(rows const& uses, rows const& defs, std::size_t values)
@@ -145,6 +149,288 @@ TEST_CASE("a chain of a million steps needs no stack")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     CHECK(g.edges() == 999'999);
+}
+
+// --- concurrent lifetimes ----------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether edges lead from one position to another, by walking.
+struct walk {
+    dependence_graph const& g;
+    bool before(step_id a, step_id b) const
+    {
+        std::vector<step_id> reached{a};
+        std::vector<bool> seen(g.positions());
+        while (!reached.empty()) {
+            step_id const at = reached.back();
+            reached.pop_back();
+            for (step_id next : g.after[at]) {
+                if (next == b) return true;
+                if (!seen[next]) reached.push_back(next);
+                seen[next] = true;
+            }
+        }
+        return false;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a value read by two that do not wait for each other has two ends")
+{
+    random_tasks tasks;
+    tasks.tasks = {{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0}, {}, {2}, {}, {}}};
+    snapshot const p = sequence(3, 3, [&](step_id s, effect_sink& sink) {
+        for (auto v : tasks.tasks[s].uses) sink.use(v);
+        sink.def(s);
+    });
+    auto const lives = concurrent_lifetimes(p, dependences(p), 3, {0, 1, 2}, std::vector<value_role>(3));
+    CHECK(lives.begins[0].size() == 1);
+    CHECK(lives.ends[0].size() == 2);
+    CHECK(lives.first(0) == 0);
+    CHECK(lives.last(0) == 3);
+}
+
+TEST_CASE("an input begins nowhere, an output never ends")
+{
+    snapshot const p = sequence(1, 2, [](step_id, effect_sink& sink) {
+        sink.use(0);
+        sink.def(1);
+    });
+    std::vector<value_role> const role{value_role::input, value_role::output};
+    auto const lives = concurrent_lifetimes(p, dependences(p, {.role = role}), 2, {0, 1}, role);
+    CHECK(lives.begins[0].empty());
+    CHECK(lives.is_kept(1));
+    CHECK(!lives.is_kept(0));
+    CHECK(lives.last(1) == 1);
+}
+
+TEST_CASE("giving follows the rule, views and early reads included")
+{
+    for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 30, .shuffled = seed % 3 == 0});
+        sharing_rule const rule(tasks);
+        snapshot const p = tasks.program();
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        REQUIRE(!g.violation);
+        std::vector<buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        walk oracle{g};
+        for (value_id u = 0; u != tasks.values(); ++u)
+            for (value_id v = 0; v != tasks.values(); ++v)
+                if (rule.root[u] == u && rule.root[v] == v && u != v)
+                    REQUIRE(gives_to(lives, u, v, oracle) == rule.gives(u, v));
+    }
+}
+
+// --- later conflicts ---------------------------------------------------------------------------------------
+
+using ranges = std::vector<live_range>;
+
+static ranges ranges_of(conflict_ranges const& conflicts, buffer_id b)
+{
+    return {conflicts.of[b].begin(), conflicts.of[b].end()};
+}
+
+static std::vector<buffer_id> numbers(std::size_t n)
+{
+    std::vector<buffer_id> all;
+    for (buffer_id b = 0; b != n; ++b) all.push_back(b);
+    return all;
+}
+
+TEST_CASE("who begins in another branch must not take the bytes, who begins behind the end may")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {}, {0}, {4}, {5}};
+    snapshot const p = sequence(7, 7, [&](step_id s, effect_sink& sink) {
+        for (value_id v : uses[s]) sink.use(v);
+        if (s == 3) sink.use_early(2);
+        if (s == 6) sink.use(3);
+        sink.def(s);
+    });
+    dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
+    auto const lives = concurrent_lifetimes(p, g, 7, numbers(7), std::vector<value_role>(7));
+    auto const conflicts = later_conflicts(g, lives);
+    REQUIRE(g.position_of[3] == 4); // and it reads at 3, where nothing begins
+    CHECK(ranges_of(conflicts, 1) == ranges{{1, 4}, {5, 7}});
+    CHECK(ranges_of(conflicts, 2) == ranges{{2, 4}, {5, 7}});
+    CHECK(ranges_of(conflicts, 4) == ranges{{5, 7}});
+    CHECK(conflicts.of.positions() == 8);
+    CHECK(conflicts.undecided == 0);
+}
+
+TEST_CASE("an output conflicts with all that begins later, an input that nobody reads with no one")
+{
+    snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) { sink.def(s); });
+    using enum value_role;
+    std::vector<value_role> const role{output, intermediate, intermediate, input};
+    dependence_graph const g = dependences(p, {.role = role});
+    auto const lives = concurrent_lifetimes(p, g, 4, numbers(4), role);
+    auto const conflicts = later_conflicts(g, lives);
+    CHECK(ranges_of(conflicts, 0) == ranges{{0, 3}});
+    CHECK(ranges_of(conflicts, 3) == ranges{{0, 1}});
+    CHECK(gives_to(conflicts, lives, 3, 0));
+    CHECK(!gives_to(conflicts, lives, 0, 3));
+}
+
+TEST_CASE("where nothing is, nothing conflicts")
+{
+    CHECK(later_conflicts(dependence_graph(), concurrent_lives()).of.values() == 0);
+    dependence_graph const g = dependences(sequence(3, 0, [](step_id, effect_sink&) {}));
+    CHECK_THROWS_AS((void)later_conflicts(g, concurrent_lives()), precondition_error);
+}
+
+TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs and outputs included")
+{
+    std::uint64_t several_begins = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(14), .early = 30, .views = seed % 40, .shuffled = seed % 3 == 0});
+        sharing_rule const rule(tasks);
+        snapshot const p = tasks.program();
+        auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
+        dependence_graph const g = dependences(p, {.role = tasks.role, .order = order});
+        REQUIRE(!g.violation);
+        std::vector<buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const conflicts = later_conflicts(g, lives);
+        CHECK(conflicts.undecided == 0);
+        for (value_id u = 0; u != tasks.values(); ++u) {
+            if (rule.root[u] != u) continue;
+            several_begins += lives.begins[u].size() > 1;
+            REQUIRE(conflicts.of[u].front().first == lives.first(u));
+            for (value_id v = 0; v != tasks.values(); ++v)
+                if (rule.root[v] == v && u != v)
+                    REQUIRE(gives_to(conflicts, lives, u, v) == rule.gives(u, v));
+        }
+    }
+    CHECK(several_begins > rounds(100));
+}
+
+TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in doubt are counted")
+{
+    std::uint64_t forbidden = 0;
+    for (std::string_view family : family_names)
+        for (std::uint64_t room : {0u, 1u, 300u, 1000u, 3000u, 10'000u}) {
+            CAPTURE(family);
+            CAPTURE(room);
+            task_family const tasks = draw_family(family, 400);
+            std::size_t const n = tasks.tasks();
+            dependence_graph const g = dependences(tasks.program());
+            auto const lives =
+                concurrent_lifetimes(tasks.program(), g, n, numbers(n), std::vector<value_role>(n));
+            position_closure closure(g);
+            auto const conflicts = later_conflicts(g, lives, room);
+            std::uint64_t lost = 0;
+            for (buffer_id u = 0; u != n; ++u)
+                for (buffer_id v = 0; v != n; ++v) {
+                    bool const may = gives_to(lives, u, v, closure), does = gives_to(conflicts, lives, u, v);
+                    REQUIRE((may || !does));
+                    lost += may && !does;
+                }
+            CHECK(lost <= conflicts.undecided);
+            if (room == 0 || (room == 10'000 && family != "ladder64")) CHECK(conflicts.undecided == 0);
+            if (family == "chain") CHECK(conflicts.undecided == 0);
+            forbidden += lost;
+        }
+    CHECK(forbidden > 1000);
+}
+
+TEST_CASE("no pair is lost that is not counted as in doubt")
+{
+    int close = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 30, .operands = 2, .back = 3 + seed % 30});
+        snapshot const p = tasks.program();
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        auto const lives = concurrent_lifetimes(p, g, p.values(), numbers(p.values()), tasks.role);
+        auto const exact = later_conflicts(g, lives);
+        auto const coarse = later_conflicts(g, lives, 60 + roll.below(120));
+        std::uint64_t lost = 0;
+        for (buffer_id u = 0; u != p.values(); ++u)
+            for (buffer_id v = 0; v != p.values(); ++v) {
+                bool const may = gives_to(exact, lives, u, v), does = gives_to(coarse, lives, u, v);
+                REQUIRE((may || !does));
+                lost += may && !does;
+            }
+        REQUIRE(lost <= coarse.undecided);
+        close += coarse.undecided != 0 && coarse.undecided < 2 * lost;
+    }
+    CHECK(close > rounds(50));
+}
+
+TEST_CASE("a chain of a million steps has one range a buffer")
+{
+    snapshot const p = draw_family("chain", 1'000'000).program();
+    dependence_graph const g = dependences(p);
+    auto const lives =
+        concurrent_lifetimes(p, g, p.values(), numbers(p.values()), std::vector<value_role>(p.values()));
+    CHECK(later_conflicts(g, lives).of.ranges() == 1'000'000);
+}
+
+// --- unreached ---------------------------------------------------------------------------------------------
+
+using ranges = std::vector<live_range>;
+
+TEST_CASE("what is taken away lies behind, and what touches joins")
+{
+    ranges now{{0, 4}, {6, 9}, {11, 12}}, scratch;
+    ranges const others{{3, 7}, {8, 12}};
+    detail::intersect_behind(now, 2, others, scratch);
+    CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}, {11, 12}});
+    detail::intersect_behind(now, 8, ranges{{8, 9}}, scratch);
+    CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
+    detail::intersect_behind(now, 9, {}, scratch);
+    CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
+    detail::intersect_behind(now, 0, {}, scratch);
+    CHECK(now.empty());
+}
+
+TEST_CASE("a position does not reach those after it that edges do not lead to")
+{
+    int forgotten = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = seed % 9});
+        dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
+        auto const n = static_cast<step_id>(g.positions());
+        position_closure const closure(g);
+        std::vector<step_id> next; // of interest are some of them
+        for (step_id p = n + 1; p-- != 0;) next.push_back(p == n || roll.below(3) == 0 ? p : next.back());
+        for (std::size_t i = 0; i != next.size() / 2; ++i) std::swap(next[i], next[n - i]);
+        bool const keep_all = seed % 2 == 1;
+        bool const is_tight = seed % 4 >= 2;
+        detail::range_sets sets(n, is_tight ? 20 + roll.below(60) : 1'000'000);
+        step_id expected = n, stop = seed % 5 == 0 ? roll.below(n) : 0;
+        detail::find_unreached(g, next, sets, keep_all, [&](step_id t, ranges const& now, step_id known) {
+            REQUIRE(t == --expected);
+            CHECK((known == no_step || is_tight));
+            forgotten += known != no_step;
+            for (live_range r : now) REQUIRE((next[r.first] == r.first && next[r.last] == r.last));
+            for (std::size_t i = 1; i < now.size(); ++i) REQUIRE(now[i - 1].last < now[i].first);
+            for (step_id p = t + 1; p != n; ++p) {
+                bool is_in = false;
+                for (live_range r : now) is_in = is_in || contains(r, p);
+                if (next[p] == p && p < known) REQUIRE(is_in == !closure.before(t, p));
+                if (next[p] == p) REQUIRE((is_in || closure.before(t, p)));
+            }
+            return t != stop;
+        });
+        CHECK(expected == stop);
+        if (keep_all && stop == 0 && n > 1) CHECK(sets[n - 1].size() == 0);
+    }
+    CHECK(forgotten > rounds(100));
 }
 
 } // namespace this_test

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/flatten.hpp>
 
+#include "../archetype.hpp"
+#include "../dice.hpp"
+#include "../operations.hpp"
+#include "../random_tree.hpp"
+
+#include <sublet/analysis/lifetimes.hpp>
+
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -15,22 +26,6 @@ using namespace sublet;
 using namespace sublet::detail;
 
 namespace {
-
-struct op {
-    std::vector<value_id> uses, defs;
-    std::vector<std::pair<value_id, value_id>> over = {};
-    std::vector<value_id> early = {};
-};
-
-snapshot list(std::size_t values, std::vector<op> const& ops)
-{
-    return sequence(ops.size(), values, [&](auto n, effect_sink& s) {
-        for (auto v : ops[n].uses) s.use(v);
-        for (auto v : ops[n].early) s.use_early(v);
-        for (auto v : ops[n].defs) s.def(v);
-        for (auto [in, out] : ops[n].over) s.may_overwrite(in, out);
-    });
-}
 
 /// A line a node: its steps as `reads -> writes`, a number with ' where it is read early, = for copies, and
 /// where it leads.
@@ -57,9 +52,9 @@ std::string text(flat_tree const& flat)
 }
 
 /// 0: def 0, 1; 1: use 0, def 2 (here the bodies are); 2: use 2
-snapshot const outer = list(3, {{{}, {0, 1}}, {{0}, {2}}, {{2}, {}}});
+snapshot const outer = program_of({{{}, {0, 1}}, {{0}, {2}}, {{2}, {}}}, 3);
 /// 0: use 0, 1, def 2
-snapshot const inner = list(3, {{{0, 1}, {2}}});
+snapshot const inner = program_of({{{0, 1}, {2}}}, 3);
 
 } // namespace
 
@@ -91,7 +86,7 @@ TEST_CASE("one of two branches runs, and an empty one passes by")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::branch, inner, {{0, 0}, {1, 1}}, {{.inner = 2, .result = 2}});
-    tree.add_body(0, 1, program_body::run_kind::branch, list(1, {}), {}, {{0, 1, no_value, 2}});
+    tree.add_body(0, 1, program_body::run_kind::branch, program_of({}, 1), {}, {{0, 1, no_value, 2}});
     CHECK(text(flatten(tree)) == "0: -> 0 1 | 1\n"
                                  "1: 0 -> | 2 5\n"
                                  "2: -> | 3\n"
@@ -119,7 +114,7 @@ TEST_CASE("a loop is entered by one copy, goes on by another, and is left from w
 TEST_CASE("values that change places in a loop take a spare, which is named after what it keeps")
 {
     program_tree tree(outer);
-    tree.add_body(0, 1, program_body::run_kind::loop, list(2, {{{0, 1}, {}}}), {},
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0, 1}, {}}}, 2), {},
                   {{0, 0, 1, no_value}, {1, 1, 0, 2}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.first_spare == 5);
@@ -137,7 +132,7 @@ TEST_CASE("values that change places in a loop take a spare, which is named afte
 TEST_CASE(
     "bodies of a step run one after the other; branches side by side are one choice, apart they are two")
 {
-    auto const nothing = list(0, {{{}, {}}});
+    auto const nothing = program_of({{{}, {}}}, 0);
     program_tree tree(nothing);
     for (auto kind : {program_body::run_kind::branch, program_body::run_kind::branch,
                       program_body::run_kind::once, program_body::run_kind::branch})
@@ -160,9 +155,9 @@ TEST_CASE(
 
 TEST_CASE("a capture of a capture is the outermost value, and a write to it is a write to that")
 {
-    program_tree tree(list(2, {{{}, {1}}, {{}, {}}, {{1}, {}}}));
-    tree.add_body(0, 1, program_body::run_kind::once, list(1, {{{}, {}}}), {{0, 1}});
-    tree.add_body(1, 0, program_body::run_kind::once, list(2, {{{1}, {1}}}), {{1, 0}});
+    program_tree tree(program_of({{{}, {1}}, {{}, {}}, {{1}, {}}}, 2));
+    tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {}}}, 1), {{0, 1}});
+    tree.add_body(1, 0, program_body::run_kind::once, program_of({{{1}, {1}}}, 2), {{1, 0}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1}, {1}, {2, 1}});
     auto const touches = flat.program.touches(3); // 1: -> 1; begin; begin; 1 -> 1; end; end; 1 ->
@@ -176,8 +171,8 @@ TEST_CASE(
     "what a body captures is made ready at the beginning of the step, what nobody gives is made at its end")
 {
     // values: 0 read early, 1 filled by the body, 2 given by the body, 3 made by the step, over 4
-    program_tree tree(list(5, {{{}, {0, 4}}, {{4}, {1, 2, 3}, {{4, 3}}, {0}}}));
-    tree.add_body(0, 1, program_body::run_kind::once, list(2, {{{0}, {0, 1}}}), {{0, 1}},
+    program_tree tree(program_of({{{}, {0, 4}}, {{4}, {1, 2, 3}, {{4, 3}}, {0}}}, 5));
+    tree.add_body(0, 1, program_body::run_kind::once, program_of({{{0}, {0, 1}}}, 2), {{0, 1}},
                   {{.inner = 1, .result = 2}});
     flat_tree const flat = flatten(tree);
     CHECK(text(flat) == "0: -> 0 4 | 1\n"
@@ -200,7 +195,7 @@ TEST_CASE("edges of a body's own lead from the end of a node with bodies, and so
             if (n == 1) s.use_at_end_of(0, 0);
         });
     program_tree tree(cycle);
-    tree.add_body(0, 0, program_body::run_kind::branch, list(0, {}));
+    tree.add_body(0, 0, program_body::run_kind::branch, program_of({}, 0));
     flat_tree const flat = flatten(tree);
     CHECK(text(flat) == "0: -> | 1\n" // begin
                         "1: -> | 2\n" // in
@@ -219,7 +214,7 @@ TEST_CASE("the empty tree is the empty program, and a body that never ends has n
     CHECK(empty.flat_of.size() == 1);
     auto const forever = flow(
         1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
-    program_tree tree(list(0, {{{}, {}}}));
+    program_tree tree(program_of({{{}, {}}}, 0));
     tree.add_body(0, 0, program_body::run_kind::once, forever);
     CHECK(text(flatten(tree)) == "0: -> | 1\n"
                                  "1: -> | 1\n"
@@ -228,13 +223,442 @@ TEST_CASE("the empty tree is the empty program, and a body that never ends has n
 
 TEST_CASE("programs nested a hundred thousand deep are flattened without recursion")
 {
-    program_tree tree(list(1, {{{}, {0}}}));
+    program_tree tree(program_of({{{}, {0}}}, 1));
     for (program_id i = 0; i != 100'000; ++i)
-        tree.add_body(i, 0, program_body::run_kind::loop, list(1, {{{0}, {}}}), {{0, 0}});
+        tree.add_body(i, 0, program_body::run_kind::loop, program_of({{{0}, {}}}, 1), {{0, 0}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.value_of.size() == 1);
     CHECK(flat.program.touches(static_cast<step_id>(flat.program.steps() - 1)).size() ==
           0); // the end of the root's
+}
+
+// --- flat tree ---------------------------------------------------------------------------------------------
+
+static_assert(std::regular<flat_tree>);
+static_assert(std::regular<flat_tree::step>);
+static_assert(std::regular<flat_tree::move>);
+
+TEST_CASE("a flat tree that nobody has made is the empty program, and a flat step that nobody has made does "
+          "nothing")
+{
+    flat_tree const flat;
+    CHECK(flat.program == snapshot());
+    CHECK(flat.value_of.empty());
+    CHECK(flat.first_spare == 0);
+    CHECK(flat_tree::step{}.part == flat_tree::part::nothing);
+    CHECK(flat_tree::step{}.step == no_step);
+    CHECK(flat_tree::move{}.from == no_value);
+    flat_tree other = flat;
+    CHECK(other == flat);
+    other.moves.push_back({1, flat_tree::move_time::again, 0, 1, 2});
+    CHECK(other != flat);
+}
+
+// --- tree values -------------------------------------------------------------------------------------------
+
+namespace {
+
+snapshot of(std::size_t values)
+{
+    return sequence(1, values, [](auto, effect_sink&) {});
+}
+
+using ids = std::vector<value_id>;
+
+} // namespace
+
+TEST_CASE("a captured value is the outer one, however deep, and the others are new")
+{
+    program_tree tree(of(2));
+    tree.add_body(0, 0, program_body::run_kind::once, of(2), {{1, 1}});
+    tree.add_body(1, 0, program_body::run_kind::once, of(2), {{0, 1}});
+    auto const values = number_values(tree);
+    CHECK(values.flat_of == std::vector<ids>{{0, 1}, {2, 1}, {1, 3}});
+    CHECK(values.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {1, 0}, {2, 1}});
+    CHECK(view_roots(values, {}) == ids{0, 1, 2, 3});
+    // A view of what is captured twice over; what is said of the captured value itself is not asked.
+    CHECK(view_roots(values, {{no_value, 0}, {no_value, 7}, {9, 0}}) == ids{0, 0, 2, 0});
+}
+
+TEST_CASE("the empty tree has no values")
+{
+    auto const values = number_values(program_tree());
+    CHECK(values.flat_of.size() == 1);
+    CHECK(values.value_of.empty());
+    CHECK(view_roots(values, {}).empty());
+}
+
+TEST_CASE("views of values that are not there, in a circle, or of too few programs are refused")
+{
+    auto const values = number_values(program_tree(of(2)));
+    CHECK_THROWS_AS((void)view_roots(values, {{no_value, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)view_roots(values, {{1, 0}}), precondition_error);
+    CHECK_THROWS_AS((void)view_roots(values, {{}, {}}), precondition_error);
+}
+
+TEST_CASE(
+    "in random trees two names have the same root exactly where captures and views lead to the same place")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_tree const t = draw_tree(pick);
+        auto const values = number_values(t.tree());
+        std::vector<ids> alias_of;
+        for (auto const& p : t.programs) alias_of.push_back(p.alias_of);
+        auto const root_of = view_roots(values, alias_of);
+        for (program_id i = 0; i != t.programs.size(); ++i)
+            for (value_id v = 0; v != t.programs[i].bytes.size(); ++v) {
+                auto const place = t.root(i, v); // it names itself
+                CHECK(root_of[values.flat_of[i][v]] == values.flat_of[place.program][place.value]);
+                CHECK(values.value_of[root_of[values.flat_of[i][v]]] ==
+                      tree_value{place.program, place.value});
+            }
+    }
+}
+
+// --- with captures -----------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<touch> touches(snapshot const& p, step_id s)
+{
+    return {p.touches(s).begin(), p.touches(s).end()};
+}
+
+constexpr touch::access use = touch::access::use;
+constexpr touch::access def = touch::access::def;
+using all = std::vector<touch>;
+
+} // namespace
+
+// REGRESSIONS 02f0c1c9d7: step nets read blobs of the net around them, and those were shared away before.
+TEST_CASE("what a body reads of the values around it is alive until its step has run")
+{
+    snapshot const outer =
+        program_of({{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}, 3); // step 2 holds the body
+    program_tree tree(outer);
+    tree.add_body(0, 2, program_body::run_kind::loop, program_of({{{0}, {}}}, 1), {{0, 0}});
+    CHECK(lifetimes(outer).of[0] == live_range{0, 1}); // the net alone
+    snapshot const whole = with_captures(tree);
+    CHECK(lifetimes(whole).of[0] == live_range{0, 3});
+    CHECK(touches(whole, 2) == all{{1, use}, {0, use}, {2, def}});
+    CHECK(touches(whole, 0) == touches(outer, 0));
+    CHECK(with_captures(tree, 1) == tree.program_of(1));
+}
+
+TEST_CASE("a capture that is written two programs further in is a use and a def")
+{
+    program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}}, 2));
+    tree.add_body(0, 1, program_body::run_kind::branch, program_of({{{}, {}}}, 2), {{0, 0}, {1, 1}});
+    tree.add_body(1, 0, program_body::run_kind::loop, program_of({{{}, {0}}}, 1), {{0, 1}});
+    CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {1, def}});
+    CHECK(touches(with_captures(tree, 1), 0) == all{{1, use}, {1, def}});
+}
+
+TEST_CASE("what is brought in is used, what is given is defined, and nothing twice")
+{
+    program_tree tree(program_of({{{}, {0, 1}}, {{0}, {2}}}, 4));
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0}, {1}}}, 2), {},
+                  {{0, 0, 1, 2}, {1, 1, no_value, 3}});
+    CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {2, def}, {3, def}});
+}
+
+TEST_CASE("a result that only one of two branches gives may still be what it was before")
+{
+    program_tree tree(program_of({{{}, {0}}, {{}, {}}}, 2));
+    snapshot const body = program_of({{{}, {0}}}, 1);
+    tree.add_body(0, 1, program_body::run_kind::branch, body, {}, {{.inner = 0, .result = 0}});
+    CHECK(touches(with_captures(tree), 1) == all{{0, def}});
+    tree.add_body(0, 1, program_body::run_kind::branch, body, {}, {{.inner = 0, .result = 1}});
+    CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {0, def}, {1, def}});
+}
+
+TEST_CASE("what the step makes ready for its bodies to fill is no use of it")
+{
+    program_tree tree(program_of({{{}, {0}}}, 1));
+    tree.add_body(0, 0, program_body::run_kind::loop, program_of({{{0}, {0}}}, 1), {{0, 0}});
+    CHECK(touches(with_captures(tree), 0) == all{{0, def}});
+}
+
+TEST_CASE("the empty program, and one that is not in the tree")
+{
+    CHECK(with_captures(program_tree()) == snapshot());
+    CHECK_THROWS_AS((void)with_captures(program_tree(), 1), precondition_error);
+}
+
+TEST_CASE("of random trees, each step with bodies touches what a walk through its bodies touches outside")
+{
+    std::size_t captured = 0;
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_tree const t = draw_tree(pick);
+        program_tree const tree = t.tree();
+        // By program, by value: names of the outer value at each level, followed outwards one touch at a
+        // time.
+        std::vector<std::vector<std::set<std::pair<value_id, bool>>>> expected(tree.size());
+        for (program_id i = 0; i != tree.size(); ++i) expected[i].resize(tree.program_of(i).steps());
+        auto report = [&](program_id at, value_id v,
+                          bool is_def) { // what program `at` touches, seen further out
+            while (at != 0) {
+                auto const& how = tree.body(at);
+                value_id outer = no_value;
+                for (auto c : how.captures)
+                    if (c.inner == v) outer = c.outer;
+                if (outer == no_value) return;
+                expected[how.parent][how.step].insert({outer, is_def});
+                v = outer;
+                at = how.parent;
+            }
+        };
+        for (program_id i = 0; i != tree.size(); ++i) {
+            for (step_id s = 0; s != tree.program_of(i).steps(); ++s)
+                for (touch o : tree.program_of(i).touches(s)) report(i, o.value, o.kind == def);
+            if (i == 0) continue;
+            auto const& how = tree.body(i);
+            for (auto c : how.captures) {
+                expected[how.parent][how.step].insert({c.outer, false});
+                report(how.parent, c.outer, false);
+                ++captured;
+            }
+            for (auto b : how.bindings) {
+                if (b.initial != no_value) {
+                    expected[how.parent][how.step].insert({b.initial, false});
+                    report(how.parent, b.initial, false);
+                }
+                if (b.result == no_value) continue;
+                expected[how.parent][how.step].insert({b.result, true});
+                report(how.parent, b.result, true);
+            }
+        }
+        auto const all = each_with_captures(tree);
+        REQUIRE(all.size() == tree.size());
+        for (program_id i = 0; i != tree.size(); ++i) {
+            snapshot const whole = with_captures(tree, i);
+            CHECK(all[i] == whole);
+            REQUIRE(whole.steps() == tree.program_of(i).steps());
+            CHECK(whole.graph() == tree.program_of(i).graph());
+            for (step_id s = 0; s != whole.steps(); ++s) {
+                std::set<value_id> uses, defs, own;
+                for (touch o : whole.touches(s)) (o.kind == def ? defs : uses).insert(o.value);
+                for (touch o : tree.program_of(i).touches(s))
+                    if (o.kind == def) own.insert(o.value);
+                for (auto [v, is_def] : expected[i][s]) {
+                    if (is_def) CHECK(defs.count(v) == 1);
+                    else CHECK(uses.count(v) + own.count(v) != 0);
+                }
+            }
+        }
+    }
+    CHECK(captured > 1000);
+}
+
+// --- program tree ------------------------------------------------------------------------------------------
+
+namespace {
+
+/// An IR as users have them: operations with regions, regions with operations.
+struct toy_ir {
+    struct region;
+    struct operation {
+        operation(ids used, ids defined);
+        operation(ids used, ids defined, std::vector<region> nested);
+        ids uses, defs;
+        std::vector<region> regions;
+    };
+    std::vector<operation> operations;
+    std::size_t value_count = 0;
+
+    std::size_t nodes() const { return operations.size(); }
+    std::size_t values() const { return value_count; }
+    ids successors(node_id) const { return {}; }
+    void effects(node_id n, effect_sink& s) const
+    {
+        for (auto v : operations[n].uses) s.use(v);
+        for (auto v : operations[n].defs) s.def(v);
+    }
+    std::vector<region> const& bodies(node_id n) const { return operations[n].regions; }
+};
+
+struct toy_ir::region {
+    program_body::run_kind kind;
+    toy_ir program;
+    std::vector<program_body::capture> captures = {};
+    std::vector<program_body::binding> bindings = {};
+};
+
+toy_ir::operation::operation(ids used, ids defined) : operation(std::move(used), std::move(defined), {}) {}
+toy_ir::operation::operation(ids used, ids defined, std::vector<region> nested)
+    : uses(std::move(used)), defs(std::move(defined)), regions(std::move(nested))
+{
+}
+
+static_assert(nested_program<toy_ir>);
+static_assert(!nested_program<snapshot>);
+static_assert(!nested_program<archetype::program>);
+
+/// What is refused, as its sentence.
+template <class F>
+std::string complaint_of(F f)
+{
+    try {
+        f();
+    } catch (precondition_error const& e) {
+        return e.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("a loop in an IR with regions becomes a body that knows its step, its captures and its bindings")
+{
+    toy_ir const body{{{{0, 1}, {2}}}, 3};
+    toy_ir const outer{
+        {{{}, {0, 1}}, {{0}, {2}, {{program_body::run_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}}}}}, 3};
+    program_tree const tree = as_tree(outer);
+    REQUIRE(tree.size() == 2);
+    CHECK(tree.program_of(0) == snapshot(outer));
+    CHECK(tree.program_of(1) == snapshot(body));
+    program_body const expected{0, 1, program_body::run_kind::loop, {{1, 1}}, {{0, 0, 2, 2}}};
+    CHECK(tree.body(1) == expected);
+
+    program_tree built(outer);
+    CHECK(built.add_body(0, 1, program_body::run_kind::loop, body, {{1, 1}}, {{0, 0, 2, 2}}) == 1);
+    CHECK(built == tree);
+    bodies_by_step const bodies(tree);
+    CHECK(bodies.of(0, 0).empty());
+    REQUIRE(bodies.of(0, 1).size() == 1);
+    CHECK(bodies.of(0, 1)[0] == 1);
+    CHECK(bodies.of(1, 0).empty());
+}
+
+TEST_CASE("an empty tree is the empty program, and an empty body is a branch that does nothing")
+{
+    CHECK(program_tree().size() == 1);
+    CHECK(program_tree().program_of(0) == snapshot());
+    CHECK(bodies_by_step(program_tree()).of(0, 0).empty());
+    program_tree tree(sequence(1, 1, [](auto, effect_sink& s) { s.def(0); }));
+    CHECK(tree.add_body(0, 0, program_body::run_kind::branch, snapshot()) == 1);
+    CHECK(tree.program_of(1).nodes() == 0);
+}
+
+TEST_CASE("the bodies of a step stand in the order in which they were added, whatever stands between")
+{
+    auto const two = sequence(2, 0, [](auto, effect_sink&) {});
+    program_tree tree(two);
+    tree.add_body(0, 1, program_body::run_kind::once, two);
+    tree.add_body(1, 0, program_body::run_kind::once, two);
+    tree.add_body(0, 1, program_body::run_kind::loop, two);
+    tree.add_body(0, 0, program_body::run_kind::once, two);
+    tree.add_body(0, 1, program_body::run_kind::branch, tree.program_of(0)); // also of itself
+    bodies_by_step const bodies(tree);
+    auto at = [&](program_id p, step_id s) {
+        return std::vector<program_id>(bodies.of(p, s).begin(), bodies.of(p, s).end());
+    };
+    CHECK(at(0, 1) == std::vector<program_id>{1, 3, 5});
+    CHECK(at(0, 0) == std::vector<program_id>{4});
+    CHECK(at(1, 0) == std::vector<program_id>{2});
+    CHECK(at(2, 0).empty());
+}
+
+TEST_CASE("a hundred thousand programs, each nested in the one before, are listed without recursion")
+{
+    struct deep { // program i holds program i + 1
+        std::vector<deep> const* all;
+        std::size_t number;
+        struct held {
+            program_body::run_kind kind;
+            deep const* program;
+            std::vector<program_body::capture> captures = {};
+            std::vector<program_body::binding> bindings = {};
+        };
+        std::size_t nodes() const { return 1; }
+        std::size_t values() const { return 1; }
+        ids successors(node_id) const { return {}; }
+        void effects(node_id, effect_sink& s) const { s.use(0); }
+        std::vector<held> bodies(node_id) const // by value: it points to what lives on
+        {
+            if (number + 1 == all->size()) return {};
+            return {{program_body::run_kind::once, &(*all)[number + 1], {{0, 0}}}};
+        }
+    };
+    static_assert(nested_program<deep>);
+    std::vector<deep> all;
+    for (std::size_t i = 0; i != 100'000; ++i) all.push_back({&all, i});
+    program_tree const tree = as_tree(all[0]);
+    REQUIRE(tree.size() == 100'000);
+    CHECK(tree.body(99'999).parent == 99'998);
+}
+
+TEST_CASE("a node of several steps says in which of them a body is nested, and may hold other types")
+{
+    struct inner {
+        program_body::run_kind kind;
+        snapshot program;
+        int step;
+        std::vector<program_body::capture> captures = {};
+        std::vector<program_body::binding> bindings = {};
+    };
+    struct block {
+        std::vector<inner> nested;
+        std::size_t nodes() const { return 2; }
+        std::size_t values() const { return 0; }
+        ids successors(node_id) const { return {}; }
+        void effects(node_id, effect_sink& s) const { s.next_step(); }
+        std::span<inner const> bodies(node_id n) const
+        {
+            return n == 1 ? std::span<inner const>(nested) : std::span<inner const>{};
+        }
+    };
+    auto const one = sequence(1, 0, [](auto, effect_sink&) {});
+    CHECK(as_tree(block{{{program_body::run_kind::once, one, 1}}}).body(1).step == 3);
+    CHECK(as_tree(block{{{program_body::run_kind::once, one, 0}}}).body(1).step == 2);
+    CHECK(complaint_of([&] {
+              (void)as_tree(block{{{program_body::run_kind::once, one, 2}}});
+          }) == "sublet: a body is nested in a step that its node does not have");
+    CHECK(complaint_of([&] {
+              (void)as_tree(block{{{program_body::run_kind::once, one, -1}}});
+          }) == "sublet: a body is nested in a step that its node does not have");
+}
+
+TEST_CASE("every joint that cannot be meant is refused by a sentence of its own")
+{
+    auto const outer = sequence(1, 2, [](auto, effect_sink&) {});
+    auto const body = sequence(1, 3, [](auto, effect_sink&) {});
+    auto add = [&](program_id parent, step_id step, program_body::run_kind kind,
+                   std::vector<program_body::capture> captures, std::vector<program_body::binding> bindings) {
+        return complaint_of([&] {
+            program_tree tree(outer);
+            tree.add_body(parent, step, kind, body, captures, bindings);
+        });
+    };
+    using enum program_body::run_kind;
+    CHECK(add(1, 0, once, {}, {}) == "sublet: a body has a parent that is not in the tree");
+    CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in a step that is not there");
+    CHECK(add(0, 0, once, {{3, 0}}, {}) == "sublet: a body captures or binds a value that it does not have");
+    CHECK(add(0, 0, once, {{0, 2}}, {}) == "sublet: a body captures a value that its parent does not have");
+    CHECK(add(0, 0, once, {{0, no_value}}, {}) ==
+          "sublet: a body captures a value that its parent does not have");
+    CHECK(add(0, 0, once, {{0, 0}, {0, 1}}, {}) == "sublet: a value of a body is captured or bound twice");
+    CHECK(add(0, 0, once, {{0, 0}}, {{.inner = 0}}) ==
+          "sublet: a value of a body is captured or bound twice");
+    CHECK(add(0, 0, once, {}, {{.inner = 0}, {.inner = 0}}) ==
+          "sublet: a value of a body is captured or bound twice");
+    CHECK(add(0, 0, once, {}, {{.inner = no_value}}) ==
+          "sublet: a body captures or binds a value that it does not have");
+    CHECK(add(0, 0, once, {}, {{.inner = 0, .initial = 2}}) ==
+          "sublet: a body is bound to a value that its parent does not have");
+    CHECK(add(0, 0, once, {}, {{.inner = 0, .result = 2}}) ==
+          "sublet: a body is bound to a value that its parent does not have");
+    CHECK(add(0, 0, loop, {}, {{.inner = 0, .next = 3}}) ==
+          "sublet: a loop goes on with a value that it does not have");
+    CHECK(add(0, 0, branch, {}, {{.inner = 0, .next = 1}}) == "sublet: what is no loop does not begin again");
+    CHECK(add(0, 0, loop, {}, {{.inner = 0, .result = 1}, {.inner = 1, .result = 1}}) ==
+          "sublet: two bindings of a body give the same result");
+    CHECK(add(0, 0, loop, {{2, 1}}, {{.inner = 0, .initial = 0, .next = 1, .result = 1}, {.inner = 1}}) ==
+          "");
 }
 
 } // namespace this_test

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 
+#include "../archetype.hpp"
 #include "../dice.hpp"
-#include "op_list.hpp"
+#include "../operations.hpp"
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
-#include <doctest/doctest.h>
 #include <random>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
+
 using ranges = std::vector<live_range>;
 
 TEST_CASE("a value lives from its def to the end of its last use")
@@ -292,6 +295,241 @@ TEST_CASE("an edge leads back to a node that has run, or to its own, in the orde
     CHECK(detail::first_edge_back(forward, {1, 0, 2}) == 3u);
     CHECK(detail::first_edge_back(edges({{1}, {1}}), {}) == 3u);
     CHECK(detail::first_edge_back(edges({{1}, {2}, {0}}), {}) == 5u);
+}
+
+// --- aliases -----------------------------------------------------------------------------------------------
+
+using sublet::no_value;
+using sublet::value_id;
+
+static auto classes_of(std::vector<value_id> const& alias_of)
+{
+    return sublet::aliases(alias_of.size(), [&](value_id v) { return alias_of[v]; });
+}
+
+TEST_CASE("a view of a view is the same buffer as the root")
+{
+    auto c = classes_of({no_value, 0, 1, no_value});
+    CHECK(c.buffer_of == std::vector<sublet::buffer_id>{0, 0, 0, 1});
+    CHECK(c.root == std::vector<value_id>{0, 3});
+}
+
+TEST_CASE("without values there are no buffers") { CHECK(classes_of({}).root.empty()); }
+
+TEST_CASE("minus one says that a value is nobody's view")
+{
+    auto c = sublet::aliases(2, [](auto v) { return v == 0 ? -1 : 0; });
+    CHECK(c.root == std::vector<value_id>{0});
+}
+
+TEST_CASE("views that run in a circle are refused, also those that lead into one")
+{
+    CHECK_THROWS_WITH_AS(classes_of({1, 0}), "sublet: views run in a circle", sublet::precondition_error);
+    CHECK_THROWS_WITH_AS(classes_of({1, 2, 1}), "sublet: views run in a circle", sublet::precondition_error);
+    CHECK_THROWS_WITH_AS(classes_of({0}), "sublet: a value is a view of itself", sublet::precondition_error);
+    for (value_id nobody : {2u, 5u})
+        CHECK_THROWS_WITH_AS(classes_of({nobody, no_value}),
+                             "sublet: alias_of names a value that does not exist",
+                             sublet::precondition_error);
+}
+
+TEST_CASE("a chain of a million views is followed, in either direction of the ids")
+{
+    std::size_t const n = 1'000'000;
+    auto up = sublet::aliases(n, [](value_id v) { return v == 0 ? no_value : v - 1; });
+    auto down = sublet::aliases(n, [](value_id v) { return v + 1 == 1'000'000 ? no_value : v + 1; });
+    CHECK(up.root == std::vector<value_id>{0});
+    CHECK(down.root == std::vector<value_id>{999'999});
+}
+
+TEST_CASE("two values are one buffer exactly if following the views from both ends at one root")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        std::size_t const n = 1 + pick() % 12;
+        std::vector<value_id> name(n), alias_of(n, no_value); // a forest over shuffled names
+        for (std::size_t i = 0; i != n; ++i) name[i] = static_cast<value_id>(i);
+        for (std::size_t i = n; i > 1; --i) std::swap(name[i - 1], name[pick() % i]);
+        for (std::size_t i = 1; i != n; ++i)
+            if (pick() % 3 != 0) alias_of[name[i]] = name[pick() % i];
+        auto root = [&](value_id v) {
+            while (alias_of[v] != no_value) v = alias_of[v];
+            return v;
+        };
+        auto c = classes_of(alias_of);
+        for (value_id v = 0; v != n; ++v) CHECK(c.root[c.buffer_of[v]] == root(v));
+        for (std::size_t b = 1; b < c.root.size(); ++b) CHECK(c.root[b - 1] < c.root[b]);
+    }
+}
+
+// --- buffers -----------------------------------------------------------------------------------------------
+
+static live_ranges alive(std::vector<live_range> ranges, step_id positions)
+{
+    return {std::move(ranges), positions, {}};
+}
+
+TEST_CASE("a buffer lives while any of its views does, is as large as its root and as aligned as all of them")
+{
+    auto t = gather_buffers(alive({{0, 3}, {2, 5}, {1, 2}}, 5), plan_options{.bytes = {64, 7, 9},
+                                                                             .alignment = {4, 6, 1},
+                                                                             .alias_of = {-1, 0, -1},
+                                                                             .pool = {1, 2, 3}});
+    REQUIRE(t.buffers.size() == 2);
+    CHECK(t.buffer_of == std::vector<buffer_id>{0, 0, 1});
+    CHECK(t.buffers[0].root == 0);
+    CHECK(t.buffers[0].life == live_range{0, 5});
+    CHECK(t.buffers[0].size == 64);
+    CHECK(t.buffers[0].alignment == 12);
+    CHECK(t.buffers[0].pool == 1);
+    CHECK(t.buffers[1].life == live_range{1, 2});
+}
+
+TEST_CASE(
+    "a buffer has the roles of all its values, and one external or ineligible value takes it out of the plan")
+{
+    std::vector<value_role> role{value_role::intermediate, value_role::output, value_role::intermediate,
+                                 value_role::state};
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .role = role, .alias_of = {-1, 0, -1, 2}});
+    CHECK(t.buffers[0].role == value_role::output);
+    CHECK(t.buffers[0].is_planned());
+    CHECK(!t.buffers[1].is_planned());
+    auto e = gather_buffers(
+        alive({{0, 1}, {0, 1}}, 1),
+        plan_options{.bytes = 8, .alias_of = {-1, 0}, .eligible = std::vector<bool>{true, false}});
+    CHECK(!e.buffers[0].is_planned());
+}
+
+TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty life")
+{
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = std::vector<byte_count>{0, no_size, 8, 8}});
+    CHECK(!t.buffers[0].is_planned());
+    CHECK(!t.buffers[1].is_planned());
+    CHECK(!t.buffers[2].is_planned());
+    CHECK(t.buffers[3].is_planned());
+}
+
+TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
+{
+    auto t = gather_buffers(
+        alive({{0, 1}, {0, 1}}, 1),
+        plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = std::vector<byte_count>{no_offset, 16}});
+    CHECK(t.buffers[0].pinned == 16);
+    CHECK(t.buffers[0].pinned_too == no_offset);
+    auto d = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {8, 16}});
+    CHECK(d.buffers[0].pinned == 8);
+    CHECK(d.buffers[0].pinned_too == 16);
+}
+
+TEST_CASE("two equal pins do not differ")
+{
+    auto t = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
+                            plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {16, 16}});
+    CHECK(t.buffers[0].pinned == 16);
+    CHECK(t.buffers[0].pinned_too == no_offset);
+}
+
+TEST_CASE("a view may be there before its root, and the buffer is as old as the oldest of its values")
+{
+    auto t =
+        gather_buffers(alive({{2, 5}, {0, 3}, {3, 4}}, 5), plan_options{.bytes = 8, .alias_of = {-1, 0, 0}});
+    CHECK(t.buffers[0].life == live_range{0, 5});
+}
+
+TEST_CASE("unsized is only who would be planned if its size were known")
+{
+    std::vector<value_role> role{value_role::intermediate, value_role::external, value_role::intermediate,
+                                 value_role::intermediate};
+    auto t = gather_buffers(
+        alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1),
+        plan_options{.bytes = no_size, .role = role, .eligible = std::vector<bool>{true, true, true, false}});
+    CHECK(t.buffers[0].is_unsized());
+    for (std::size_t b : {1u, 2u, 3u}) CHECK(!t.buffers[b].is_unsized());
+}
+
+TEST_CASE("properties that make no sense are refused")
+{
+    auto lives = alive({{0, 1}}, 1);
+    CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = {1, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = 1, .alignment = 0}),
+                    precondition_error);
+    CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = -1}), precondition_error);
+}
+
+// --- pressure ----------------------------------------------------------------------------------------------
+
+static memory_pressure load(std::vector<live_range> const& lives, std::vector<byte_count> const& sizes,
+                            step_id positions)
+{
+    return pressure(
+        lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, positions);
+}
+
+TEST_CASE("live bytes add up at each position, and the first of the highest is the peak")
+{
+    auto p = load({{0, 2}, {1, 3}, {2, 4}}, {64, 32, 16}, 5);
+    CHECK(p.live_bytes == std::vector<byte_count>{64, 96, 48, 16, 0});
+    CHECK(p.peak == 96);
+    CHECK(p.peak_position == 1);
+    CHECK(load({{0, 2}}, {8}, 2).peak_position == 0);
+}
+
+TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+{
+    CHECK(pressure(3, archetype::lives{}, archetype::sizes{}, 3).live_bytes ==
+          std::vector<byte_count>{8, 8, 8});
+    auto size_of = [](int b) { return 10 * b; };
+    CHECK(pressure(3, archetype::lives{}, size_of, 3).live_bytes == std::vector<byte_count>{0, 10, 20});
+    CHECK_THROWS_AS((void)pressure(
+                        1, archetype::lives{}, [](int) { return -1; }, 1),
+                    precondition_error);
+}
+
+TEST_CASE("nothing alive is a peak of nothing")
+{
+    CHECK(load({}, {}, 0).peak == 0);
+    CHECK(load({{1, 1}}, {8}, 3).peak == 0);
+}
+
+TEST_CASE(
+    "up to 64 bits of bytes may be alive, one more is refused; what is not alive together does not add up")
+{
+    byte_count const most = no_size - 1;
+    CHECK(load({{0, 1}, {1, 2}}, {most, most}, 2).peak == most);
+    CHECK(load({{0, 1}, {0, 1}}, {most - 1, 1}, 1).peak == most);
+    CHECK_THROWS_AS((void)load({{0, 2}, {1, 2}}, {most, 1}, 2), precondition_error);
+}
+
+TEST_CASE("a range beyond the last position is refused")
+{
+    CHECK_THROWS_AS((void)load({{0, 3}}, {1}, 2), precondition_error);
+}
+
+TEST_CASE("random lives: the same as counting at every position")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        std::vector<live_range> lives(pick() % 12);
+        std::vector<byte_count> sizes(lives.size());
+        for (auto& l : lives) l = {static_cast<step_id>(pick() % 8), static_cast<step_id>(pick() % 11)};
+        for (auto& s : sizes) s = pick() % 50;
+        auto p = load(lives, sizes, 10);
+        byte_count peak = 0;
+        for (step_id x = 0; x != 10; ++x) {
+            byte_count live = 0;
+            for (std::size_t b = 0; b != lives.size(); ++b)
+                if (lives[b].first <= x && x < lives[b].last) live += sizes[b];
+            CHECK(p.live_bytes[x] == live);
+            peak = std::max(peak, live);
+        }
+        CHECK(p.peak == peak);
+        CHECK(p.live_bytes[p.peak_position] == peak);
+    }
 }
 
 } // namespace this_test

@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness.hpp>
 
+#include "../archetype.hpp"
+#include "../dice.hpp"
+#include "../flow_oracle.hpp"
+#include "../flow_text.hpp"
+#include "../random_flow.hpp"
+
 #include <sublet/graph/control_flow.hpp>
 
-#include "archetype.hpp"
-#include "flow_oracle.hpp"
-#include "flow_text.hpp"
+#include <doctest/doctest.h>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/filtered_graph.hpp>
 
-#include <doctest/doctest.h>
-
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
+
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
 using how = liveness_options::method;
@@ -241,6 +248,315 @@ TEST_CASE("stored partly as bits and partly as lists, random sets are those of t
         }
     }
     CHECK(mixed > 5);
+}
+
+// --- flow lives --------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<live_range> ranges_of(live_range_lists const& lives, value_id v)
+{
+    auto const mine = lives[v];
+    return {mine.begin(), mine.end()};
+}
+
+std::vector<node_id> ascending(snapshot const& p)
+{
+    std::vector<node_id> order;
+    for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
+    return order;
+}
+
+live_range_lists lives_of(snapshot const& p, std::vector<value_role> const& role)
+{
+    auto const order = ascending(p);
+    return without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+}
+
+random_flow chain(std::size_t nodes, std::size_t values)
+{
+    random_flow f;
+    f.nodes.resize(nodes);
+    f.values = values;
+    for (node_id n = 0; n + 1 < nodes; ++n) f.nodes[n].successors = {n + 1};
+    return f;
+}
+
+} // namespace
+
+TEST_CASE("an input is there at the first step, and an output to the end of each path")
+{
+    random_flow f = chain(4, 2);
+    f.nodes[0].successors = {1, 2};
+    f.nodes[1].successors = {};
+    f.nodes[1].steps.resize(2);
+    f.nodes[0].steps[0].defs = {1};
+    f.nodes[2].steps[0].defs = {1};
+    live_range_lists const lives = lives_of(f.program(), {value_role::input, value_role::output});
+    CHECK(ranges_of(lives, 0) == std::vector<live_range>{{0, 1}});
+    CHECK(ranges_of(lives, 1) == std::vector<live_range>{{0, 5}}); // over 2 it is written anew
+    CHECK(lives.positions() == 5);
+}
+
+TEST_CASE("an input is there where the program begins, wherever that stands in the order")
+{
+    random_flow f = chain(3, 1);
+    snapshot const p = f.program();
+    std::vector<value_role> const role{value_role::input};
+    std::vector<node_id> const order{2, 0, 1};
+    live_range_lists const framed = framed_lives(p, role, order, operand_end::held);
+    CHECK(ranges_of(framed, 0) == std::vector<live_range>{{0, 1}});
+    CHECK(ranges_of(without_frame(p, framed, order), 0) == std::vector<live_range>{{1, 2}});
+}
+
+TEST_CASE("an output is there wherever a loop that cannot be left may be stopped")
+{
+    random_flow f = chain(3, 1); // 0: def -> 1 <-> 2
+    f.nodes[0].steps[0].defs = {0};
+    f.nodes[2].successors = {1};
+    CHECK(ranges_of(lives_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
+    CHECK(ranges_of(lives_of(f.program(), {value_role::intermediate}), 0) == std::vector<live_range>{{0, 1}});
+    f.nodes[1].successors = {2, 0}; // and all of it may go round: still nobody leaves
+    CHECK(ranges_of(lives_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
+}
+
+TEST_CASE("an operand that is handed over is not there at the step that may overwrite it")
+{
+    snapshot const p = flow(
+        1, 3, [](node_id) { return ids{}; },
+        [](node_id, effect_sink& s) {
+            s.def(0);
+            s.next_step();
+            s.use(0);
+            s.def(1);
+            s.may_overwrite(0, 1);
+            s.may_overwrite(0, 2); // is not written here: says nothing
+            s.next_step();
+            s.use(1);
+            s.def(2);
+        });
+    std::vector<value_role> const role(3);
+    live_range_lists const held = framed_lives(p, role, {0}, operand_end::held);
+    live_range_lists const handed = framed_lives(p, role, {0}, operand_end::handed_over);
+    CHECK(ranges_of(held, 0) == std::vector<live_range>{{1, 3}});
+    CHECK(ranges_of(handed, 0) == std::vector<live_range>{{1, 2}});
+    CHECK(ranges_of(handed, 1) == std::vector<live_range>{{2, 4}});
+}
+
+TEST_CASE("what is read before it is written is told by value, with the step")
+{
+    random_flow f = chain(3, 2);
+    f.nodes[0].successors = {1, 2};
+    f.nodes[1].steps[0].defs = {0, 1};
+    f.nodes[2].steps[0].uses = {1};
+    f.nodes[2].operands = {{0, 0}};
+    snapshot const p = f.program();
+    std::vector<value_role> role(2);
+    live_range_lists const framed = framed_lives(p, role, ascending(p), operand_end::held);
+    CHECK(undefined_read(p, framed, role, false) ==
+          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
+    CHECK(undefined_read(p, framed, {value_role::input, {}}, false) ==
+          live_ranges::order_violation{1, 2, live_ranges::order_violation::kind::defined_later});
+    CHECK_FALSE(undefined_read(p, framed, {value_role::input, value_role::external}, false));
+    CHECK_FALSE(undefined_read(p, framed, role, true));
+}
+
+TEST_CASE("a program of nothing has no ranges, and a dead node's values have")
+{
+    CHECK(lives_of(snapshot(), {}).values() == 0);
+    random_flow f = chain(2, 1);
+    f.nodes[0].successors = {};
+    f.nodes[1].steps[0].defs = {0};
+    f.nodes[1].steps.resize(2);
+    f.nodes[1].steps[1].uses = {0};
+    CHECK(ranges_of(lives_of(f.program(), {{}}), 0) == std::vector<live_range>{{1, 3}});
+}
+
+TEST_CASE("the ranges are what a search along the steps finds, in any flow and order, with any roles")
+{
+    std::size_t ranges = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        random_flow f = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
+        std::vector<value_role> role(f.values);
+        for (auto& r : role)
+            if (pick.below(3) == 0) r = pick.below(2) == 0 ? value_role::input : value_role::output;
+        snapshot const p = f.program();
+        auto order = ascending(p);
+        for (std::uint32_t n = 1; n < order.size(); ++n) std::swap(order[n], order[pick.below(n + 1)]);
+        live_range_lists const lives =
+            without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+        ranges += lives.ranges();
+
+        // Roles said by steps: who can be left, or never is, reads the outputs in a last step.
+        std::vector<bool> leads_out(f.nodes.size());
+        for (std::size_t again = 0; again != f.nodes.size(); ++again)
+            for (std::size_t n = 0; n != f.nodes.size(); ++n) {
+                if (f.nodes[n].successors.empty()) leads_out[n] = true;
+                for (auto s : f.nodes[n].successors)
+                    if (leads_out[s]) leads_out[n] = true;
+            }
+        random_flow said = f;
+        for (std::size_t n = 0; n != f.nodes.size(); ++n) {
+            if (!f.nodes[n].successors.empty() && leads_out[n]) continue;
+            said.nodes[n].steps.emplace_back();
+            for (value_id v = 0; v != f.values; ++v)
+                if (has_role(role[v], value_role::output)) said.nodes[n].steps.back().early.push_back(v);
+        }
+        flow_oracle const oracle(said.program());
+        snapshot const q = said.program();
+        step_id at = 0;
+        for (node_id n : order)
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s, ++at)
+                for (value_id v = 0; v != f.values; ++v) {
+                    step_id const there = q.steps_of(n).first + (s - p.steps_of(n).first);
+                    bool is_in = false;
+                    for (live_range r : lives[v]) is_in = is_in || contains(r, at);
+                    bool const is_given_here = s == 0 && has_role(role[v], value_role::input);
+                    REQUIRE(is_in == (is_given_here || oracle.occupies(v, there)));
+                }
+    }
+    MESSAGE(ranges, " ranges");
+}
+
+// --- live sets ---------------------------------------------------------------------------------------------
+
+using sets = std::vector<std::set<value_id>>; // by node
+
+namespace {
+
+ids visited_in(live_sets const& live, node_id n)
+{
+    ids all;
+    live.for_each_live_in(n, [&](value_id v) { all.push_back(v); });
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+ids visited_out(live_sets const& live, node_id n)
+{
+    ids all;
+    live.for_each_live_out(n, [&](value_id v) { all.push_back(v); });
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// These sets, the values that `is_bit` names stored as bits.
+live_sets stored(std::size_t values, sets const& in, sets const& out, std::set<value_id> const& is_bit)
+{
+    std::vector<std::uint32_t> column(values, no_value);
+    ids value;
+    for (value_id v : is_bit) {
+        column[v] = static_cast<std::uint32_t>(value.size());
+        value.push_back(v);
+    }
+    auto half = [&](sets const& of) {
+        detail::node_sets result{bit_rows(of.size(), value.size()), {}};
+        for (std::size_t n = 0; n != of.size(); ++n) {
+            for (value_id v : of[n])
+                if (column[v] != no_value) result.bits.set(n, column[v]);
+                else result.listed.append(v);
+            if (value.size() != values) result.listed.close_row();
+        }
+        return result;
+    };
+    return {liveness_options::method::automatic, in.size(), column, value, half(in), half(out)};
+}
+
+} // namespace
+
+TEST_CASE("values stored as bits and values listed come out in one ascending sequence")
+{
+    sets const in{{}, {0, 2, 3, 5}, {5}}, out{{0, 1, 2, 3, 4, 5}, {1}, {}};
+    live_sets const live = stored(6, in, out, {1, 2, 5});
+    CHECK(live.nodes() == 3);
+    CHECK(live.values() == 6);
+    CHECK(live.values_as_bits() == 3);
+    CHECK(listed(live.live_in(1)) == ids{0, 2, 3, 5});
+    CHECK(listed(live.live_in(2)) == ids{5});
+    CHECK(listed(live.live_out(0)) == ids{0, 1, 2, 3, 4, 5});
+    CHECK(live.live_in(0).empty());
+    CHECK_FALSE(live.live_out(1).empty());
+    CHECK(live.live_in_count(1) == 4);
+    CHECK(live.live_out_count(0) == 6);
+    CHECK(live.live_out_count(2) == 0);
+    CHECK(live.is_live_in(0, 1));
+    CHECK(live.is_live_in(2, 1));
+    CHECK_FALSE(live.is_live_in(1, 1));
+    CHECK_FALSE(live.is_live_in(4, 1));
+    CHECK_FALSE(live.is_live_out(0, 1));
+}
+
+TEST_CASE("sets are equal however they are stored, and not if one value more is in one of them")
+{
+    sets const in{{0, 2}, {1}}, out{{2}, {}};
+    live_sets const bits = stored(3, in, out, {0, 1, 2}), lists = stored(3, in, out, {});
+    CHECK(bits == lists);
+    CHECK(stored(3, in, out, {1}) == lists);
+    CHECK(bits != stored(3, {{0, 2}, {1, 2}}, out, {0, 1, 2}));
+    CHECK(bits != stored(3, {{0}, {1}}, out, {}));
+    CHECK(bits != stored(3, {{0, 1}, {1}}, out, {}));
+    CHECK(bits != stored(3, in, {{2}, {0}}, {0}));
+    CHECK(bits != stored(4, in, out, {}));
+    CHECK(bits != stored(3, {{0, 2}, {1}, {}}, {{2}, {}, {}}, {}));
+}
+
+TEST_CASE("no program has no sets, and no values empty ones")
+{
+    CHECK(live_sets{}.nodes() == 0);
+    CHECK(live_sets{}.values() == 0);
+    CHECK(live_sets{} == live_sets{});
+    live_sets const idle = stored(0, {{}, {}}, {{}, {}}, {});
+    CHECK(idle.live_in(1).empty());
+    CHECK(listed(idle.live_out(0)).empty());
+    CHECK(idle != live_sets{});
+}
+
+TEST_CASE("a cursor may be copied, compared and moved on before or after it is read")
+{
+    live_sets const live = stored(4, {{0, 1, 3}}, {{}}, {1, 3});
+    auto at = live.live_in(0).begin();
+    auto const first = at;
+    CHECK(*at++ == 0);
+    CHECK(*at == 1);
+    CHECK(at != first);
+    CHECK(*++at == 3);
+    CHECK(++at == live.live_in(0).end());
+    CHECK(*first == 0);
+    CHECK(live_list::cursor{} == live.live_in(0).end());
+}
+
+TEST_CASE("whatever is stored how, it comes out as it went in")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        auto const values = 1 + pick.below(200), some = 1 + pick.below(8), bits = pick.below(4);
+        sets in(4), out(4);
+        std::set<value_id> is_bit;
+        for (value_id v = 0; v != values; ++v) {
+            if (bits == 3 || pick.below(3) < bits) is_bit.insert(v);
+            for (std::size_t n = 0; n != 4; ++n) {
+                if (pick.below(some) == 0) in[n].insert(v);
+                if (pick.below(some) == 0) out[n].insert(v);
+            }
+        }
+        live_sets const live = stored(values, in, out, is_bit);
+        for (node_id n = 0; n != 4; ++n) {
+            REQUIRE(listed(live.live_in(n)) == ids(in[n].begin(), in[n].end()));
+            REQUIRE(listed(live.live_out(n)) == ids(out[n].begin(), out[n].end()));
+            REQUIRE(visited_in(live, n) == ids(in[n].begin(), in[n].end()));
+            REQUIRE(visited_out(live, n) == ids(out[n].begin(), out[n].end()));
+            REQUIRE(live.live_in_count(n) == in[n].size());
+            REQUIRE(live.live_out_count(n) == out[n].size());
+            for (value_id v = 0; v != values; ++v) {
+                REQUIRE(live.is_live_in(v, n) == (in[n].count(v) != 0));
+                REQUIRE(live.is_live_out(v, n) == (out[n].count(v) != 0));
+            }
+        }
+        CHECK(live == stored(values, in, out, {}));
+    }
 }
 
 } // namespace this_test

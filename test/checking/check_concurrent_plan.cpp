@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
+#include "../printed.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -69,14 +71,6 @@ fault fault_of(std::optional<concurrent_witness> const& found)
     return found->what;
 }
 
-template <class Fact>
-std::string sentence(Fact const& fact)
-{
-    std::ostringstream text;
-    text << fact;
-    return text.str();
-}
-
 } // namespace
 
 TEST_CASE("a value moves in where another was that all its users have left, in every order")
@@ -102,7 +96,7 @@ TEST_CASE("a result may not lie over what a step beside still reads, though it c
 TEST_CASE("a clash reads as a sentence that says which two steps do not wait for each other")
 {
     auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
-    CHECK(sentence(*found) ==
+    CHECK(printed(*found) ==
           "step 2 need not wait for step 3, and writes value 2 over bytes [12, 16) of pool "
           "0, where value 1 lies, which step 3 touches");
 }
@@ -182,7 +176,7 @@ TEST_CASE("an output is kept, nothing is given to an input, and two inputs never
     auto found = check({0, 8, 8}, {input, output, inner});
     REQUIRE(fault_of(found) == fault::clash);
     CHECK(found->needed_at == no_step);
-    CHECK(sentence(*found) ==
+    CHECK(printed(*found) ==
           "step 1 writes value 2 over bytes [8, 16) of pool 0, where value 1 lies, an output");
     found = check({0, 8, 0}, {input | output, inner, inner});
     REQUIRE(fault_of(found) == fault::clash);
@@ -200,8 +194,7 @@ TEST_CASE("an output is kept, nothing is given to an input, and two inputs never
                                   {.bytes = 8, .role = input});
     REQUIRE(fault_of(found) == fault::clash);
     CHECK(found->written_at == no_step);
-    CHECK(sentence(*found) ==
-          "values 0 and 1 are both there from the start and share bytes [4, 8) of pool 0");
+    CHECK(printed(*found) == "values 0 and 1 are both there from the start and share bytes [4, 8) of pool 0");
 }
 
 TEST_CASE("the first fault is named, however it was found and whatever else is wrong")
@@ -286,7 +279,7 @@ TEST_CASE("a result moves in where its own step reads early, but not where that 
     REQUIRE(fault_of(found) == fault::clash);
     CHECK(found->needed_at == 1);
     CHECK(found->written_at == 1);
-    CHECK(sentence(*found) ==
+    CHECK(printed(*found) ==
           "step 1 writes value 1 over bytes [0, 8) of pool 0, where value 0 lies, which the "
           "step itself touches");
     auto const beside = tasks(2, {{{}, {0}}, {{}, {}, {}, {0}}, {{}, {1}}});

@@ -3,12 +3,15 @@
 
 #include "../dice.hpp"
 #include "../placement_oracle.hpp"
+#include "../printed.hpp"
 #include "../random_placements.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <optional>
+#include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -16,10 +19,10 @@
 
 namespace this_test {
 
-namespace {
-
 using namespace sublet;
 using namespace sublet::detail;
+
+namespace {
 
 /// Heights, bounds and status as the offsets ask for, whether these are right or not.
 placement described(placement_problem const& problem, std::vector<byte_count> offset,
@@ -315,6 +318,77 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
     }
     CHECK(right > rounds(10'000));
     CHECK(wrong > rounds(10'000));
+}
+
+// --- placement fault ---------------------------------------------------------------------------------------
+
+TEST_CASE("a clash reads as a sentence with both buffers, the position and the bytes")
+{
+    placement_fault const f{.buffer = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
+    CHECK(printed(f) ==
+          "buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
+}
+
+TEST_CASE("each fault has a sentence of its own that names what is wrong and what is asked")
+{
+    placement_fault f{
+        .buffer = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
+    struct expected {
+        placement_fault::kind what;
+        char const* words;
+    };
+    std::set<std::string> sentences;
+    for (expected e :
+         {expected{placement_fault::kind::foreign, "not one of this problem"},
+          {placement_fault::kind::wrong_pool, "buffer 3 lies in pool 5"},
+          {placement_fault::kind::unplaced, "buffer 3 needs bytes"},
+          {placement_fault::kind::needless, "an offset, 40"},
+          {placement_fault::kind::misaligned, "not a multiple of its alignment 64"},
+          {placement_fault::kind::off_pin, "pinned to 64"},
+          {placement_fault::kind::torn, "(offset 40, not 64)"},
+          {placement_fault::kind::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
+          {placement_fault::kind::clash, "bytes [40, 80) of pool 5"},
+          {placement_fault::kind::wrong_bound, "pool 5 is given as 64"},
+          {placement_fault::kind::wrong_status, "(pool 5)"},
+          {placement_fault::kind::wrong_cost, "cost 80, and that is given as 64"},
+          {placement_fault::kind::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
+        f.what = e.what;
+        std::string const text = printed(f);
+        CAPTURE(text);
+        CHECK(text.find(e.words) != std::string::npos);
+        CHECK(sentences.insert(text).second);
+    }
+}
+
+// --- proof finding -----------------------------------------------------------------------------------------
+
+namespace {
+
+using enum proof_finding::outcome;
+
+} // namespace
+
+TEST_CASE("each finding has a sentence")
+{
+    proof_finding f{proved, placement::proof::reason::live_bytes, 2, 96, 80};
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, holds");
+    f.verdict = refuted;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: 80 are alive there");
+    f.kind = placement::proof::reason::top_of_pin;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffer may end at 80");
+    f.kind = placement::proof::reason::exhausted;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
+    f.found = no_limit;
+    CHECK(printed(f) ==
+          "the proof of pool 2, of 96 bytes, is wrong: its buffers can be threaded through each "
+          "other, and that was not tried");
+    f.found = 80;
+    f.kind = placement::proof::reason::pins_clash;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");
+    f.verdict = wrong_peak;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, gives another peak than position 80");
+    f.verdict = not_checkable;
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is beyond what can be checked");
 }
 
 } // namespace this_test

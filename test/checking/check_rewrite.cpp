@@ -3,6 +3,7 @@
 
 #include "../archetype.hpp"
 #include "../dice.hpp"
+#include "../operations.hpp"
 #include "../random_names.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -23,24 +24,7 @@ using namespace sublet::detail;
 
 namespace {
 
-struct operation {
-    std::vector<value_id> uses, defs;
-    std::vector<std::pair<value_id, value_id>> pairs;
-};
 using operations = std::vector<operation>;
-
-snapshot program_of(operations const& ops)
-{
-    value_id most = 0;
-    for (auto const& op : ops)
-        for (auto const* row : {&op.uses, &op.defs})
-            for (value_id v : *row) most = std::max(most, v + 1);
-    return sequence(ops.size(), most, [&](auto o, effect_sink& s) {
-        for (auto v : ops[o].uses) s.use(v);
-        for (auto v : ops[o].defs) s.def(v);
-        for (auto [in, out] : ops[o].pairs) s.may_overwrite(in, out);
-    });
-}
 
 std::optional<rewrite_fault> fault_of(operations const& before, operations const& after,
                                       rewrite_options const& options = {})
@@ -397,14 +381,14 @@ TEST_CASE("a result takes the name of an operand only where that is declared")
     operations before{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}};
     operations after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}};
     CHECK(fault_of(before, after)->what == rewrite_fault::kind::in_place);
-    before[1].pairs = {{0, 1}};
-    after[1].pairs = {{0, 0}};
+    before[1].overwrites = {{0, 1}};
+    after[1].overwrites = {{0, 0}};
     CHECK(!fault_of(before, after));
-    after[1].pairs.clear(); // it is in place without saying so
+    after[1].overwrites.clear(); // it is in place without saying so
     CHECK(!fault_of(before, after));
     operations apart = before;
     CHECK(!fault_of(before, apart));
-    apart[1].pairs.clear(); // the permission is lost
+    apart[1].overwrites.clear(); // the permission is lost
     CHECK(fault_of(before, apart) == rewrite_fault{rewrite_fault::kind::in_place, 1, 0, 0, 1, {}, {}});
     CHECK(fault_of(apart, before)->what == rewrite_fault::kind::in_place); // or appears from nowhere
 }
@@ -415,7 +399,7 @@ TEST_CASE("a name that is read and written by a step stays one, or is declared")
     CHECK(!fault_of(before, before));
     operations after{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {{1, 2}}}, {{2}, {}, {}}};
     CHECK(!fault_of(before, after));
-    after[2].pairs.clear();
+    after[2].overwrites.clear();
     CHECK(fault_of(before, after)->step == 2);
 }
 

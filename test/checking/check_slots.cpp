@@ -4,6 +4,7 @@
 #include "../archetype.hpp"
 #include "../dice.hpp"
 #include "../flow_oracle.hpp"
+#include "../printed.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
@@ -40,13 +41,6 @@ snapshot drawn(std::size_t values, std::vector<block> const& blocks)
 snapshot diamond()
 {
     return drawn(2, {{{1, 2}, {{{}, {}, {a}}}}, {{3}, {{{}, {}, {b}}}}, {{3}}, {{}, {{{a}, {}, {}}}}});
-}
-
-std::string sentence(std::optional<slot_witness> const& fact)
-{
-    std::ostringstream out;
-    if (fact) out << *fact;
-    return out.str();
 }
 
 /// The definitions, a step at a time: every value from every place where it is put into its slot, along every
@@ -156,7 +150,7 @@ TEST_CASE("a value that is overwritten on one of two ways is refused, with the w
     auto const fact = check_slots(diamond(), {{0, 0}, 1});
     REQUIRE(fact);
     CHECK(*fact == slot_witness{fault::clash, a, b, 0, 3, 1});
-    CHECK(sentence(fact) == "value 0 is read at step 3, and slot 0 holds value 1, written at step 1");
+    CHECK(printed(fact) == "value 0 is read at step 3, and slot 0 holds value 1, written at step 1");
     CHECK(!check_slots(diamond(), {{0, 1}, 2}));
 }
 
@@ -173,7 +167,7 @@ TEST_CASE(
 {
     auto step = [](random_flow::step const& second) { return drawn(3, {{{}, {{{}, {}, {a}}, second}}}); };
     auto const held = check_slots(step({{a}, {}, {b}}), {{0, 0, 1}, 2});
-    CHECK(sentence(held) == "values 0 and 1 are both in slot 0 at step 1");
+    CHECK(printed(held) == "values 0 and 1 are both in slot 0 at step 1");
     CHECK(check_slots(step({{}, {}, {b, c}}), {{0, 1, 1}, 2}) == slot_witness{fault::clash, b, c, 1, 1, 1});
     CHECK(!check_slots(step({{}, {a}, {b}}), {{0, 0, 1}, 2}));
     CHECK(check_slots(step({{a}, {a}, {b}}), {{0, 0, 1}, 2}));
@@ -198,7 +192,7 @@ TEST_CASE(
     };
     slot_plan const plan{{0, 0, 1}, 2};
     CHECK(!check_slots(step(a, b, b), plan));
-    CHECK(sentence(check_slots(step(a, b, a), plan)) ==
+    CHECK(printed(check_slots(step(a, b, a), plan)) ==
           "value 0 is read at step 2, and slot 0 holds value 1, written at step 1");
     CHECK(check_slots(step(a, c, b), plan) == slot_witness{fault::clash, a, b, 0, 1, 1});
     CHECK(check_slots(step(b, c, b), {{0, 1, 1}, 2}) == slot_witness{fault::clash, b, c, 1, 1, 1});
@@ -214,7 +208,7 @@ TEST_CASE("phi operands are read where the predecessor ends, so two phis may exc
     CHECK(check_slots(p, {{0, 1, 0, 0}, 2}) == slot_witness{fault::clash, 2, 3, 0, 1, 1});
 
     snapshot const late = drawn(2, {{{1}, {{{}, {}, {a}}, {{}, {}, {b}}}}, {{}, {{}}, {{0, a}}}});
-    CHECK(sentence(check_slots(late, {{0, 0}, 1})) == "values 0 and 1 are both in slot 0 at step 1");
+    CHECK(printed(check_slots(late, {{0, 0}, 1})) == "values 0 and 1 are both in slot 0 at step 1");
 }
 
 TEST_CASE("what comes round a loop is seen, and what an iteration writes anew is not missed")
@@ -231,7 +225,7 @@ TEST_CASE("given values lie in their slots from the start, or elsewhere; what ru
     auto given = [](random_flow::ids const& after) {
         return drawn(2, {{after, {{{a}, {}, {}}}}, {{}, {{{b}, {}, {}}}}});
     };
-    CHECK(sentence(check_slots(given({1}), {{0, 0}, 1})) ==
+    CHECK(printed(check_slots(given({1}), {{0, 0}, 1})) ==
           "value 0 is read at step 0, and slot 0 holds value 1, as from the start");
     CHECK(!check_slots(given({}), {{0, 0}, 1}));
     CHECK(!check_slots(given({1}), {{no_slot, 0}, 1}));
@@ -246,10 +240,10 @@ TEST_CASE("nodes that the entry does not reach are looked at like others")
 
 TEST_CASE("a written value needs a slot, and a plan is one of this program")
 {
-    CHECK(sentence(check_slots(diamond(), {{0, no_slot}, 1})) ==
+    CHECK(printed(check_slots(diamond(), {{0, no_slot}, 1})) ==
           "value 1 is written at step 1 and has no slot");
     for (slot_plan const& plan : {slot_plan{{0}, 1}, slot_plan{{0, 2}, 2}, slot_plan{}})
-        CHECK(sentence(check_slots(diamond(), plan)) == "the plan is not one of this program");
+        CHECK(printed(check_slots(diamond(), plan)) == "the plan is not one of this program");
     CHECK(!check_slots(snapshot(), {}));
 }
 

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 
+#include "../dice.hpp"
 #include "../drawn_commands.hpp"
+#include "../printed.hpp"
+
+#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
+#include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace this_test {
 
@@ -18,13 +27,6 @@ namespace {
 
 using act = stream_commands::act_kind;
 using kind = stream_fault::kind;
-
-std::string sentence(std::optional<stream_fault> const& fault)
-{
-    std::ostringstream out;
-    if (fault) out << *fault;
-    return out.str();
-}
 
 /// Block 0 is allocated, written on stream 0 (as value 5, by step 1), read on stream 1 (by step 2), and given
 /// back on stream 0.
@@ -37,12 +39,14 @@ stream_commands sound()
     list.touches = {{1, 0, 0, 64, 5, true}, {4, 0, 16, 32, 5, false}};
     return list;
 }
+
 stream_commands changed(std::size_t at, stream_commands::act to)
 {
     stream_commands list = sound();
     list.acts[at] = to;
     return list;
 }
+
 constexpr stream_commands::act nothing{act::work, 0, no_step};
 
 /// By all pairs: is there any fault?
@@ -92,31 +96,31 @@ bool is_faulty(stream_commands const& list, bool is_whole)
 TEST_CASE("each command of a sound list is needed, and the sentence says what was forgotten")
 {
     CHECK(!check_streams(sound(), true));
-    CHECK(sentence(check_streams(changed(3, nothing))) ==
+    CHECK(printed(check_streams(changed(3, nothing))) ==
           "command 4 on stream 1, step 2, as value 5 asks for block 0 and does not wait for command 0 on "
           "stream 0, "
           "which allocates it");
-    CHECK(sentence(check_streams(changed(6, nothing))) ==
+    CHECK(printed(check_streams(changed(6, nothing))) ==
           "command 7 on stream 0 releases block 0 and does not wait for command 4 on stream 1, step 2, as "
           "value 5, "
           "which touches bytes [16, 32) of it");
-    CHECK(sentence(check_streams(changed(0, nothing))) ==
+    CHECK(printed(check_streams(changed(0, nothing))) ==
           "command 7 on stream 0 asks for block 0, which nobody allocated before");
-    CHECK(sentence(check_streams(changed(2, nothing))) ==
+    CHECK(printed(check_streams(changed(2, nothing))) ==
           "command 3 on stream 1 waits for event 0, which nobody recorded before");
-    CHECK(sentence(check_streams(changed(7, nothing), true)) ==
+    CHECK(printed(check_streams(changed(7, nothing), true)) ==
           "command 0 on stream 0 allocates block 0, which is never released");
     CHECK(!check_streams(changed(7, nothing)));
-    CHECK(sentence(check_streams(changed(6, {act::release, 0, 0}))) ==
+    CHECK(printed(check_streams(changed(6, {act::release, 0, 0}))) ==
           "command 7 on stream 0 releases block 0 after command 6 on stream 0 has released it");
-    CHECK(sentence(check_streams(changed(2, {act::allocate, 0, 0}))) ==
+    CHECK(printed(check_streams(changed(2, {act::allocate, 0, 0}))) ==
           "command 2 on stream 0 allocates block 0, which is there already");
 
     // The allocation is waited for, and what was written since is not.
     stream_commands early = changed(1, {act::record, 0, 0});
     early.acts[2] = {act::work, 0, 1};
     early.touches[0].at = 2;
-    CHECK(sentence(check_streams(early)) ==
+    CHECK(printed(check_streams(early)) ==
           "command 4 on stream 1, step 2, as value 5 touches bytes [16, 32) of block 0 and does not wait for "
           "command 2 on stream 0, step 1, as value 5, which touches them too");
     early.touches[0].writes = false; // two reads need no order
@@ -128,11 +132,11 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
     late.acts[6] = {act::work, 1, 3};
     late.acts[7] = nothing;
     late.touches.push_back({6, 0, 0, 1, 6, false});
-    CHECK(sentence(check_streams(late)) == "command 6 on stream 1, step 3, as value 6 touches block 0 after "
-                                           "command 5 on stream 1 has released it");
+    CHECK(printed(check_streams(late)) == "command 6 on stream 1, step 3, as value 6 touches block 0 after "
+                                          "command 5 on stream 1 has released it");
     stream_commands far = sound();
     far.touches[0].end = 65;
-    CHECK(sentence(check_streams(far)) ==
+    CHECK(printed(check_streams(far)) ==
           "command 1 on stream 0, step 1, as value 5 touches bytes [0, 65) of block 0, which ends before");
     far.touches[0].space = 1;
     CHECK_THROWS_AS((void)check_streams(far), precondition_error);
@@ -172,6 +176,202 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
     CHECK(faulty > 1000);
     CHECK(clean > 300);
     CHECK(seen.size() == 10); // all but `order`
+}
+
+// --- race questions ----------------------------------------------------------------------------------------
+
+namespace {
+
+using pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+pairs asked_of(std::vector<byte_access> const& accesses)
+{
+    pairs asked;
+    race_questions(accesses, [&](std::uint32_t earlier, std::uint32_t later, race const& r) {
+        CHECK(r.first == earlier);
+        CHECK(r.second == later);
+        asked.emplace_back(earlier, later);
+    });
+    return asked;
+}
+
+byte_access reads(std::uint32_t at, byte_count begin, byte_count end)
+{
+    return {at, 0, begin, end, at, false};
+}
+
+byte_access writes(std::uint32_t at, byte_count begin, byte_count end)
+{
+    return {at, 0, begin, end, at, true};
+}
+
+std::string race_text(race const& r)
+{
+    std::ostringstream out;
+    out << r;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("a read is asked about the last write, a write about the reads since, or else the last write")
+{
+    CHECK(asked_of({writes(0, 0, 8), reads(1, 0, 8), reads(2, 0, 8), writes(3, 0, 8), reads(4, 0, 8)}) ==
+          pairs{{0, 1}, {0, 2}, {2, 3}, {1, 3}, {3, 4}});
+    CHECK(asked_of({writes(0, 0, 8), writes(1, 0, 8)}) == pairs{{0, 1}});
+    CHECK(asked_of({reads(0, 0, 8), reads(1, 0, 8)}).empty());
+}
+
+TEST_CASE("only bytes that both touch count, in the same space")
+{
+    CHECK(asked_of({writes(0, 0, 8), writes(1, 8, 16), writes(2, 7, 9)}) == pairs{{0, 2}, {1, 2}});
+    CHECK(asked_of({{0, 1, 0, 8, 0, true}, {1, 2, 0, 8, 0, true}}).empty());
+    CHECK(asked_of({writes(0, 4, 4), writes(1, 4, 4)}).empty());
+    CHECK(asked_of({}).empty());
+}
+
+TEST_CASE("who reads and writes at once reads first, and is not asked about itself")
+{
+    CHECK(asked_of({writes(0, 0, 8), writes(1, 0, 8), reads(1, 0, 8), writes(1, 4, 8), reads(2, 0, 8)}) ==
+          pairs{{0, 1}, {1, 2}});
+}
+
+TEST_CASE("the race names both values and the bytes that they have in common")
+{
+    race_questions(
+        {{3, 1, 0, 8, 5, true}, {7, 1, 4, 16, 6, false}}, [](std::uint32_t, std::uint32_t, race const& r) {
+            CHECK(r == race{3, 7, 5, 6, true, false, 1, 4, 8});
+            CHECK(race_text(r) == "position 3 writes value 5 and position 7 reads value 6, both in bytes "
+                                  "[4, 8) of space 1, and the later does not wait for the earlier");
+            CHECK(as_witness(r) == witness{.what = fault::unordered,
+                                           .value = 5,
+                                           .other = 6,
+                                           .position = 7,
+                                           .begin = 4,
+                                           .end = 8,
+                                           .needed = 3,
+                                           .pool = 1});
+        });
+    CHECK(race_text({.first = 1, .second = 2}) ==
+          "position 2 does not wait for position 1, as an edge of the program or a hand-off asks");
+    CHECK(race_text({1, 2, 5, 5, true, true, no_space, 0, 0}) ==
+          "position 1 writes value 5 and position 2 writes value 5, and the later does not wait for the "
+          "earlier");
+}
+
+TEST_CASE("an access that has no place in the order is refused")
+{
+    CHECK_THROWS_AS(asked_of({writes(no_step, 0, 8)}), precondition_error);
+}
+
+TEST_CASE("what is asked implies every two accesses to a byte of which one writes, and nothing more")
+{
+    std::size_t clashes = 0, implied = 0;
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::uint32_t const n = 1 + roll.below(12), size = 1 + roll.below(12), spaces = 1 + roll.below(2);
+        std::vector<byte_access> list;
+        for (std::uint32_t i = roll.below(30); i != 0; --i) {
+            byte_count const a = roll.below(size + 1), b = roll.below(size + 1);
+            list.push_back(
+                {roll.below(n), roll.below(spaces), std::min(a, b), std::max(a, b), i, roll.below(3) == 0});
+        }
+        std::set<std::pair<std::uint32_t, std::uint32_t>> clash;
+        for (byte_access const& a : list)
+            for (byte_access const& b : list)
+                if (a.at < b.at && a.space == b.space && (a.writes || b.writes) &&
+                    std::max(a.begin, b.begin) < std::min(a.end, b.end))
+                    clash.insert({a.at, b.at});
+        pairs const asked = asked_of(list);
+        std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+        for (auto [a, b] : asked) {
+            CHECK(clash.count({a, b}) == 1);
+            before[a][b] = true;
+        }
+        CHECK(std::set(asked.begin(), asked.end()).size() == asked.size());
+        auto const is_later = [](auto const& a, auto const& b) { return a.second < b.second; };
+        CHECK(std::is_sorted(asked.begin(), asked.end(), is_later));
+        for (std::uint32_t k = 0; k != n; ++k)
+            for (std::uint32_t i = 0; i != n; ++i)
+                for (std::uint32_t j = 0; j != n; ++j)
+                    if (before[i][k] && before[k][j]) before[i][j] = true;
+        for (auto [a, b] : clash) CHECK(before[a][b]);
+        clashes += clash.size();
+        implied += clash.size() - asked.size();
+    }
+    CHECK(implied > 1000);
+    CHECK(implied < clashes);
+}
+
+TEST_CASE("readers of many pieces of what was one are kept once for all pieces")
+{
+    // 20 000 readers of all bytes, then 20 000 small writes, each after all of those that read it alone.
+    std::vector<byte_access> list;
+    std::uint32_t const n = 20'000;
+    list.push_back(writes(0, 0, n));
+    for (std::uint32_t i = 0; i != n; ++i) list.push_back(reads(1, i, i + 1));
+    for (std::uint32_t i = 0; i != n; ++i) list.push_back(writes(2 + i, i, i + 1));
+    for (std::uint32_t i = 0; i != n; ++i) list.push_back(writes(2 + n + i, 0, n));
+    CHECK(asked_of(list).size() == 1 + n + n + (n - 1));
+}
+
+// --- stream clocks -----------------------------------------------------------------------------------------
+
+TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
+{
+    using act = stream_commands::act_kind;
+    stream_commands list{.streams = 3};
+    list.acts = {{act::work, 0, 0}, {act::record, 0, 7}, {act::work, 0, 1},   {act::work, 1, 2},
+                 {act::wait, 1, 7}, {act::work, 1, 3},   {act::record, 1, 7}, {act::wait, 2, 7},
+                 {act::work, 2, 4}, {act::wait, 0, 3}};
+    stream_clocks const clocks(list);
+    CHECK(clocks.is_before(0, 2));
+    CHECK(!clocks.is_before(0, 3));
+    CHECK(clocks.is_before(0, 5));
+    CHECK(!clocks.is_before(2, 5));
+    CHECK(clocks.is_before(0, 8)); // by way of stream 1
+    CHECK(clocks.is_before(3, 8)); // the event again, of another stream
+    CHECK(!clocks.is_before(2, 8));
+    CHECK(clocks.is_recorded(4));
+    CHECK(!clocks.is_recorded(9));
+    list.acts.push_back({act::work, 3, 0});
+    CHECK_THROWS_AS((void)stream_clocks(list), precondition_error);
+}
+
+TEST_CASE("clocks say of every pair what a walk over all pairs says")
+{
+    std::size_t before = 0, free = 0;
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        stream_commands const list = draw_commands(pick, 4 + pick.below(40));
+        auto const expected = order_by_pairs(list);
+        stream_clocks const clocks(list);
+        auto is_command = [&](std::uint32_t i) {
+            return list.acts[i].what != stream_commands::act_kind::join &&
+                   list.acts[i].what != stream_commands::act_kind::join_all;
+        };
+        for (std::uint32_t b = 0; b != list.acts.size(); ++b)
+            for (std::uint32_t a = 0; a != b; ++a) {
+                if (!is_command(a) || !is_command(b)) continue;
+                CHECK(clocks.is_before(a, b) == expected[a][b]);
+                ++(expected[a][b] ? before : free);
+            }
+    }
+    CHECK(before > rounds(10000));
+    CHECK(free > rounds(10000));
+}
+
+// --- stream commands ---------------------------------------------------------------------------------------
+
+TEST_CASE("commands are data: equal if they ask for the same")
+{
+    stream_commands::act const a{stream_commands::act_kind::wait, 1, 2};
+    CHECK(a == stream_commands::act{stream_commands::act_kind::wait, 1, 2});
+    CHECK(!(a == stream_commands::act{stream_commands::act_kind::wait, 2, 2}));
+    CHECK(!(stream_commands::block{8} == stream_commands::block{8, true}));
+    CHECK(stream_commands{}.acts.empty());
 }
 
 } // namespace this_test

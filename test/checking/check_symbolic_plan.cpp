@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
-#include "op_list.hpp"
+#include "../printed.hpp"
+#include "operations.hpp"
 #include "random_batches.hpp"
 
 #include <sublet/plan_symbolic.hpp>
@@ -34,20 +35,13 @@ symbolic_plan plan_of(affine_bytes a, affine_bytes b, affine_bytes c, affine_byt
     return plan;
 }
 
-std::string sentence(std::optional<symbolic_witness> const& w)
-{
-    std::ostringstream out;
-    if (w) out << *w;
-    return out.str();
-}
-
 } // namespace
 
 TEST_CASE("two that keep their order and lie apart at both ends lie apart between them")
 {
     auto const plan = plan_of({0, 8}, {16, 0}, {4, 4}, {0, 8}, {16, 8}, 9);
     symbolic_options const options{.bytes = {affine_bytes{0, 8}, {16, 0}, {4, 4}}, .max_batch = 9};
-    CHECK(sentence(check_plan(join, plan, options)) == "");
+    CHECK(printed(check_plan(join, plan, options)) == "");
 }
 
 TEST_CASE("two that lie apart at both ends, but on other sides, meet between them")
@@ -59,7 +53,7 @@ TEST_CASE("two that lie apart at both ends, but on other sides, meet between the
     symbolic_options const options{.bytes = affine_bytes{10, 0}, .max_batch = 9};
     CHECK(!check_plan(join, plan.at(1), options.at(1)));
     CHECK(!check_plan(join, plan.at(9), options.at(9)));
-    CHECK(sentence(check_plan(join, plan, options)) ==
+    CHECK(printed(check_plan(join, plan, options)) ==
           "for a batch of 5: values 0 and 1 are both alive at position 1 and share bytes [50, 60) of pool 0");
 }
 
@@ -71,21 +65,21 @@ TEST_CASE("what jumps over the other between two batches is right, but not prove
     auto const found = check_plan(join, plan, options);
     REQUIRE(found);
     CHECK(found->batch == 0);
-    CHECK(sentence(found).substr(0, 37) == "it is not proved for all batches: val");
+    CHECK(printed(found).substr(0, 37) == "it is not proved for all batches: val");
 }
 
 TEST_CASE("what is wrong at an end is found by the ordinary checker, and for which batch is said")
 {
     symbolic_options options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto const low = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 7}, {0, 16}, 3);
-    CHECK(sentence(check_plan(join, low, options)) ==
+    CHECK(printed(check_plan(join, low, options)) ==
           "for a batch of 1: values 0 and 1 are both alive at position 1 and share bytes [7, 8) of pool 0");
     auto const fixed = plan_of({0, 8}, {0, 8}, {0, 8}, {8, 0}, {16, 16}, 3);
-    CHECK(sentence(check_plan(join, fixed, options)) ==
+    CHECK(printed(check_plan(join, fixed, options)) ==
           "for a batch of 3: values 0 and 1 are both alive at position 1 and share bytes [8, 24) of pool 0");
     options.pools = {{.capacity = 60}};
     auto const good = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
-    CHECK(sentence(check_plan(join, good, options)) ==
+    CHECK(printed(check_plan(join, good, options)) ==
           "for a batch of 3: the arena of pool 0 needs 72 bytes and its capacity is 60");
 }
 
@@ -133,16 +127,16 @@ TEST_CASE("an alignment holds for every batch, not only at the ends")
     //   b begins at 0, 2, 4 for N = 1, 2, 3
     symbolic_options const options{.bytes = affine_bytes{2, 0}, .max_batch = 3, .alignment = {1, 4, 1}};
     auto plan = plan_of({2, 0}, {2, 0}, {2, 0}, {2, 2}, {20, 0}, 3);
-    CHECK(sentence(check_plan(join, plan, options)) ==
+    CHECK(printed(check_plan(join, plan, options)) ==
           "for a batch of 2: value 1 lies at offset 6 of pool 0, which is not a multiple of its alignment 4");
     plan.buffers[1].alignment = 4;
     plan.arena[0] = {24, 0};
-    CHECK(sentence(check_plan(join, plan, options)) == "");
+    CHECK(printed(check_plan(join, plan, options)) == "");
     plan.buffers[1].alignment = 1;
     plan.buffers[1].start = {4, 8}; // as it comes
     plan.buffers[2].start = {40, 0};
     plan.arena[0] = {50, 0};
-    CHECK(sentence(check_plan(join, plan, options)) == "");
+    CHECK(printed(check_plan(join, plan, options)) == "");
 }
 
 TEST_CASE("what the ordinary checker refuses for any batch is refused; what is said of a batch is true")
@@ -185,7 +179,7 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
         else if (found->batch == 0) ++unproved;
         else {
             ++refused;
-            CAPTURE(sentence(found));
+            CAPTURE(printed(found));
             REQUIRE(check_plan(program, plan.at(found->batch), all.options.at(found->batch)));
         }
     }

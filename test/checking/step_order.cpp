@@ -2,6 +2,7 @@
 #include <sublet/checking/detail/step_order.hpp>
 
 #include "../dice.hpp"
+#include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,15 +10,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace this_test {
 
-namespace {
-
 using namespace sublet;
 using namespace sublet::detail;
+
+namespace {
+
 using steps = std::vector<step_id>;
 
 step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {})
@@ -217,6 +220,388 @@ TEST_CASE("what a node's last step writes is there where the node ends")
             else sink.use_at_end_of(0, 0);
         });
     CHECK(!order_of(p).fault);
+}
+
+// --- clash schedule ----------------------------------------------------------------------------------------
+
+namespace {
+
+/// u and v, said to lie in the same bytes.
+concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
+{
+    plan_demands const asked = demands(p, options);
+    step_order const order = order_of_steps(p, asked.role, {});
+    memory_plan plan;
+    plan.buffer_of.assign(p.values(), 0);
+    plan.buffers.resize(1);
+    plan.buffers[0].offset = 0;
+    return clash_schedule(order, class_touches(p, asked, order), plan, true, u, v);
+}
+
+} // namespace
+
+TEST_CASE("what the maker waits for comes first, then the maker, the writer's wait, the writer, the rest")
+{
+    // 2 makes value 2 of 0's; 5 makes value 5 of 4's; 3 reads value 2. In the list all of this is otherwise.
+    snapshot const p = sequence(6, 6, [](step_id s, effect_sink& sink) {
+        if (s == 2) sink.use(0);
+        if (s == 3) sink.use(2);
+        if (s == 5) sink.use(4);
+        sink.def(s);
+    });
+    auto const w = schedule_of(p, 2, 5, {.bytes = 8});
+    CHECK(w.value == 2);
+    CHECK(w.other == 5);
+    CHECK(w.needed_at == 3);
+    CHECK(w.written_at == 5);
+    CHECK(w.schedule == steps{0, 4, 2, 5, 1, 3});
+    CHECK(w.position == 3);
+}
+
+TEST_CASE("if what is asked about first cannot be written over, it is what is written over the other")
+{
+    // Value 0 comes before value 1 in each schedule, and is read while that is made.
+    snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
+        if (s != 0) sink.use(0);
+        sink.def(s);
+    });
+    auto const w = schedule_of(p, 1, 0, {.bytes = 8});
+    CHECK(w.value == 0);
+    CHECK(w.other == 1);
+    CHECK(w.written_at == 1);
+    CHECK(w.needed_at == 1);
+}
+
+TEST_CASE("two inputs need no schedule")
+{
+    snapshot const p = sequence(1, 2, [](step_id, effect_sink&) {});
+    auto const w = schedule_of(p, 0, 1, {.bytes = 8, .role = value_role::input});
+    CHECK(w.value == 0);
+    CHECK(w.other == 1);
+    CHECK(w.written_at == no_step);
+    CHECK(w.schedule.empty());
+}
+
+TEST_CASE("of any two that may not share there is a schedule, and it keeps the order")
+{
+    std::size_t tried = 0, side_by_side = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1'500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(9), .early = 20, .views = 25, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(roll, tasks);
+        sharing_rule const rule(tasks);
+        snapshot const p = tasks.program();
+        plan_options const options = tasks.options();
+        plan_demands const asked = demands(p, options);
+        for (value_id u = 0; u != tasks.values(); ++u)
+            for (value_id v = 0; v != tasks.values(); ++v) {
+                bool const are_roots = u != v && rule.root[u] == u && rule.root[v] == v;
+                if (!are_roots || !asked.is_planned(u) || !asked.is_planned(v) || rule.may_share(u, v))
+                    continue;
+                auto const w = schedule_of(p, u, v, options);
+                REQUIRE(((w.value == u && w.other == v) || (w.value == v && w.other == u)));
+                if (rule.is_given[u] && rule.is_given[v]) continue;
+                ++tried;
+                REQUIRE(w.schedule.size() == tasks.tasks.size());
+                std::vector<std::size_t> turn(w.schedule.size(), no_step);
+                for (std::size_t i = 0; i != w.schedule.size(); ++i) turn[w.schedule[i]] = i;
+                for (std::size_t a = 0; a != turn.size(); ++a) {
+                    REQUIRE(turn[a] != no_step);
+                    for (std::size_t b = 0; b != turn.size(); ++b)
+                        if (rule.before[a][b]) CHECK(turn[a] < turn[b]);
+                }
+                CHECK(w.position == turn[w.written_at]);
+                bool is_made = rule.is_given[w.value];
+                for (std::size_t d : rule.defs[w.value]) is_made = is_made || turn[d] <= w.position;
+                bool const is_needed =
+                    w.needed_at == no_step ? rule.is_kept[w.value] : turn[w.needed_at] >= w.position;
+                bool const is_beside = w.needed_at != no_step && turn[w.needed_at] + 1 == w.position &&
+                                       !rule.before[w.needed_at][w.written_at];
+                CHECK((is_beside || (is_made && is_needed)));
+                side_by_side += is_beside && !is_needed;
+            }
+    }
+    CHECK(tried > 5'000);
+    CHECK(side_by_side > 50);
+}
+
+// --- class touches -----------------------------------------------------------------------------------------
+
+namespace {
+
+steps listed(std::span<step_id const> row) { return {row.begin(), row.end()}; }
+
+/// The touches of a program with sizes of 8, all that they refer to beside them.
+struct scene {
+    snapshot p;
+    plan_options options;
+    plan_demands asked;
+    step_order order;
+    class_touches touches;
+
+    scene(snapshot program, plan_options wanted)
+        : p(std::move(program)), options(std::move(wanted)), asked(demands(p, options)),
+          order(order_of_steps(p, asked.role, {})), touches(p, asked, order)
+    {
+    }
+    scene(scene const&) = delete;
+};
+
+} // namespace
+
+TEST_CASE("a class is written first where nothing of it is read, and touched last where nothing follows")
+{
+    // 0 and its view 1; 2 is read by nobody; 3 is external.
+    scene const s(sequence(4, 4,
+                           [](step_id at, effect_sink& sink) {
+                               if (at == 0) sink.def(0);
+                               if (at == 1) sink.use(0), sink.def(1), sink.def(2);
+                               if (at == 2) sink.use(1), sink.use(3);
+                               if (at == 3) sink.use(0), sink.use_early(0);
+                           }),
+                  {.bytes = 8,
+                   .role = std::vector{value_role::output, value_role::intermediate, value_role::input,
+                                       value_role::external},
+                   .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
+    CHECK(s.order.fault); // 2 is given and written; the touches are what they are
+    CHECK(listed(s.touches.begins()[0]) == steps{0});
+    CHECK(listed(s.touches.ends()[0]) == steps{2, 3});
+    CHECK(listed(s.touches.begins()[2]) == steps{1});
+    CHECK(listed(s.touches.ends()[2]) == steps{1});
+    CHECK(s.touches.ends()[1].empty()); // its root speaks for it
+    CHECK(s.touches.ends()[3].empty());
+    CHECK(s.touches.is_kept(0));
+    CHECK(!s.touches.is_given(0));
+    CHECK(s.touches.is_given(2));
+}
+
+TEST_CASE("what is left out comes after a first step, or before a last one")
+{
+    std::size_t left_out = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1'000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 40, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(roll, tasks);
+        sharing_rule const rule(tasks);
+        scene const s(tasks.program(), tasks.options());
+        REQUIRE(!s.order.fault);
+        for (value_id r = 0; r != tasks.values(); ++r) {
+            if (rule.root[r] != r || !s.asked.is_planned(r)) continue;
+            auto const begins = listed(s.touches.begins()[r]), ends = listed(s.touches.ends()[r]);
+            auto covered = [&](steps const& some, std::size_t at, bool above) {
+                return std::any_of(some.begin(), some.end(), [&](step_id e) {
+                    return e == at || (above ? rule.before[at][e] : rule.before[e][at]);
+                });
+            };
+            std::vector<std::size_t> all = rule.late[r];
+            all.insert(all.end(), rule.early[r].begin(), rule.early[r].end());
+            if (!rule.is_given[r])
+                for (std::size_t d : rule.defs[r]) CHECK(covered(begins, d, false));
+            for (std::size_t t : all) CHECK(covered(ends, t, true));
+            for (step_id e : ends) CHECK(std::find(all.begin(), all.end(), e) != all.end());
+            for (step_id d : begins)
+                CHECK(std::find(rule.defs[r].begin(), rule.defs[r].end(), d) != rule.defs[r].end());
+            for (auto const& row : {begins, ends})
+                CHECK(std::adjacent_find(row.begin(), row.end()) == row.end());
+            left_out += all.size() - ends.size();
+        }
+    }
+    CHECK(left_out > 500);
+}
+
+TEST_CASE("a step is done with what it reads early, or with the operand that it offers")
+{
+    memory_plan plan;
+    plan.buffer_of = {0, 0, 0, 0};
+    plan.buffers.resize(1);
+    plan.buffers[0].offset = 0;
+    auto scene_of = [](bool early, bool offers, std::vector<value_id> const& alias_of, byte_count first = 8) {
+        return scene(sequence(2, 4,
+                              [=](step_id at, effect_sink& sink) {
+                                  if (at == 0) return sink.def(0), sink.def(1);
+                                  if (early) sink.use_early(0);
+                                  else sink.use(0);
+                                  sink.def(2);
+                                  sink.def(3);
+                                  if (offers) sink.may_overwrite(0, 2);
+                              }),
+                     {.bytes = std::vector<byte_count>{first, 8, 8, 8}, .alias_of = alias_of});
+    };
+    std::vector<value_id> const none(4, no_value);
+    auto over = [&](scene const& s, value_id u, value_id v) {
+        return s.touches.hands_over(1, u, v, plan, true);
+    };
+    CHECK(over(scene_of(true, false, none), 0, 2));
+    CHECK(!over(scene_of(false, false, none), 0, 2));
+    CHECK(over(scene_of(false, true, none), 0, 2));
+    CHECK(!over(scene_of(false, true, none), 0, 3));
+    CHECK(over(scene_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
+    CHECK(!over(scene_of(false, true, none), 2, 3));                             // it writes both
+    CHECK(over(scene_of(false, true, none), 1, 2));                              // of which it reads nothing
+    CHECK(!over(scene_of(false, true, none, 7), 0, 2));
+    CHECK(over(scene_of(false, true, none, 9), 0, 2));
+    CHECK(!scene_of(false, true, none).touches.hands_over(1, 0, 2, plan, false));
+    plan.buffers.resize(2);
+    plan.buffers[1].offset = 8;
+    plan.buffer_of[2] = 1;
+    CHECK(!over(scene_of(false, true, none), 0, 2));
+}
+
+TEST_CASE("what a step reads early counts among its operands of a class, if it reads another one late")
+{
+    // 1 is a view of 0; step 1 reads one early, one late or both, and offers 0 to 2.
+    memory_plan plan;
+    plan.buffer_of = {0, 0, 0};
+    plan.buffers.resize(1);
+    plan.buffers[0].offset = 0;
+    auto over = [&](value_id early, value_id late) {
+        scene const s(sequence(2, 3,
+                               [=](step_id at, effect_sink& sink) {
+                                   if (at == 0) return sink.use(0), sink.def(1);
+                                   if (early != no_value) sink.use_early(early);
+                                   if (late != no_value) sink.use(late);
+                                   sink.def(2);
+                                   sink.may_overwrite(0, 2);
+                               }),
+                      {.bytes = 8,
+                       .role = {value_role::input, value_role::intermediate, value_role::output},
+                       .alias_of = {-1, 0, -1}});
+        return s.touches.hands_over(1, 0, 2, plan, true);
+    };
+    CHECK(!over(1, 0));
+    CHECK(!over(0, 1));
+    CHECK(!over(no_value, 1));
+    CHECK(over(0, 0));
+    CHECK(over(no_value, 0));
+    CHECK(over(1, no_value));
+}
+
+// --- order questions ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// Step s reads what `operands[s]` have made.
+step_order order_of(std::vector<std::vector<step_id>> const& operands)
+{
+    auto const n = operands.size();
+    return order_of_steps(sequence(n, n,
+                                   [&](step_id s, effect_sink& sink) {
+                                       for (step_id d : operands[s]) sink.use(d);
+                                       sink.def(s);
+                                   }),
+                          std::vector<value_role>(n), {});
+}
+
+std::vector<std::vector<step_id>> chain(step_id n)
+{
+    std::vector<std::vector<step_id>> operands(n);
+    for (step_id s = 1; s < n; ++s) operands[s] = {s - 1};
+    return operands;
+}
+
+csr_rows rows(std::vector<std::vector<step_id>> const& lists)
+{
+    csr_rows all;
+    for (auto const& list : lists) {
+        for (step_id s : list) all.append(s);
+        all.close_row();
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("the answer is the lowest name to which the answer is no")
+{
+    // 0 ─► 1 ─► 3 and 0 ─► 2
+    step_order const o = order_of({{}, {0}, {0}, {1}});
+    csr_rows const asked = rows({{0}, {1}, {2}, {0, 1}, {1, 2}, {}});
+    order_questions questions(o, asked);
+    CHECK(questions.first_no() == questions.none);
+    questions.ask(0, 3, 7);
+    questions.ask(1, 3, 8);
+    questions.ask(3, 3, 9);
+    questions.ask(5, 3, 1); // of no steps all come before
+    CHECK(questions.first_no() == questions.none);
+    questions.ask(4, 3, 11);
+    questions.ask(2, 3, 10);
+    questions.ask(1, 2, 12);
+    CHECK(questions.first_no() == 10);
+    CHECK(questions.first_no() == questions.none); // nothing is asked any more
+}
+
+TEST_CASE("a step that is asked about itself is left out")
+{
+    step_order const o = order_of(chain(3));
+    csr_rows const asked = rows({{2}, {0, 2}});
+    order_questions questions(o, asked);
+    questions.ask(0, 2, 1);
+    questions.ask(1, 2, 2);
+    CHECK(questions.first_no() == questions.none);
+}
+
+TEST_CASE("random questions, few and many, near and far, are answered as walking answers them")
+{
+    for (std::uint32_t seed = 0; seed != 60; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        step_id const n = seed % 3 == 0 ? 1500 : 20 + roll.below(200);
+        step_id const back = 1 + roll.below(seed % 2 == 0 ? 5 : n);
+        std::vector<std::vector<step_id>> operands(n);
+        std::vector<std::vector<bool>> before(n, std::vector<bool>(n)); // by the later one
+        for (step_id s = 1; s != n; ++s)
+            for (auto i = roll.below(3); i != 0; --i) {
+                step_id const d = s - 1 - roll.below(smaller(s, back));
+                operands[s].push_back(d);
+                before[s][d] = true;
+                for (step_id a = 0; a != d; ++a)
+                    if (before[d][a]) before[s][a] = true;
+            }
+        step_order const o = order_of(operands);
+        std::vector<std::vector<step_id>> lists;
+        for (step_id r = 0; r != n; ++r) {
+            lists.push_back({roll.below(n)});
+            if (roll.below(4) == 0) lists.back().push_back(roll.below(n));
+        }
+        csr_rows const asked = rows(lists);
+        order_questions questions(o, asked);
+        // Mostly such that the answer is yes, so that it depends on every one of them.
+        for (int round = 0; round != 6; ++round) {
+            std::uint64_t lowest = questions.none;
+            for (std::uint32_t i = roll.below(round % 2 == 0 ? 30 : 3 * n); i != 0; --i) {
+                std::uint32_t const row = roll.below(n);
+                step_id const last = roll.below(n);
+                bool is_yes = true, may_be_asked = true;
+                for (step_id s : lists[row]) {
+                    may_be_asked = may_be_asked && s <= last;
+                    is_yes = is_yes && (s == last || before[last][s]);
+                }
+                if (!may_be_asked || (!is_yes && roll.below(40) != 0)) continue;
+                std::uint64_t const name = roll.below(1'000'000);
+                questions.ask(row, last, name);
+                if (!is_yes) lowest = smaller(lowest, name);
+            }
+            CHECK(questions.first_no() == lowest);
+        }
+    }
+}
+
+TEST_CASE("questions over a long distance are answered together with those over a short one")
+{
+    step_id const n = 200'000;
+    step_order const o = order_of(chain(n));
+    std::vector<std::vector<step_id>> lists;
+    for (step_id s = 0; s != n; ++s) lists.push_back({s});
+    csr_rows const asked = rows(lists);
+    order_questions questions(o, asked);
+    for (step_id s = 0; s + 1 < n; s += 97) questions.ask(s, s + 1, s);
+    for (step_id s = 0; s != 600; ++s) questions.ask(s, n - 1 - s, n + s);
+    questions.ask(0, n - 1, 2 * n);
+    CHECK(questions.first_no() == questions.none);
 }
 
 } // namespace this_test

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/witness.hpp>
 
+#include "../printed.hpp"
+
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -10,17 +13,10 @@
 
 namespace this_test {
 
-namespace {
-
 using namespace sublet;
 using namespace sublet::detail;
 
-std::string sentence(witness const& w)
-{
-    std::ostringstream out;
-    out << w;
-    return out.str();
-}
+namespace {
 
 /// The poorest stream: text and integers, nothing else.
 struct plain_text {
@@ -46,7 +42,7 @@ constexpr bool writes_to = requires(Stream & out, witness const& w) { out << w; 
 TEST_CASE("a clash reads as a sentence with both values, the position and the bytes")
 {
     witness const w{.value = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
-    CHECK(sentence(w) ==
+    CHECK(printed(w) ==
           "values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
 }
 
@@ -59,7 +55,7 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
                        fault::over_capacity, fault::write_moved, fault::used_undefined, fault::several_defs,
                        fault::cycle, fault::foreign_plan, fault::leads_back, fault::unordered}) {
         w.what = what;
-        std::string const text = sentence(w);
+        std::string const text = printed(w);
         CAPTURE(text);
         CHECK(sentences.insert(text).second);
         bool const is_of_a_pool = what == fault::over_capacity, is_of_all = what == fault::foreign_plan;
@@ -74,10 +70,9 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
 TEST_CASE("a use before the def and a use without any def are told apart")
 {
     witness w{.what = fault::used_undefined, .value = 3, .other = 3, .position = 2};
-    CHECK(sentence(w) == "value 3 is used at position 2 before anything defines it");
+    CHECK(printed(w) == "value 3 is used at position 2 before anything defines it");
     w.other = no_value;
-    CHECK(sentence(w) ==
-          "value 3 is used at position 2 and never defined, and is neither input nor external");
+    CHECK(printed(w) == "value 3 is used at position 2 and never defined, and is neither input nor external");
 }
 
 TEST_CASE("a witness goes to any stream that takes text and integers")
@@ -85,7 +80,7 @@ TEST_CASE("a witness goes to any stream that takes text and integers")
     witness const w{.what = fault::off_pin, .value = 1, .begin = 8, .needed = 16};
     plain_text out;
     out << w;
-    CHECK(out.written == sentence(w));
+    CHECK(out.written == printed(w));
 }
 
 TEST_CASE("what takes no numbers takes no witness")
@@ -107,6 +102,52 @@ TEST_CASE("witnesses are equal where all that they say is equal")
         change(other);
         CHECK(other != w);
     }
+}
+
+// --- concurrent witness ------------------------------------------------------------------------------------
+
+namespace {
+
+concurrent_witness clash()
+{
+    concurrent_witness w{{.what = fault::clash, .value = 3, .other = 5, .begin = 0, .end = 64, .pool = 1}};
+    w.needed_at = 9;
+    w.written_at = 7;
+    return w;
+}
+
+} // namespace
+
+TEST_CASE("a clash reads as a sentence with both steps, both values and the bytes")
+{
+    concurrent_witness w = clash();
+    CHECK(printed(w) == "step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 1, "
+                        "where value 3 lies, which step 9 touches");
+    w.needed_at = 7;
+    CHECK(printed(w) == "step 7 writes value 5 over bytes [0, 64) of pool 1, where value 3 lies, which the "
+                        "step itself touches");
+    w.needed_at = no_step;
+    CHECK(printed(w) == "step 7 writes value 5 over bytes [0, 64) of pool 1, where value 3 lies, an output");
+    w.written_at = no_step;
+    CHECK(printed(w) == "values 3 and 5 are both there from the start and share bytes [0, 64) of pool 1");
+}
+
+TEST_CASE("any other fault reads as it does where steps run one after the other")
+{
+    witness const plain{.what = fault::misaligned, .value = 3, .begin = 4, .needed = 8};
+    std::ostringstream text;
+    text << plain;
+    CHECK(printed(concurrent_witness{plain}) == text.str());
+}
+
+TEST_CASE("a witness is what is left of it for whoever asks for no schedule")
+{
+    std::optional<concurrent_witness> const found = clash();
+    std::optional<witness> const plain = found;
+    CHECK(plain == witness{.what = fault::clash, .value = 3, .other = 5, .begin = 0, .end = 64, .pool = 1});
+    concurrent_witness other = clash();
+    other.schedule = {1, 0};
+    CHECK(other != *found);
 }
 
 } // namespace this_test

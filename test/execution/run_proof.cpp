@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/detail/run_proof.hpp>
 
-#include "../op_list.hpp"
+#include "../operations.hpp"
 
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>

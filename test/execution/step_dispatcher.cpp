@@ -5,8 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -119,6 +122,169 @@ TEST_CASE("after a stop no step begins, and workers that sleep are woken to leav
         CHECK(dispatcher.is_stopping());
         CHECK(dispatcher.is_over());
     }
+}
+
+// --- ready queue -------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::array policies{queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
+                              queue_policy::random, queue_policy::given};
+
+std::vector<step_id> taken(ready_queue& queue)
+{
+    std::vector<step_id> all;
+    for (step_id at = queue.pop(); at != no_step; at = queue.pop()) all.push_back(at);
+    return all;
+}
+
+/// Waits drawn between positions, each from a lower to a higher one.
+step_waits drawn_graph(dice& pick, step_id positions)
+{
+    step_waits waits;
+    for (step_id to = 0; to != positions; ++to)
+        for (step_id from = 0; from != to; ++from)
+            if (pick.below(positions) < 2) waits.list.push_back({from, to, step_waits::kind::data});
+    waits.before = csr_rows::gathered(positions, [&](auto add) {
+        for (step_waits::wait w : waits.list) add(w.to, w.from);
+    });
+    waits.after = waits.before.transposed(positions);
+    return waits;
+}
+
+} // namespace
+
+TEST_CASE("of the steps that are ready the policy says which is next")
+{
+    auto order = [](queue_policy policy, std::vector<step_id> given = {}) {
+        ready_queue queue(policy, 8, 1, given);
+        for (step_id at : {5u, 2u, 7u, 4u}) queue.push(at);
+        return taken(queue);
+    };
+    using steps = std::vector<step_id>;
+    CHECK(order(queue_policy::plan_order) == steps{2, 4, 5, 7});
+    CHECK(order(queue_policy::fifo) == steps{5, 2, 7, 4});
+    CHECK(order(queue_policy::lifo) == steps{4, 7, 2, 5});
+    CHECK(order(queue_policy::given, {7, 5, 6, 0, 1, 2, 3, 4}) == steps{7, 5}); // 6 is not ready, and is next
+}
+
+TEST_CASE("drawn steps are the same for the same seed, others for others, and again after a clear")
+{
+    std::set<std::vector<step_id>> seen;
+    for (std::uint64_t seed = 0; seed != 20; ++seed) {
+        ready_queue queue(queue_policy::random, 10, seed);
+        auto draw = [&queue, &seen] {
+            queue.clear();
+            for (step_id at = 0; at != 10; ++at) queue.push(at);
+            auto all = taken(queue);
+            seen.insert(all);
+            std::sort(all.begin(), all.end());
+            for (step_id at = 0; at != 10; ++at) CHECK(all[at] == at);
+        };
+        draw();
+        draw();
+    }
+    CHECK(seen.size() == 20);
+}
+
+TEST_CASE("any row of pushes and pops does what a list that is searched does")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        step_id const positions = 1 + pick.below(12);
+        std::vector<step_id> to_come, order;
+        for (step_id at = 0; at != positions; ++at) to_come.push_back(at);
+        auto shuffle = [&pick](std::vector<step_id>& ids) {
+            for (std::size_t i = ids.size(); i > 1; --i)
+                std::swap(ids[i - 1], ids[pick.below(static_cast<std::uint32_t>(i))]);
+        };
+        shuffle(to_come);
+        order = to_come;
+        shuffle(order);
+        auto const policy = policies[pick.below(5)];
+        CAPTURE(static_cast<int>(policy));
+        ready_queue queue(policy, positions, seed,
+                          policy == queue_policy::given ? order : std::vector<step_id>{});
+        std::vector<step_id> ready; // as they came
+        std::size_t done = 0;
+        for (int action = 0; action != 40; ++action) {
+            bool const given_next =
+                done != order.size() && std::find(ready.begin(), ready.end(), order[done]) != ready.end();
+            CHECK(queue.is_empty() == (policy == queue_policy::given ? !given_next : ready.empty()));
+            if (pick.below(2) == 0 && !to_come.empty()) {
+                queue.push(to_come.back());
+                ready.push_back(to_come.back());
+                to_come.pop_back();
+                continue;
+            }
+            step_id const got = queue.pop();
+            if (ready.empty() || (policy == queue_policy::given && !given_next)) {
+                CHECK(got == no_step);
+                continue;
+            }
+            auto const at = std::find(ready.begin(), ready.end(), got);
+            REQUIRE(at != ready.end());
+            switch (policy) {
+            case queue_policy::plan_order: CHECK(got == *std::min_element(ready.begin(), ready.end())); break;
+            case queue_policy::fifo: CHECK(got == ready.front()); break;
+            case queue_policy::lifo: CHECK(got == ready.back()); break;
+            case queue_policy::given: CHECK(got == order[done]); break;
+            case queue_policy::random: break;
+            }
+            ready.erase(at);
+            ++done;
+        }
+    }
+}
+
+TEST_CASE("one worker takes each step once and after all that it waits for, in plan order as listed")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        step_id const positions = pick.below(12);
+        step_waits const waits = drawn_graph(pick, positions);
+        std::vector<step_id> last;
+        for (queue_policy const policy : policies) {
+            CAPTURE(static_cast<int>(policy));
+            ready_queue queue(policy, positions, seed,
+                              policy == queue_policy::given ? last : std::vector<step_id>{});
+            auto const order = order_of_one_worker(waits, queue);
+            if (policy == queue_policy::given) CHECK(order == last);
+            last = order;
+            std::vector<std::size_t> when(positions, positions);
+            for (std::size_t i = 0; i != order.size(); ++i) when.at(order[i]) = i;
+            for (std::size_t at = 0; at != positions; ++at) {
+                CHECK(when[at] < positions);
+                if (policy == queue_policy::plan_order) CHECK(when[at] == at);
+            }
+            for (step_waits::wait w : waits.list) CHECK(when[w.from] < when[w.to]);
+        }
+    }
+}
+
+TEST_CASE("a given order names every position once, and none before one that it waits for")
+{
+    auto refuses = [](std::vector<step_id> order, char const* sentence) {
+        auto make = [&order] {
+            step_waits waits;
+            waits.before = csr_rows::gathered(3, [](auto add) { add(2, 1); });
+            waits.after = waits.before.transposed(3);
+            ready_queue queue(queue_policy::given, 3, 0, order);
+            (void)order_of_one_worker(waits, queue);
+        };
+        CHECK_THROWS_WITH_AS(make(), sentence, precondition_error);
+    };
+    char const* const once = "sublet: an order to run in does not name every position once";
+    refuses({0, 1}, once);
+    refuses({0, 1, 1}, once);
+    refuses({0, 1, 3}, once);
+    refuses({0, 1, 2, 2}, once);
+    refuses({0, 2, 1}, "sublet: an order to run in has a step before one that it has to wait for");
+    ready_queue queue(queue_policy::given, 0);
+    CHECK(queue.pop() == no_step);
+    CHECK_THROWS_AS(ready_queue(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
 }
 
 } // namespace this_test

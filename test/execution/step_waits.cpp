@@ -2,9 +2,13 @@
 #include <sublet/execution/step_waits.hpp>
 
 #include "../dice.hpp"
+#include "../operations.hpp"
+#include "../random_names.hpp"
 #include "../random_program.hpp"
 #include "../touched_cells.hpp"
 
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -19,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -28,6 +33,7 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
+
 using enum value_role;
 
 namespace {
@@ -36,7 +42,6 @@ using list = std::vector<step_waits::wait>;
 constexpr step_waits::kind data = step_waits::kind::data, anti = step_waits::kind::anti,
                            control = step_waits::kind::control;
 
-/// Steps, each with what it reads and what it writes.
 struct small_program {
     std::vector<std::pair<std::vector<int>, std::vector<int>>> steps;
     std::size_t values;
@@ -461,6 +466,272 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
     CHECK(count.orders > 1000);
     CHECK(count.of_kind[static_cast<std::size_t>(step_waits::kind::handoff)] > rounds(20));
     MESSAGE(count.waits << " waits left out, " << moved << " steps moved");
+}
+
+// --- byte owners -------------------------------------------------------------------------------------------
+
+using owners = detail::byte_owners;
+
+namespace {
+
+/// The owner of each byte.
+std::vector<buffer_id> bytes_of(owners const& all, byte_count begin, byte_count end)
+{
+    std::vector<buffer_id> bytes;
+    all.each(begin, end, [&](byte_count first, byte_count last, buffer_id who) {
+        CHECK(first == begin + bytes.size()); // ascending, and nothing left out
+        CHECK(first < last);
+        bytes.insert(bytes.end(), last - first, who);
+    });
+    CHECK(bytes.size() == end - begin);
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("who moves in last owns the bytes, and what it does not cover stays another's")
+{
+    owners all({{0, 0, 0}, {4, 0, 0}, {2, 0, 0}, {6, 0, 0}, {4, 0, 0}}, 8);
+    CHECK(bytes_of(all, 0, 8) == std::vector<buffer_id>(8, no_buffer));
+    all.claim(0, 4, 7);
+    all.claim(2, 6, 9);
+    CHECK(bytes_of(all, 0, 8) == std::vector<buffer_id>{7, 7, 9, 9, 9, 9, no_buffer, no_buffer});
+    CHECK(bytes_of(all, 2, 6) == std::vector<buffer_id>{9, 9, 9, 9});
+}
+
+TEST_CASE("an arena of no bytes has no owners")
+{
+    owners all({}, 0);
+    all.claim(0, 0, 1);
+    CHECK(bytes_of(all, 0, 0).empty());
+}
+
+TEST_CASE("stretches say what an array of bytes says")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        std::uint32_t const end = 1 + pick.below(40);
+        struct range {
+            byte_count begin, end;
+        };
+        std::vector<range> buffers;
+        std::vector<keyed> borders;
+        for (unsigned i = 0; i != 12; ++i) {
+            std::uint32_t const begin = pick.below(end);
+            std::uint32_t const last = begin + pick.below(end - begin + 1);
+            buffers.push_back({begin, last});
+            borders.push_back({begin, 0, 0});
+            borders.push_back({last, 0, 0});
+        }
+        owners all(borders, end);
+        std::vector<buffer_id> bytes(end, no_buffer);
+        for (unsigned turn = 0; turn != 30; ++turn) {
+            buffer_id const b = pick.below(12);
+            all.claim(buffers[b].begin, buffers[b].end, b);
+            for (byte_count at = buffers[b].begin; at != buffers[b].end; ++at) bytes[at] = b;
+            buffer_id const seen = pick.below(12);
+            CHECK(bytes_of(all, 0, end) == bytes);
+            CHECK(bytes_of(all, buffers[seen].begin, buffers[seen].end) ==
+                  std::vector<buffer_id>(bytes.begin() + static_cast<long>(buffers[seen].begin),
+                                         bytes.begin() + static_cast<long>(buffers[seen].end)));
+        }
+    }
+}
+
+// --- listed order ------------------------------------------------------------------------------------------
+
+using enum value_role;
+using steps = std::vector<step_id>;
+
+namespace {
+
+std::optional<witness> moved(snapshot const& p, plan_options const& options, steps const& steps)
+{
+    return detail::listed_order(p, options).moved_write(steps);
+}
+
+witness at(value_id v, step_id position)
+{
+    return {.what = fault::write_moved, .value = v, .position = position};
+}
+
+} // namespace
+
+TEST_CASE("who reads what a part is written to, or writes it, stays on its side of that")
+{
+    enum { a, part, out, other };
+    auto const p = program_of({{{}, {a}}, {{}, {part}}, {{a}, {out}}, {{}, {other}}}, 4);
+    plan_options const options{.bytes = 8, .alias_of = {-1, 0, -1, -1}};
+    CHECK(!moved(p, options, {0, 1, 2, 3}));
+    CHECK(!moved(p, options, {3, 0, 1, 2}));
+    CHECK(moved(p, options, {0, 2, 3, 1}) == at(part, 3));
+    CHECK(moved(p, options, {1, 3, 0, 2}) == at(a, 2));
+    CHECK(detail::listed_order(p, options).handoffs() == std::vector<handoff>{{0, 1}, {1, 2}});
+    auto const late = program_of({{{}, {a}}, {{a}, {out}}, {{}, {part}}}, 3);
+    plan_options const few{.bytes = 8, .alias_of = {-1, 0, -1}};
+    CHECK(moved(late, few, {0, 2, 1}) == at(part, 1)); // 1 comes too late, but 2 is the write
+}
+
+TEST_CASE("what is written once, by itself and not through a view, may be anywhere")
+{
+    enum { a, v, out };
+    auto const p = program_of({{{a}, {out}}, {{a}, {v}}}, 3);
+    plan_options options{.bytes = 8, .role = {input, intermediate, output}, .alias_of = {-1, 0, -1}};
+    CHECK(!moved(p, options, {1, 0}));
+    CHECK(!moved(program_of({{{}, {a}}, {{a}, {out}}, {{a}, {v}}}, 3), {.bytes = 8, .alias_of = {-1, 0, -1}},
+                 {0, 2, 1}));
+    auto const written = program_of({{{a}, {out}}, {{}, {v}}}, 3);
+    CHECK(moved(written, options, {1, 0}) == at(v, 0));
+    options.alias_of = no_value;
+    CHECK(!moved(written, options, {1, 0}));
+    CHECK(!moved(snapshot(), {.bytes = 8}, {}));
+}
+
+TEST_CASE("a read at the end of a node is one by its last step")
+{
+    enum : value_id { a, part };
+    auto const p = flow(
+        4, 2, [](node_id n) { return n == 1 ? steps{3} : steps{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 0) s.def(a);
+            if (n == 2) s.def(part);
+            if (n == 3) s.use_at_end_of(1, a);
+        });
+    plan_options const options{.bytes = 8, .alias_of = {-1, 0}};
+    CHECK(!moved(p, options, {0, 1, 3, 2}));
+    CHECK(moved(p, options, {0, 2, 1, 3}) == at(part, 1));
+}
+
+TEST_CASE("the list is what the options say, and says nothing if it cannot be run")
+{
+    enum { a, part, out, x };
+    plan_options options{.bytes = 8, .alias_of = {-1, 0, -1, -1}};
+    auto const p = program_of({{{a}, {out}}, {{}, {part}}, {{}, {a}}}, 4);
+    CHECK(!moved(p, options, {2, 0, 1}));
+    CHECK(!moved(p, options, {2, 1, 0}));
+    options.order = {2, 0, 1};
+    CHECK(!moved(p, options, {2, 0, 1}));
+    CHECK(moved(p, options, {2, 1, 0}) == at(part, 1));
+    options.order = {2, 1, 0};
+    CHECK(moved(p, options, {2, 0, 1}) == at(part, 2));
+
+    auto with_edge = [](node_id from, node_id to) {
+        return flow(
+            3, 3, [=](node_id n) { return n == from ? steps{to} : steps{}; },
+            [](node_id n, effect_sink& s) {
+                if (n == 2) s.use(0);
+                s.def(n == 2 ? 2 : n);
+            });
+    };
+    plan_options const three{.bytes = 8, .alias_of = {-1, 0, -1}};
+    CHECK(moved(with_edge(0, 1), three, {0, 2, 1}));
+    CHECK(!moved(with_edge(2, 1), three, {0, 2, 1}));
+}
+
+TEST_CASE("orders that keep the hand-offs move no write, and those that leave something else move one")
+{
+    std::size_t kept = 0, different = 0, harmless = 0;
+    for (std::uint32_t seed = 0; seed != rounds(60'000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_names const names =
+            draw_names(roll, {.nodes = 7, .names = 14, .given = 15, .views = 60, .shuffled = seed % 2 == 0});
+        snapshot const p = names.program();
+        plan_options const options{
+            .bytes = 8, .role = names.role, .alias_of = names.alias_of, .order = names.order};
+        if (dependences(p, {.role = names.role}).violation) continue; // a name is written twice
+        if (lifetimes(p, {.role = names.role, .order = names.order}).violation) continue; // or by one step
+        names_run const expected(names);
+        if (expected.is_ambiguous) continue;
+        detail::listed_order const listed(p, options);
+        for (bool const keeps : {false, true}) {
+            auto const handoffs = keeps ? listed.handoffs() : std::vector<handoff>{};
+            dependence_graph const g = dependences(p, {.role = names.role, .handoffs = handoffs});
+            REQUIRE(!g.violation);
+            steps steps;
+            for (step_id i = 0; i != g.positions(); ++i)
+                if (g.position_of[g.step_at[i]] == i) steps.push_back(g.step_at[i]);
+            bool is_different = false;
+            for (std::size_t i = 0; i != steps.size(); ++i)
+                for (std::size_t k = i + 1; k < steps.size(); ++k)
+                    is_different |= expected.before[steps[k]][steps[i]];
+            CHECK(listed.moved_write(steps).has_value() == is_different);
+            if (keeps) CHECK(!is_different);
+            kept += keeps && !handoffs.empty();
+            different += is_different;
+            harmless += !is_different && !keeps && !listed.handoffs().empty();
+        }
+    }
+    CHECK(kept > rounds(100));
+    CHECK(different > rounds(100));
+    CHECK(harmless > rounds(20));
+}
+
+// --- tenants -----------------------------------------------------------------------------------------------
+
+TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nobody")
+{
+    enum { in, a, b, c };
+    std::vector<std::vector<int>> const uses = {{in}, {in}, {a, b}}, defs = {{a}, {b}, {c}};
+    snapshot const program = sequence(
+        3, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    using enum value_role;
+    plan_options const options{.bytes = {8, 8, 8, 20}, .role = {input, intermediate, intermediate, output}};
+    run_tape const tape = tape_of(program, options, false);
+    memory_plan plan;
+    plan.arena_bytes = {100};
+    byte_count const offsets[] = {0, 8, 16, 4};
+    for (value_id v = 0; v != 4; ++v) {
+        plan.buffer_of.push_back(v);
+        plan.buffers.push_back({.root = v, .offset = offsets[v]});
+    }
+    detail::tenants arenas(tape, plan);
+    auto followed = [&](buffer_id who) {
+        std::vector<buffer_id> before;
+        arenas.move_in(who, [&](buffer_id b) { before.push_back(b); });
+        return before;
+    };
+    CHECK(followed(in).empty());
+    CHECK(followed(a).empty());
+    CHECK(followed(b).empty());
+    CHECK(followed(c) == std::vector<buffer_id>{in, a, b});
+    CHECK(followed(b) == std::vector<buffer_id>{c});
+    CHECK(followed(b).empty()); // but not itself
+}
+
+TEST_CASE("random plans have the tenants that painting their bytes one by one finds")
+{
+    std::size_t found = 0;
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 10);
+        memory_plan const plan = plan_memory(p.program(), p.options()).plan;
+        run_tape const tape = tape_of(p.program(), p.options(), p.is_scratch);
+        detail::tenants arenas(tape, plan);
+        std::map<std::pair<pool_id, byte_count>, buffer_id> lies_at;
+        auto each_byte = [&](buffer_id b, auto see) {
+            buffer const& its = tape.table.buffers[b];
+            for (byte_count i = 0; its.is_planned() && i != its.size; ++i)
+                see(std::pair{its.pool, plan.offset_of(its.root) + i});
+        };
+        for (buffer_id b = 0; b != tape.table.buffers.size(); ++b)
+            if (is_given(tape.table.buffers[b].role)) each_byte(b, [&](auto at) { lies_at[at] = b; });
+        for (step_id at = 0; at != tape.positions(); ++at)
+            for (buffer_id b : tape.touched[at]) {
+                if (tape.first_write[b] != at || is_given(tape.table.buffers[b].role)) continue;
+                std::set<buffer_id> before, followed;
+                each_byte(b, [&](auto byte) {
+                    if (lies_at.count(byte) != 0) before.insert(lies_at.at(byte));
+                    lies_at[byte] = b;
+                });
+                arenas.move_in(b, [&](buffer_id one) { followed.insert(one); });
+                CHECK(followed == before);
+                found += before.size();
+            }
+    }
+    CHECK(found > 200);
 }
 
 } // namespace this_test

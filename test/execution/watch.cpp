@@ -3,7 +3,7 @@
 
 #include "dead_bytes.hpp"
 #include "dice.hpp"
-#include "op_list.hpp"
+#include "operations.hpp"
 
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/synthetic.hpp>

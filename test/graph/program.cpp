@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/program.hpp>
 
-#include <sublet/graph/snapshot.hpp>
+#include "../archetype.hpp"
 
-#include "archetype.hpp"
+#include <sublet/graph/snapshot.hpp>
 
 #include <doctest/doctest.h>
 
@@ -122,6 +122,19 @@ TEST_CASE("a user's effects need not be a template")
     void (*const effects)(node_id, effect_sink&) = [](node_id n, effect_sink& sink) { sink.def(n); };
     CHECK(sequence(2, 2, effects).steps() == 2);
     CHECK(sequence(2, 2, std::function<void(int, effect_sink&)>(effects)).steps() == 2);
+}
+
+// --- explain -----------------------------------------------------------------------------------------------
+
+// What is wrong with a type is said at compile time: compile_fail/explain_*.cpp.
+TEST_CASE("there is nothing to explain about a graph or a program")
+{
+    static_assert(explain_graph<csr_graph>());
+    static_assert(explain_graph<archetype::graph>());
+    static_assert(explain_program<snapshot>());
+    static_assert(explain_program<archetype::program>());
+    CHECK(explain_graph<csr_graph>());
+    CHECK(explain_program<snapshot>());
 }
 
 } // namespace this_test

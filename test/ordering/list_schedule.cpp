@@ -6,6 +6,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
 #include <vector>
 
 namespace this_test {
@@ -108,6 +112,204 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
         ++compared;
     }
     CHECK(compared > rounds(200));
+}
+
+// --- mirrored graph ----------------------------------------------------------------------------------------
+
+TEST_CASE("the picture: what is defined last is defined first")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {1}}, defs{{0}, {1}, {}};
+    std::vector<byte_count> const bytes{64, 32};
+    snapshot const p = sequence(
+        3, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph const g = order_graph_of(p, {.bytes = bytes});
+    order_graph const m = mirrored(g);
+    CHECK(m.listed == std::vector<node_id>{2, 1, 0});
+    CHECK(m.after == g.before);
+    peak_walk walk(m);
+    CHECK(walk.run(2) == 32);
+    CHECK(walk.run(1) == 96);
+    CHECK(walk.live() == 64);
+}
+
+TEST_CASE("the mirror image of nothing is nothing, and of what has no order has none")
+{
+    CHECK(mirrored(order_graph{}).nodes() == 0);
+    order_graph g;
+    g.violation = dependence_violation{};
+    CHECK(mirrored(g).violation.has_value());
+}
+
+TEST_CASE(
+    "an order backwards needs as much in the mirror, without early reads, rival results and untouched inputs")
+{
+    unsigned compared = 0;
+    for (unsigned seed = 1; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 5);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        order_graph const m = mirrored(g);
+        auto const order = random_order(g, pick);
+        std::vector<node_id> const backwards(order.rbegin(), order.rend());
+        CHECK(is_order(m, backwards));
+        bool is_exact = g.early.items() == 0;
+        for (buffer_id b = 0; b != g.buffers(); ++b) is_exact = is_exact && g.touching[b] != 0;
+        for (step_id s = 0; s + 1 < g.first_pair.size(); ++s)
+            for (overwrite_pair const& a : g.pairs_of(s))
+                for (overwrite_pair const& b : g.pairs_of(s)) is_exact = is_exact && (a.in != b.in || a == b);
+        if (!is_exact) continue;
+        CHECK(peak_of(m, backwards) == peak_of(g, order));
+        ++compared;
+    }
+    CHECK(compared > rounds(1000));
+}
+
+// --- node demands ------------------------------------------------------------------------------------------
+
+TEST_CASE("the picture: the last reader is credited with the whole buffer")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
+    std::vector<byte_count> const bytes{64, 32, 16};
+    snapshot const p = sequence(
+        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph const g = order_graph_of(p, {.bytes = bytes});
+    node_demands demands(g);
+    std::vector<node_id> changed;
+    auto note = [&](node_id n) { changed.push_back(n); };
+    demands.run(0, note);
+    CHECK(demands.need(1) == 32);
+    CHECK(demands.growth(1) == 32);
+    demands.run(2, note);
+    CHECK(demands.need(1) == 32);
+    CHECK(demands.growth(1) == byte_count{0} - 32);
+    CHECK(std::count(changed.begin(), changed.end(), node_id{1}) == 2); // a began, and 1 is its last
+    CHECK(demands.live() == 80);
+    CHECK(demands.peak() == 80);
+}
+
+TEST_CASE(
+    "at every turn each ready node needs and leaves what it does when it runs, and says if that changes")
+{
+    for (unsigned seed = 1; seed != rounds(600); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn =
+            seed % 2 == 0 ? draw_unordered(pick, 8, seed % 4 == 0) : draw_operations(pick, 12, 5);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        node_demands demands(g);
+        peak_walk walk(g);
+        std::vector<byte_count> announced(g.nodes());
+        for (keyed const& a : demands.announced()) announced[a.who] = larger(announced[a.who], a.key);
+        std::vector<unsigned char> has_run(g.nodes());
+        bool is_first = true;
+        std::vector<byte_count> need(g.nodes()), growth(g.nodes());
+        std::vector<unsigned char> is_known(g.nodes());
+        for (node_id next : random_order(g, pick)) {
+            for (node_id n = 0; n != g.nodes(); ++n) {
+                bool is_ready = !has_run[n];
+                for (node_id b : g.before[n]) is_ready = is_ready && has_run[b];
+                if (!is_ready) continue;
+                byte_count const before = walk.live(), most = walk.run(n), behind = walk.live();
+                walk.step_back();
+                CHECK(demands.need(n) == (most > before ? most - before : 0));
+                // What is given and never touched goes with the first step, whichever that is.
+                if (!is_first) CHECK(demands.growth(n) == behind - before);
+                CHECK(demands.need(n) <= announced[n]);
+                if (is_known[n] && !is_first) CHECK(demands.need(n) == need[n]);
+                if (is_known[n]) CHECK(demands.growth(n) == growth[n]);
+                need[n] = demands.need(n);
+                growth[n] = demands.growth(n);
+                is_known[n] = !is_first;
+            }
+            demands.run(next, [&](node_id n) { is_known[n] = 0; });
+            walk.run(next);
+            has_run[next] = 1;
+            is_first = false;
+        }
+        CHECK(demands.peak() == walk.peak());
+    }
+}
+
+// --- ready nodes -------------------------------------------------------------------------------------------
+
+TEST_CASE("the picture: of those that fit that which leaves least, else of those that need least")
+{
+    std::vector<keyed> const needs{{64, 0, 0}, {16, 0, 1}, {8, 0, 2}, {40, 0, 3}, {16, 0, 4}};
+    std::uint64_t const zero = 1000;
+    std::uint64_t const left[] = {zero + 8, zero - 16, zero + 8, zero - 40, zero};
+    ready_nodes ready(5, needs);
+    CHECK(ready.empty());
+    for (keyed const& n : needs) ready.put(n.who, n.key, left[n.who], n.who);
+    CHECK(ready.best(20) == 1);
+    CHECK(ready.best(8) == 2);
+    CHECK(ready.best(40) == 3);
+    ready.take(2);
+    CHECK(ready.best(8) == 1); // nobody fits: 1 and 4 need least
+    CHECK_FALSE(ready.holds(2));
+    for (node_id n : {1u, 4u, 3u, 0u}) ready.take(n);
+    CHECK(ready.empty());
+}
+
+TEST_CASE("no nodes at all") { CHECK(ready_nodes(0, std::vector<keyed>{}).empty()); }
+
+TEST_CASE("equal claims go by rank, and a node put anew stands where it now belongs")
+{
+    ready_nodes ready(2, std::vector<keyed>{{8, 0, 0}, {8, 0, 1}, {2, 0, 1}});
+    ready.put(0, 8, 5, 0);
+    ready.put(1, 8, 5, 1);
+    CHECK(ready.best(8) == 0);
+    ready.put(1, 2, 5, 1);
+    CHECK(ready.best(7) == 1);
+    CHECK(ready.best(8) == 0);
+    ready.put(1, 3, 4, 1); // between what it announced it stands at the higher
+    CHECK(ready.best(7) == 1);
+    CHECK(ready.best(8) == 1);
+    ready.put(0, 8, 3, 0);
+    CHECK(ready.best(8) == 0);
+}
+
+TEST_CASE("whatever is put and taken, the best is that of a look at all")
+{
+    for (unsigned seed = 1; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        std::uint32_t const nodes = 1 + pick.below(20);
+        std::vector<keyed> announced;
+        std::vector<std::vector<byte_count>> of(nodes);
+        for (node_id n = 0; n != nodes; ++n)
+            for (std::uint32_t i = 1 + pick.below(3); i != 0; --i) {
+                of[n].push_back(pick.below(12));
+                announced.push_back({of[n].back(), 0, n});
+            }
+        ready_nodes ready(nodes, announced);
+        std::map<node_id, std::tuple<byte_count, std::uint64_t>> there;
+        for (unsigned turn = 0; turn != 60; ++turn) {
+            node_id const n = pick.below(nodes);
+            if (there.count(n) != 0 && pick.below(2) == 0) {
+                ready.take(n);
+                there.erase(n);
+            } else {
+                byte_count const need = of[n][pick.below(static_cast<std::uint32_t>(of[n].size()))];
+                std::uint64_t const left = pick.below(5);
+                ready.put(n, need, left, n);
+                there[n] = {need, left};
+            }
+            CHECK(ready.empty() == there.empty());
+            if (there.empty()) continue;
+            byte_count room = pick.below(12), least = no_size;
+            for (auto const& [node, its] : there) least = smaller(least, std::get<0>(its));
+            room = larger(room, least);
+            node_id best = no_node;
+            for (auto const& [node, its] : there)
+                if (std::get<0>(its) <= room &&
+                    (best == no_node || std::get<1>(its) < std::get<1>(there[best])))
+                    best = node;
+            CHECK(ready.best(room) == best);
+        }
+    }
 }
 
 } // namespace this_test

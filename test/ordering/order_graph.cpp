@@ -4,9 +4,13 @@
 #include "../dice.hpp"
 #include "../drawn_orders.hpp"
 
+#include <sublet/ordering/detail/peak_walk.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 #include <vector>
 
 namespace this_test {
@@ -150,6 +154,260 @@ TEST_CASE("only programs without any order have none in the graph")
             !lifetimes(drawn.program, {.role = drawn.options.role, .order = drawn.options.order}).violation;
         if (runs) CHECK(!g.violation);
         if (runs) CHECK(is_order(g, g.listed));
+    }
+}
+
+// --- order bound -------------------------------------------------------------------------------------------
+
+namespace {
+
+using rows = std::vector<std::vector<value_id>>;
+
+byte_count bound_of(rows const& uses, rows const& defs, plan_options const& options)
+{
+    std::size_t values = 0;
+    for (auto const& row : defs) values += row.size();
+    return order_lower_bound(order_graph_of(
+        sequence(
+            defs.size(), values, [&](step_id s) { return uses[s]; }, [&](step_id s) { return defs[s]; }),
+        options));
+}
+
+} // namespace
+
+TEST_CASE("what is touched before a node and behind it is alive while it runs")
+{
+    // 1 and 2 read what 0 writes, and 3 reads all: a is there while 2 writes 100 bytes, b perhaps not.
+    CHECK(bound_of({{}, {0}, {0}, {0, 1, 2}}, {{0}, {1}, {2}, {3}},
+                   {.bytes = std::vector<byte_count>{64, 32, 100, 0}}) == 196);
+    CHECK(bound_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}},
+                   {.bytes = std::vector<byte_count>{64, 32, 100, 1}}) == 164);
+}
+
+TEST_CASE("nothing has to be alive where nothing runs")
+{
+    CHECK(bound_of({}, {}, {.bytes = 8}) == 0);
+    CHECK(bound_of({{}}, {{0}}, {.bytes = 8}) == 8);
+}
+
+TEST_CASE("inputs are there at first, outputs at last")
+{
+    CHECK(bound_of({{0, 1}, {}}, {{}, {0, 1}}, {.bytes = 8, .role = value_role::input}) == 16);
+    CHECK(bound_of({{}, {}, {}}, {{0}, {1}, {2}}, {.bytes = 8, .role = value_role::output}) == 24);
+}
+
+TEST_CASE("a result that may be written over its operand may be there with it as one")
+{
+    snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) {
+        if (s == 1) sink.use(0), sink.may_overwrite(0, 1);
+        sink.def(s);
+    });
+    CHECK(order_lower_bound(order_graph_of(p, {.bytes = 8})) == 8);
+    CHECK(order_lower_bound(order_graph_of(p, {.bytes = 8, .in_place = false})) == 16);
+}
+
+TEST_CASE("sizes that exceed 64 bits together are refused")
+{
+    CHECK_THROWS_AS((void)bound_of({{}, {}}, {{0}, {1}}, {.bytes = byte_count{1} << 63}), precondition_error);
+}
+
+TEST_CASE("no order of a random program goes below the bound")
+{
+    std::size_t equal = 0, all = 0;
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn =
+            seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        byte_count const least = least_of_all(g), bound = order_lower_bound(g);
+        REQUIRE(bound <= least);
+        equal += bound == least;
+        ++all;
+    }
+    CHECK(2 * equal > all);
+}
+
+// --- order contest -----------------------------------------------------------------------------------------
+
+TEST_CASE("the order with the least peak stays, of equal ones the first")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}}, defs{{0}, {1}, {}, {}};
+    std::vector<byte_count> const bytes{64, 32};
+    snapshot const p = sequence(
+        4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph const g = order_graph_of(p, {.bytes = bytes});
+    order_contest contest(g, 64);
+    CHECK(contest.best().peak == 96);
+    CHECK(contest.best().order == g.listed);
+    CHECK_FALSE(contest.is_over());
+    CHECK_FALSE(contest.enter({1, 0, 2, 3}, node_order::method::longest_path));
+    CHECK(contest.best().found_by == node_order::method::listed);
+    CHECK(contest.enter_reversed({3, 1, 2, 0}, node_order::method::reversed));
+    CHECK(contest.best().order == std::vector<node_id>{0, 2, 1, 3});
+    CHECK(contest.best().peak == 64);
+    CHECK(contest.best().given_peak == 96);
+    CHECK(contest.best().is_optimal());
+    CHECK(contest.is_over());
+}
+
+TEST_CASE("a floor that is not reached is no proof, and a graph without orders has no contest")
+{
+    order_graph const nothing;
+    CHECK(order_contest(nothing).is_over());
+    order_graph g;
+    g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {0}};
+    order_contest none(g);
+    CHECK(none.is_over());
+    CHECK(none.best().violation == g.violation);
+    CHECK_FALSE(none.best().is_optimal());
+}
+
+// --- peak walk ---------------------------------------------------------------------------------------------
+
+TEST_CASE("the picture: bytes come with the first touch and go with the last")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
+    std::vector<byte_count> const bytes{64, 32, 32};
+    snapshot const p = sequence(
+        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph const g = order_graph_of(p, {.bytes = bytes});
+    peak_walk walk(g);
+    CHECK(walk.run(0) == 64);
+    CHECK(walk.live() == 64);
+    CHECK(walk.run(1) == 96);
+    CHECK(walk.live() == 96);
+    CHECK(walk.peak_of(2) == 128);
+    CHECK(walk.ran() == 2);
+    CHECK(walk.run(2) == 128);
+    CHECK(walk.live() == 64);
+    CHECK(walk.remaining(0) == 0);
+    CHECK(walk.run(3) == 64);
+    CHECK(walk.live() == 0);
+    CHECK(walk.peak() == 128);
+    CHECK(peak_of(g, {0, 2, 1, 3}) == 128);
+}
+
+TEST_CASE("a result written over an operand takes nothing, if nobody reads the operand afterwards")
+{
+    snapshot const p = sequence(3, 3, [](auto n, effect_sink& s) {
+        if (n == 0) s.def(0);
+        if (n == 1) s.use(0), s.def(1), s.may_overwrite(0, 1);
+        if (n == 2) s.use(0), s.def(2);
+    });
+    order_graph const g = order_graph_of(p, {.bytes = 8});
+    CHECK(peak_of(g, {0, 1, 2}) == 16);
+    peak_walk walk(g);
+    walk.run(0);
+    CHECK(walk.peak_of(1) == 16);
+    walk.run(2);
+    CHECK(walk.peak_of(1) == 8);
+    CHECK(peak_of(order_graph_of(p, {.bytes = 8, .in_place = false}), {0, 2, 1}) == 16);
+}
+
+TEST_CASE("nothing to run, and nothing to keep")
+{
+    CHECK(peak_of(order_graph{}, {}) == 0);
+    order_graph const g = order_graph_of(sequence(1, 0, [](auto, effect_sink&) {}), {.bytes = 1});
+    CHECK(peak_of(g, {0}) == 0);
+    CHECK_THROWS_AS((void)peak_of(g, {}), precondition_error);
+}
+
+TEST_CASE("more bytes than 64 bits can count are refused")
+{
+    order_graph g;
+    g.size = {no_size - 1, 1};
+    g.touching = {0, 0};
+    g.is_given = g.is_kept = {0, 0};
+    CHECK_THROWS_AS((void)peak_walk(g), precondition_error);
+}
+
+TEST_CASE("in any order the peak is that of lifetimes, buffers and the in-place pairs then taken")
+{
+    unsigned compared = 0;
+    for (unsigned seed = 1; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = draw_unordered(pick, 7, seed % 3 != 0);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        auto const order = random_order(g, pick);
+        auto const planned = planned_peak(drawn, order);
+        REQUIRE(planned.has_value());
+        CHECK(peak_of(g, order) == *planned);
+        ++compared;
+    }
+    CHECK(compared > rounds(1500));
+}
+
+TEST_CASE("a step back undoes a run, however many there were")
+{
+    for (unsigned seed = 1; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program const drawn = draw_unordered(pick, 8);
+        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        auto const order = random_order(g, pick), other = random_order(g, pick);
+        peak_walk walk(g);
+        for (node_id n : other) walk.run(n);
+        for (std::uint32_t i = pick.below(static_cast<std::uint32_t>(other.size()) + 1); i != 0; --i)
+            walk.step_back();
+        peak_walk afresh(g);
+        for (std::size_t i = 0; i != walk.ran(); ++i) afresh.run(other[i]);
+        CHECK(walk.live() == afresh.live());
+        CHECK(walk.peak() == afresh.peak());
+        while (walk.ran() != 0) walk.step_back();
+        CHECK(walk.peak() == 0);
+        for (node_id n : order) {
+            byte_count const said = walk.peak_of(n);
+            CHECK(walk.run(n) == said);
+        }
+        CHECK(walk.peak() == peak_of(g, order));
+    }
+}
+
+// --- topological -------------------------------------------------------------------------------------------
+
+TEST_CASE("the picture: whoever is listed first of those that need not wait")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {3}};
+    snapshot const p = sequence(
+        4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    order_graph g = order_graph_of(p, {.bytes = 8});
+    g.listed = {3, 0, 1, 2};
+    CHECK(topological(g) == std::vector<node_id>{0, 1, 3, 2});
+    CHECK(order_by_rank(g, {0, 9, 5, 1}) == std::vector<node_id>{0, 2, 1, 3});
+    CHECK(order_by_rank(g, {0, 5, 5, 5}) == std::vector<node_id>{0, 1, 3, 2});
+    CHECK_THROWS_AS((void)order_by_rank(g, {}), precondition_error);
+}
+
+TEST_CASE("of nothing there is an order, of a circle there is none")
+{
+    CHECK(topological(order_graph{}).empty());
+    order_graph g;
+    g.violation = dependence_violation{};
+    CHECK_THROWS_AS((void)order_by_rank(g, {}), precondition_error);
+}
+
+TEST_CASE("a listed order that can run is kept, and every rank gives an order that can")
+{
+    for (unsigned seed = 1; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        drawn_program drawn = draw_unordered(pick, 8);
+        order_graph g = order_graph_of(drawn.program, drawn.options);
+        if (g.violation) continue;
+        CHECK(topological(g) == g.listed);
+        auto const order = random_order(g, pick);
+        std::vector<std::uint64_t> rank(g.nodes());
+        for (std::size_t at = 0; at != order.size(); ++at) rank[order[at]] = at;
+        CHECK(order_by_rank(g, rank) == order);
+        for (auto& r : rank) r = pick.below(4);
+        CHECK(is_order(g, order_by_rank(g, rank)));
+        std::shuffle(g.listed.begin(), g.listed.end(), pick.random);
+        CHECK(is_order(g, topological(g)));
     }
 }
 

@@ -5,15 +5,24 @@
 #include "../random_placements.hpp"
 #include "../shapes_of_all.hpp"
 
+#include <sublet/placement/detail/fit.hpp>
+
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace this_test {
 
-namespace {
-
 using namespace sublet;
 using namespace sublet::detail;
+
+namespace {
 
 bool is_sound(placement_shapes const& all, packing const& p)
 {
@@ -122,6 +131,445 @@ TEST_CASE("no further order is begun once the bound is met, or visits are spent"
     tried = 0;
     CHECK(best_packing(shapes, bound, 1'000'000, first, tried).height == 7);
     CHECK(tried == 0);
+}
+
+// --- fit outwards ------------------------------------------------------------------------------------------
+
+namespace {
+
+using buffers = std::vector<placement_problem::buffer>;
+
+packing outwards(placement_shapes const& shapes, placement_order which = placement_order::peak_birth,
+                 byte_count ceiling = no_limit - 1)
+{
+    auto const bound = lower_bound(shapes);
+    return fit_outwards(shapes, order_by(which, shapes, bound), bound, ceiling);
+}
+
+packing all_outwards(buffers const& b) { return outwards(shapes_of_all({b})); }
+
+/// A gap that `size` bytes fit into with an alignment, between those that overlap in time: the tightest.
+byte_count tightest(placement_shapes const& all, std::vector<byte_count> const& origin, std::uint32_t s)
+{
+    std::vector<std::pair<byte_count, byte_count>> in_the_way;
+    for (std::uint32_t t = 0; t != all.size(); ++t)
+        if (origin[t] != no_offset && overlaps(all.shapes[s].life, all.shapes[t].life))
+            in_the_way.emplace_back(origin[t], origin[t] + all.shapes[t].size);
+    std::sort(in_the_way.begin(), in_the_way.end());
+    in_the_way.emplace_back(no_limit - 1, no_limit);
+    byte_count top = 0, best = no_offset, best_room = no_limit;
+    for (auto [begin, end] : in_the_way) {
+        byte_count const at = align_up(top, all.shapes[s]);
+        if (begin > top && at + all.shapes[s].size <= begin && begin - top < best_room) {
+            best = at;
+            best_room = begin - top;
+        }
+        top = end;
+    }
+    return best;
+}
+
+} // namespace
+
+TEST_CASE("who is alive at the peak is stacked, others take the tightest gap of those free at their time")
+{
+    //            0 1 2 3 4 5
+    //     0: 4   [=====)            the peak is at 2
+    //     1: 6     [=====)
+    //     2: 5       [===)
+    //     3: 4             [=)      0 to 4 is free then, and what lies above 15
+    //     4: 4             [=)      6 to 10, had 3 not left it
+    buffers const b{{{0, 3}, 4}, {{1, 4}, 6}, {{2, 4}, 5}, {{4, 5}, 4}, {{3, 5}, 3}};
+    auto const p = all_outwards(b);
+    CHECK(p.origin == std::vector<byte_count>{0, 4, 10, 0, 3}); // by birth: 3 is the one of 3 bytes
+    CHECK(p.height == 15);
+}
+
+TEST_CASE("nothing is placed outwards from nothing")
+{
+    CHECK(all_outwards(buffers{}).height == 0);
+    CHECK(all_outwards({{{5, 6}, 8, 64}}).origin == std::vector<byte_count>{0});
+}
+
+TEST_CASE("where all live together, or each within another, nothing is lost")
+{
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        buffers together, brackets;
+        std::vector<step_id> open;
+        for (step_id at = 0; at != 60; ++at) {
+            byte_count const size = 1 + roll.below(50);
+            together.push_back({{roll.below(30), 31 + roll.below(30)}, size});
+            if (open.empty() || roll.below(2) == 0) {
+                open.push_back(at);
+            } else {
+                brackets.push_back({{open.back(), at}, size});
+                open.pop_back();
+            }
+        }
+        for (buffers const& b : {together, brackets})
+            CHECK(all_outwards(b).height == lower_bound(shapes_of_all({b})).bytes);
+    }
+}
+
+TEST_CASE("what ends above the ceiling is given up, in the stack and beside it")
+{
+    auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 7}, {{3, 5}, 7}}});
+    CHECK(outwards(shapes, placement_order::peak_birth, 16).height == 16);
+    CHECK(outwards(shapes, placement_order::peak_birth, 15).height == no_limit);
+    auto const beside = shapes_of_all({{{{0, 2}, 4}, {{0, 1}, 4, 1}, {{2, 4}, 3, 5}, {{3, 4}, 3, 5}}});
+    CHECK(outwards(beside, placement_order::peak_birth, 8).height == 8);
+    CHECK(outwards(beside, placement_order::peak_birth, 7).height == no_limit);
+}
+
+TEST_CASE("a pinned shape is not placed outwards")
+{
+    CHECK_THROWS_AS((void)all_outwards(buffers{{{0, 1}, 8, 1, 0, 8}}), precondition_error);
+}
+
+TEST_CASE("random shapes: each origin is the one that a look at all that is placed finds")
+{
+    std::size_t gaps = 0;
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(roll);
+        kind.pinned = kind.preferred = 0;
+        if (seed % 3 != 0) kind.buffers = 8 + roll.below(30), kind.positions = 8 + roll.below(30);
+        auto const problem = draw_placement(roll, kind);
+        CAPTURE(problem);
+        auto const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none) continue;
+        auto const bound = lower_bound(shapes);
+        auto const which = roll.below(2) == 0 ? placement_order::peak_birth : placement_order::peak_death;
+        auto const p = outwards(shapes, which);
+
+        std::vector<std::uint32_t> before, stack, after;
+        for (std::uint32_t s : order_by(which, shapes, bound)) {
+            live_range const life = shapes.shapes[s].life;
+            (contains(life, bound.peak_position) ? stack
+             : life.last <= bound.peak_position  ? before
+                                                 : after)
+                .push_back(s);
+        }
+        auto larger_first = [&](std::uint32_t s, std::uint32_t t) {
+            return shapes.shapes[s].size != shapes.shapes[t].size
+                       ? shapes.shapes[s].size > shapes.shapes[t].size
+                       : s < t;
+        };
+        std::sort(after.begin(), after.end(), [&](auto s, auto t) {
+            live_range const one = shapes.shapes[s].life, other = shapes.shapes[t].life;
+            return one.first != other.first ? one.first < other.first : larger_first(s, t);
+        });
+        std::sort(before.begin(), before.end(), [&](auto s, auto t) {
+            live_range const one = shapes.shapes[s].life, other = shapes.shapes[t].life;
+            return one.last != other.last ? one.last > other.last : larger_first(s, t);
+        });
+        std::vector<byte_count> origin(shapes.size(), no_offset);
+        byte_count height = 0;
+        auto put = [&](std::uint32_t s, byte_count at) {
+            origin[s] = at;
+            height = std::max(height, at + shapes.shapes[s].size);
+        };
+        for (std::uint32_t s : stack) put(s, align_up(height, shapes.shapes[s]));
+        byte_count const top = height;
+        for (auto const& side : {after, before})
+            for (std::uint32_t s : side) {
+                put(s, tightest(shapes, origin, s));
+                gaps += origin[s] + shapes.shapes[s].size < top;
+            }
+        REQUIRE(p.origin == origin);
+        REQUIRE(p.height == height);
+    }
+    CHECK(gaps > 1000);
+}
+
+// --- fit upwards -------------------------------------------------------------------------------------------
+
+namespace {
+
+packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 1)
+{
+    std::vector<std::uint32_t> order(shapes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    return fit_upwards(shapes, order, lower_bound(shapes), ceiling);
+}
+
+} // namespace
+
+TEST_CASE("who can lie lowest is next, of equals who lives where most is to come, then the first")
+{
+    //     position  0   1   2   3
+    //     0: 2      [===)
+    //     1: 5      [=======)            9 at 1: of 1, 2 and 3, which are alive there, 1 is the first;
+    //     2: 1          [===)            then 4 can lie at 0, too, and it is the only one; then 0, 2 and 3
+    //     3: 3          [=======)        can lie at 5, and at 1 there is more to come
+    //     4: 4              [===)
+    auto const shapes = shapes_of_all({{{{0, 1}, 2}, {{0, 2}, 5}, {{1, 2}, 1}, {{1, 3}, 3}, {{2, 3}, 4}}});
+    auto const p = upwards(shapes);
+    CHECK(p.origin == std::vector<byte_count>{5, 0, 5, 6, 0});
+    CHECK(p.height == 9);
+}
+
+TEST_CASE("nothing is placed upwards from nothing")
+{
+    CHECK(upwards(shapes_of_all({})).height == 0);
+    CHECK(upwards(shapes_of_all({{{{5, 6}, 8, 64}}})).origin == std::vector<byte_count>{0});
+}
+
+TEST_CASE("what ends above the ceiling is given up")
+{
+    auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}}});
+    CHECK(upwards(shapes, 16).height == 16);
+    CHECK(upwards(shapes, 15).height == no_limit);
+    CHECK(upwards(shapes, 7).height == no_limit);
+}
+
+TEST_CASE("what windows leave free is used by those that come later")
+{
+    // 1 has only its upper half at first, and 0 fits under it; but nobody is put under who lies already.
+    placement_problem const problem{{{{0, 1}, 4}, {{0, 2}, 8}}, {}, {{1, {0, 1}, 4, 8}}};
+    auto const shapes = shapes_of_all(problem);
+    CHECK(fit_upwards(shapes, {0, 1}, lower_bound(shapes)).height == 8);
+    CHECK(fit_upwards(shapes, {1, 0}, lower_bound(shapes)).height == 12);
+}
+
+TEST_CASE("a pinned shape is not placed upwards")
+{
+    CHECK_THROWS_AS((void)upwards(shapes_of_all({{{{0, 1}, 8, 1, 0, 8}}})), precondition_error);
+}
+
+TEST_CASE("sums that leave 64 bits are above the ceiling")
+{
+    byte_count const most = (byte_count{1} << 62) - 1;
+    buffers b(4, placement_problem::buffer{{0, 2}, most});
+    CHECK(upwards(shapes_of_all({b})).height == 4 * most);
+    b.push_back({{0, 2}, 1});
+    CHECK(upwards(shapes_of_all({b})).height == 4 * most + 1);
+    b[4].size = most;
+    CHECK_THROWS_AS((void)upwards(shapes_of_all({b})), precondition_error); // the bound leaves 64 bits
+}
+
+TEST_CASE("random shapes: each step is the one that its definition names")
+{
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(roll);
+        kind.pinned = kind.preferred = 0;
+        if (seed % 3 == 0) kind.buffers = 5 + roll.below(20), kind.positions = 5 + roll.below(20);
+        auto const problem = draw_placement(roll, kind);
+        CAPTURE(problem);
+        auto const shapes = shapes_of_all(problem);
+        if (shapes.fault != shape_fault::none) continue;
+        std::vector<std::uint32_t> order(shapes.size());
+        std::iota(order.begin(), order.end(), 0u);
+        for (std::size_t i = order.size(); i > 1; --i)
+            std::swap(order[i - 1], order[roll.below(static_cast<std::uint32_t>(i))]);
+        auto const p = fit_upwards(shapes, order, lower_bound(shapes));
+
+        std::vector<byte_count> origin(shapes.size(), no_offset);
+        byte_count height = 0;
+        auto lowest = [&](std::uint32_t s) {
+            std::int64_t at = 0;
+            for (std::uint32_t t = 0; t != shapes.size(); ++t)
+                if (shape_reach const apart = reach(shapes, t, s); origin[t] != no_offset && apart.meets)
+                    at = std::max(at, static_cast<std::int64_t>(origin[t]) + apart.distance);
+            return align_up(static_cast<byte_count>(at), shapes.shapes[s]);
+        };
+        for (std::size_t step = 0; step != shapes.size(); ++step) {
+            byte_count least = no_offset;
+            for (std::uint32_t s : order)
+                if (origin[s] == no_offset) least = std::min(least, lowest(s));
+            std::optional<std::uint32_t> next;
+            byte_count most = 0;
+            for (step_id at = 0; at != shapes.positions.size(); ++at) {
+                byte_count to_come = 0;
+                std::optional<std::uint32_t> first;
+                for (std::uint32_t s : order) {
+                    if (origin[s] != no_offset) continue;
+                    for (shape_piece const& piece : shapes.pieces_of(s))
+                        if (contains(piece.when, at)) to_come += piece.end - piece.begin;
+                    if (!first && lowest(s) == least && contains(shapes.shapes[s].life, at)) first = s;
+                }
+                if (!first || (next && to_come <= most)) continue;
+                next = first;
+                most = to_come;
+            }
+            origin[*next] = least;
+            height = std::max(height, least + shapes.shapes[*next].size);
+        }
+        REQUIRE(p.origin == origin);
+        REQUIRE(p.height == height);
+    }
+}
+
+// --- gap list ----------------------------------------------------------------------------------------------
+
+static placement_shape sized(byte_count size, byte_count alignment = 1, byte_count phase = 0)
+{
+    placement_shape shape;
+    shape.size = size;
+    shape.alignment = alignment;
+    shape.phase = phase;
+    return shape;
+}
+
+TEST_CASE("who comes takes the tightest gap, who leaves gives back a gap that grows with its neighbours")
+{
+    gap_list gaps(6);
+    for (std::uint32_t who = 0; who != 5; ++who) gaps.stack(who, 10 * who, 10 - who); // 1 to 4 bytes between
+    CHECK(gaps.take(5, sized(2), 100) == 19 + 9);                                     // of 2 bytes, above 2
+    gaps.give_back(5);
+    gaps.give_back(1); // 9 and 2 more: 10 to 20
+    CHECK(gaps.take(5, sized(3), 100) == 37);
+    gaps.give_back(5);
+    CHECK(gaps.take(5, sized(4), 100) == 10);
+    gaps.give_back(5);
+    CHECK(gaps.take(1, sized(10), 100) == 10);
+    CHECK(gaps.take(5, sized(10), 100) == 46);
+}
+
+TEST_CASE("of equal gaps the lowest is taken, and none above the ceiling")
+{
+    gap_list gaps(5);
+    gaps.stack(0, 4, 4);
+    gaps.stack(1, 12, 4);
+    CHECK(gaps.take(2, sized(4), 3) == no_offset);
+    CHECK(gaps.take(2, sized(4), 4) == 0);
+    CHECK(gaps.take(3, sized(4), 11) == no_offset);
+    CHECK(gaps.take(3, sized(4), 12) == 8);
+    CHECK(gaps.take(4, sized(4), 19) == no_offset);
+    CHECK(gaps.take(4, sized(4), 20) == 16);
+}
+
+TEST_CASE("an origin is where alignment and phase allow, and what lies below it stays free")
+{
+    gap_list gaps(3);
+    gaps.stack(0, 0, 3);
+    CHECK(gaps.take(1, sized(8, 16, 5), 100) == 5);
+    CHECK(gaps.take(2, sized(2), 100) == 3);
+}
+
+TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
+{
+    std::size_t misfits = 0;
+    for (unsigned seed = 0; seed != 40; ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        bool const is_aligned = seed % 2 == 1;
+        std::uint32_t const n = 1000;
+        gap_list gaps(n);
+        std::map<byte_count, std::pair<byte_count, std::uint32_t>> alive; // by begin: end, who
+        for (std::uint32_t who = 0; who != n; ++who) {
+            while (!alive.empty() && roll.below(seed % 4 < 2 ? 5 : 9) < 4) {
+                auto gone = alive.begin();
+                for (std::uint32_t k = roll.below(static_cast<std::uint32_t>(alive.size())); k != 0; --k)
+                    ++gone;
+                gaps.give_back(gone->second.second);
+                alive.erase(gone);
+            }
+            byte_count const alignment = is_aligned ? byte_count{1} << roll.below(4) : 1;
+            placement_shape const shape = sized(1 + roll.below(60), alignment, roll.below(2) % alignment);
+            std::set<std::pair<byte_count, byte_count>> by_room; // room, begin
+            byte_count top = 0;
+            for (auto const& [begin, rest] : alive) {
+                if (begin != top) by_room.emplace(begin - top, top);
+                top = rest.first;
+            }
+            by_room.emplace(no_limit - 1 - top, top);
+            byte_count expected = no_offset;
+            int tried = 0;
+            for (auto [room, begin] : by_room) {
+                byte_count const at = align_up(begin, shape);
+                if (room < shape.size) continue;
+                if (tried >= 64 && room < shape.size + shape.alignment) continue;
+                if (at + shape.size <= begin + room) {
+                    expected = at;
+                    break;
+                }
+                ++tried;
+            }
+            misfits += tried != 0;
+            byte_count const at = gaps.take(who, shape, no_limit - 1);
+            REQUIRE(at == expected);
+            alive[at] = {at + shape.size, who};
+        }
+    }
+    CHECK(misfits > 1000);
+}
+
+TEST_CASE("where many gaps are too small by alignment only, one is taken that is large enough for sure")
+{
+    gap_list gaps(300);
+    for (std::uint32_t who = 0; who != 200; ++who) gaps.stack(who, 16 * who, 7); // 9 bytes from 7 to 16
+    gaps.stack(200, 200 * 16 + 24, 1);                                           // and 33, behind them
+    CHECK(gaps.take(201, sized(8, 16), no_limit - 1) == 200 * 16);
+    CHECK(gaps.take(202, sized(9, 16, 7), no_limit - 1) == 7);
+    CHECK(gaps.take(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);
+}
+
+// --- parts in time -----------------------------------------------------------------------------------------
+
+TEST_CASE("a part ends where nobody lives on")
+{
+    auto const shapes =
+        shapes_of_all({{{{0, 4}, 1}, {{2, 5}, 2}, {{5, 6}, 3}, {{9, 12}, 4}, {{9, 11}, 5}, {{11, 12}, 6}}});
+    CHECK(parts_in_time(shapes) == std::vector<std::uint32_t>{0, 2, 3, 6});
+    auto const part = part_of(shapes, 3, 6);
+    CHECK(part.positions == std::vector<step_id>{9, 11, 12});
+    REQUIRE(part.size() == 3);
+    CHECK(part.shapes[2].size == 6);
+    CHECK(part.shapes[2].life == live_range{1, 2});
+    CHECK(part.pieces_of(1)[0].when == live_range{0, 1});
+}
+
+TEST_CASE("nothing has no parts, and who is alive in the gap of another is in its part")
+{
+    CHECK(parts_in_time(shapes_of_all({})) == std::vector<std::uint32_t>{0});
+    placement_problem const problem{{{{0, 9}, 4}, {{3, 4}, 4}}, {}, {{0, {2, 6}, 0, 0}}};
+    CHECK(parts_in_time(shapes_of_all(problem)) == std::vector<std::uint32_t>{0, 2});
+}
+
+TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they were")
+{
+    std::size_t cuts = 0;
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(roll);
+        kind.positions = 4 + roll.below(30);
+        auto const shapes = shapes_of_all(draw_placement(roll, kind));
+        auto const first = parts_in_time(shapes);
+        REQUIRE(first.back() == shapes.size());
+        auto is_cut = [&](std::uint32_t at) { // nobody before `at` lives on
+            for (std::uint32_t s = 0; s != at; ++s)
+                if (shapes.shapes[s].life.last > shapes.shapes[at].life.first) return false;
+            return true;
+        };
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t s = 0; s != shapes.size(); ++s)
+            if (is_cut(s)) expected.push_back(s);
+        expected.push_back(static_cast<std::uint32_t>(shapes.size()));
+        CHECK(first == expected);
+        cuts += first.size() > 2;
+        for (std::size_t i = 0; i + 1 < first.size(); ++i) {
+            auto const part = part_of(shapes, first[i], first[i + 1]);
+            for (std::uint32_t s = 0; s != part.size(); ++s) {
+                auto const mine = part.pieces_of(s), before = shapes.pieces_of(first[i] + s);
+                CHECK(part.shapes[s].size == shapes.shapes[first[i] + s].size);
+                REQUIRE(mine.size() == before.size());
+                for (std::size_t k = 0; k != mine.size(); ++k) {
+                    CHECK(part.positions[mine[k].when.first] == shapes.positions[before[k].when.first]);
+                    CHECK(part.positions[mine[k].when.last] == shapes.positions[before[k].when.last]);
+                    CHECK(mine[k].begin == before[k].begin);
+                    CHECK(mine[k].end == before[k].end);
+                }
+            }
+        }
+    }
+    CHECK(cuts > 50);
 }
 
 } // namespace this_test

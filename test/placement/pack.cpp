@@ -2,9 +2,13 @@
 #include <sublet/placement/pack.hpp>
 
 #include "../dice.hpp"
+#include "../random_batches.hpp"
+
+#include <sublet/placement/detail/two_ended.hpp>
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
-#include <doctest/doctest.h>
 #include <random>
 #include <vector>
 
@@ -12,6 +16,7 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
+
 using buffers = std::vector<placement_problem::buffer>;
 
 TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
@@ -346,6 +351,176 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
         }
     }
     CHECK(asked > rounds(20));
+}
+
+// --- pack symbolic -----------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers,
+                                          symbolic_packing const& packed)
+{
+    for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = packed.start[b];
+    return buffers;
+}
+
+byte_count height_of(std::vector<symbolic_plan::buffer> const& buffers, byte_count batch)
+{
+    byte_count height = 0;
+    for (auto const& b : buffers) height = std::max(height, b.offset_at(batch) + b.size.at(batch));
+    return height;
+}
+
+} // namespace
+
+TEST_CASE("where all sizes grow alike every batch has what it would have alone")
+{
+    std::vector<symbolic_plan::buffer> const buffers{
+        {0, {0, 2}, {0, 64}}, {1, {1, 3}, {0, 96}}, {2, {2, 4}, {0, 32}}, {3, {3, 5}, {0, 96}}};
+    auto const packed = pack_symbolic(buffers, 1000);
+    CHECK(packed.arena == std::vector<affine_bytes>{{0, 160}});
+    CHECK(packed.samples.size() == 3);
+    CHECK(packed.samples[1].batch == 32);
+    CHECK(packed.samples[2].own.pools[0].height == 160'000);
+}
+
+TEST_CASE("no buffers, one batch, pools without buffers")
+{
+    CHECK(pack_symbolic(std::vector<symbolic_plan::buffer>{}, 8).arena.empty());
+    std::vector<symbolic_plan::buffer> const one{{0, {0, 1}, {8, 8}, 1, 2}};
+    auto const packed = pack_symbolic(one, 1);
+    CHECK(packed.samples.size() == 1);
+    CHECK(packed.arena.size() == 3);
+    CHECK(packed.arena[0] == affine_bytes{});
+    CHECK(packed.arena[2] == affine_bytes{8, 8});
+}
+
+TEST_CASE("batches in the middle are as many times the one as they are parts of the other")
+{
+    CHECK(detail::sampled_batches(1) == std::vector<byte_count>{1});
+    CHECK(detail::sampled_batches(2) == std::vector<byte_count>{1, 2});
+    CHECK(detail::sampled_batches(32) == std::vector<byte_count>{1, 8, 32});
+    CHECK(detail::sampled_batches(1'000'000) == std::vector<byte_count>{1, 1024, 1'000'000});
+    CHECK(detail::sampled_batches(no_size).size() == 3);
+}
+
+TEST_CASE("who is kept apart shares no byte with who grows otherwise, alive together or not")
+{
+    std::vector<symbolic_plan::buffer> const buffers{
+        {0, {0, 1}, {64, 0}}, {1, {1, 2}, {0, 64}}, {2, {2, 3}, {32, 0}}};
+    CHECK(pack_symbolic(buffers, 9).arena[0] == affine_bytes{0, 64}); // one after the other
+    auto const packed = pack_symbolic(buffers, 9, symbolic_options::mixing_rule::apart);
+    CHECK(packed.arena[0] == affine_bytes{64, 64});
+    CHECK(packed.start[1] == affine_bytes{64, 0});
+    CHECK(packed.start[2] == affine_bytes{});
+}
+
+TEST_CASE(
+    "packed buffers lie apart for every batch, below the arena; and no order of stacking is much better")
+{
+    double excess = 0, best_excess = 0;
+    unsigned compared = 0;
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        auto const drawn = draw_growing_buffers(pick, 6, 6);
+        byte_count const most = 1 + pick.below(12);
+        auto const mixing =
+            pick.below(3) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
+        auto const packed = pack_symbolic(drawn, most, mixing);
+        auto const buffers = placed(drawn, packed);
+        for (byte_count n = 1; n <= most; ++n) {
+            REQUIRE(lie_apart(buffers, n));
+            REQUIRE(height_of(buffers, n) <= packed.arena[0].at(n));
+            if (mixing == symbolic_options::mixing_rule::proved) continue;
+            for (auto const& a : buffers)
+                for (auto const& b : buffers)
+                    if (a.size.is_scaled() && !b.size.is_scaled())
+                        REQUIRE(a.offset_at(n) >= b.offset_at(n) + b.size.at(n));
+        }
+        if (mixing == symbolic_options::mixing_rule::apart) continue;
+        auto worst = [&](std::vector<symbolic_plan::buffer> const& all) {
+            double most_times = 1;
+            for (auto const& s : packed.samples)
+                most_times = std::max(most_times, static_cast<double>(height_of(all, s.batch)) /
+                                                      static_cast<double>(s.own.pools[0].height));
+            return most_times - 1;
+        };
+        std::vector<buffer_id> order;
+        for (buffer_id b = 0; b != drawn.size(); ++b) order.push_back(b);
+        double best = worst(buffers);
+        excess += best;
+        do best = std::min(best, worst(placed(drawn, {stack_two_ended(drawn, order, most), {}, {}})));
+        while (std::next_permutation(order.begin(), order.end()));
+        best_excess += best;
+        ++compared;
+    }
+    MESSAGE(compared << " problems: " << 100 * excess / compared << " % above what a batch needs alone, "
+                     << 100 * best_excess / compared << " % with the best order");
+    CHECK(excess <= 2 * best_excess + 0.02 * compared);
+}
+
+// --- stack slots -------------------------------------------------------------------------------------------
+
+static placement_problem problem_of(std::vector<placement_problem::buffer> buffers,
+                                    std::vector<pool_limits> pools = {})
+{
+    return {std::move(buffers), std::move(pools)};
+}
+
+static sized_slot_plan slots_of(std::vector<slot_id> slot_of, std::vector<byte_count> bytes,
+                                std::vector<pool_id> pools)
+{
+    sized_slot_plan plan;
+    plan.slot_of = std::move(slot_of);
+    plan.slots = static_cast<slot_id>(bytes.size());
+    plan.slot_bytes = std::move(bytes);
+    plan.slot_pool = std::move(pools);
+    return plan;
+}
+
+TEST_CASE("slots lie one above the other, each in its pool, those of coarse alignment below")
+{
+    auto const problem = problem_of({{.life = {}, .size = 40, .alignment = 8},
+                                     {.life = {}, .size = 96, .alignment = 64},
+                                     {.life = {}, .size = 64, .alignment = 8, .pool = 1},
+                                     {.life = {}, .size = 8}});
+    placement const placed = stack_slots(problem, slots_of({0, 1, 2, 0}, {40, 96, 64}, {0, 0, 1}), {100, 64});
+    CHECK(placed.offset == std::vector<byte_count>{96, 0, 0, 96});
+    CHECK(placed.pools[0].height == 136);
+    CHECK(placed.pools[0].lower_bound == 100);
+    CHECK(placed.pools[1].height == 64);
+    CHECK(placed.status == placement::outcome::feasible);
+    CHECK(placed.pools[0].proof.kind == placement::proof::reason::given);
+    CHECK(placed.pools[1].status == placement::outcome::optimal);
+}
+
+TEST_CASE("a slot is aligned for all its tenants and for its pool")
+{
+    auto const problem = problem_of({{.life = {}, .size = 5, .alignment = 6},
+                                     {.life = {}, .size = 5, .alignment = 4},
+                                     {.life = {}, .size = 1}},
+                                    {{.alignment = 5}});
+    placement const placed = stack_slots(problem, slots_of({1, 1, 0}, {7, 5}, {0, 0}));
+    CHECK(placed.offset == std::vector<byte_count>{0, 0, 5});
+    CHECK(placed.pools[0].height == 12);
+}
+
+TEST_CASE("a buffer of no bytes lies nowhere, and a capacity that is exceeded is said")
+{
+    auto const problem = problem_of({{.life = {}, .size = 0}, {.life = {}, .size = 8}}, {{.capacity = 7}});
+    placement const placed = stack_slots(problem, slots_of({no_slot, 0}, {8}, {0}));
+    CHECK(placed.offset == std::vector<byte_count>{no_offset, 0});
+    CHECK(placed.status == placement::outcome::limit);
+    CHECK(placed.pool == 0);
+    CHECK(stack_slots(placement_problem{}, sized_slot_plan{}).offset.empty());
+}
+
+TEST_CASE("slots beyond 64 bits are refused")
+{
+    byte_count const half = byte_count{1} << 63;
+    auto const problem = problem_of({{.life = {}, .size = half}, {.life = {}, .size = half}});
+    CHECK_THROWS_AS((void)stack_slots(problem, slots_of({0, 1}, {half, half}, {0, 0})), precondition_error);
 }
 
 } // namespace this_test

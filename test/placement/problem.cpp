@@ -18,4 +18,35 @@ TEST_CASE("pools are counted by the highest that is named, and there are few")
         CHECK_THROWS_AS((void)pool_count(placement_problem{{{{0, 1}, 8, 1, far}}, {}}), precondition_error);
 }
 
+// --- result ------------------------------------------------------------------------------------------------
+
+TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
+{
+    using detail::status_of;
+    CHECK(status_of(8, 8, no_limit) == placement::outcome::optimal);
+    CHECK(status_of(8, 8, 8) == placement::outcome::optimal);
+    CHECK(status_of(8, 7, 8) == placement::outcome::feasible);
+    CHECK(status_of(8, 7, 7) == placement::outcome::limit);
+    CHECK(status_of(8, 7, 6) == placement::outcome::infeasible);
+    CHECK(status_of(0, no_limit, no_limit) == placement::outcome::infeasible);
+    CHECK(status_of(0, 0, 0) == placement::outcome::optimal);
+}
+
+TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
+{
+    placement all;
+    detail::sum_up(all);
+    CHECK(all.status == placement::outcome::optimal);
+    all.pools.resize(4);
+    all.pools[1].status = placement::outcome::limit;
+    all.pools[2].status = all.pools[3].status = placement::outcome::infeasible;
+    detail::sum_up(all);
+    CHECK(all.status == placement::outcome::infeasible); // whatever might be found for pool 1
+    CHECK(all.pool == 2);
+    all.pools[2].status = all.pools[3].status = placement::outcome::feasible;
+    detail::sum_up(all);
+    CHECK(all.status == placement::outcome::limit);
+    CHECK(all.pool == 1);
+}
+
 } // namespace this_test

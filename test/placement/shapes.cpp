@@ -9,16 +9,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace this_test {
 
-namespace {
-
 using namespace sublet;
 using namespace sublet::detail;
+
+namespace {
 
 std::vector<buffer_id> everybody(placement_problem const& problem)
 {
@@ -283,6 +286,354 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
     CHECK(counts[1] > 100);
     CHECK(circles > rounds(20));
     CHECK(without_byte > rounds(50)); // pieces have no byte in common, and yet they cannot pass
+}
+
+// --- bound -------------------------------------------------------------------------------------------------
+
+static placement_bound bound_of(placement_problem const& problem)
+{
+    std::vector<buffer_id> members(problem.buffers.size());
+    std::iota(members.begin(), members.end(), 0u);
+    return lower_bound(shapes_of(problem, members));
+}
+
+TEST_CASE("the bound is the most bytes alive at once, and where")
+{
+    auto const bound = bound_of({{{{0, 20}, 64}, {{10, 30}, 32}, {{20, 40}, 48}}});
+    CHECK(bound.bytes == 96);
+    CHECK(bound.kind == placement::proof::reason::live_bytes);
+    CHECK(bound.peak_position == 1); // the second of the positions 0, 10, 20, 30, 40
+    CHECK(bound.live_bytes == std::vector<byte_count>{64, 96, 80, 48, 0});
+}
+
+TEST_CASE("nothing is bounded by nothing")
+{
+    CHECK(bound_of({}).bytes == 0);
+    CHECK(bound_of({{{{2, 2}, 64}, {{2, 3}, 0}}}).bytes == 0);
+    CHECK(bound_of({}).kind == placement::proof::reason::nothing);
+}
+
+TEST_CASE("of two peaks the first counts")
+{
+    CHECK(bound_of({{{{0, 1}, 8}, {{1, 2}, 9}, {{2, 3}, 9}}}).peak_position == 1);
+}
+
+TEST_CASE("what no window and no gap leaves out is alive")
+{
+    placement_problem const problem{{{{0, 4}, 10}, {{0, 4}, 5}}, {}, {{0, {1, 2}, 2, 8}, {0, {2, 3}, 0, 0}}};
+    CHECK(bound_of(problem).live_bytes == std::vector<byte_count>{15, 11, 5, 15, 0});
+}
+
+TEST_CASE("who is pinned, or larger than what is alive of it, bounds the arena too")
+{
+    auto const pinned = bound_of({{{{0, 1}, 8, 1, 0, 100}, {{0, 1}, 20}, {{0, 1}, 8, 1, 0, 100}}});
+    CHECK(pinned.bytes == 108);
+    CHECK(pinned.kind == placement::proof::reason::top_of_pin);
+    CHECK(pinned.shape == 0);
+    placement_problem const window{{{{0, 2}, 10}}, {}, {{0, {0, 1}, 0, 4}, {0, {1, 2}, 4, 8}}};
+    CHECK(bound_of(window).bytes == 10);
+    CHECK(bound_of(window).kind == placement::proof::reason::top_of_pin);
+    placement_problem const phase{
+        {{{0, 1}, 4}, {{1, 2}, 4, 16}}, {}, {}, {{1, 0, 5}}}; // 1 lies at 16 at least
+    CHECK(bound_of(phase).bytes == 20);
+}
+
+TEST_CASE("a bound beyond 64 bits is refused")
+{
+    byte_count const half = byte_count{1} << 61;
+    std::vector<placement_problem::buffer> eight(8, {{0, 2}, half});
+    CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);
+    for (step_id i = 0; i != 8; ++i) eight[i].life = {i, 20};
+    CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);
+    for (step_id i = 0; i != 8; ++i) eight[i].life = {i, i + 2};
+    CHECK(bound_of({eight}).bytes == 2 * half);
+}
+
+// --- colocated ---------------------------------------------------------------------------------------------
+
+namespace {
+
+placement_problem alive_together(std::size_t n)
+{
+    placement_problem problem;
+    problem.buffers.assign(n, {{0, 1}, 8});
+    return problem;
+}
+
+std::vector<byte_count> distances(colocated_groups const& groups, std::size_t n)
+{
+    std::vector<byte_count> result(n, no_offset);
+    for (shape_part const& p : groups.parts) result[p.buffer] = p.distance;
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("without ties each is a group of its own, in the order of the members")
+{
+    auto const groups = group_colocated(alive_together(4), {2, 0, 3});
+    CHECK(groups.first == std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(groups.parts[0].buffer == 2);
+    CHECK(groups.parts[1].buffer == 0);
+    CHECK(groups.parts[2].shape == 2);
+}
+
+TEST_CASE("distances add up along ties, whichever way they point")
+{
+    auto problem = alive_together(4);
+    problem.colocated = {{1, 0, 8}, {1, 2, 16}};
+    auto const groups = group_colocated(problem, {0, 1, 2, 3});
+    CHECK(groups.first == std::vector<std::uint32_t>{0, 3, 4});
+    CHECK(distances(groups, 4) == std::vector<byte_count>{8, 16, 0, 0});
+    CHECK(groups.broken.empty());
+}
+
+TEST_CASE("who needs no bytes is no part, not even the lowest, but passes distances on")
+{
+    auto problem = alive_together(3);
+    problem.colocated = {{1, 0, 100}, {2, 0, 104}};
+    problem.buffers[0].size = 0;
+    auto groups = group_colocated(problem, {0, 1, 2});
+    CHECK(groups.parts.size() == 2);
+    CHECK(distances(groups, 3) == std::vector<byte_count>{no_offset, 0, 4});
+    CHECK(distances(group_colocated(problem, {2, 1}), 3) == std::vector<byte_count>{no_offset, 0, 4});
+    problem.buffers[1].life.last = 0;
+    problem.buffers[2].size = 0;
+    CHECK(group_colocated(problem, {0, 1, 2}).parts.empty());
+}
+
+TEST_CASE("ties that contradict each other are named")
+{
+    auto problem = alive_together(4);
+    problem.colocated = {{1, 0, 8}, {2, 1, 8}, {2, 0, 16}};
+    CHECK(group_colocated(problem, {0, 1, 2, 3}).broken.empty());
+    problem.colocated[2].distance = 17;
+    auto const groups = group_colocated(problem, {3, 0, 1, 2});
+    REQUIRE(!groups.broken.empty());
+    CHECK(groups.broken[0].key == 1);
+    CHECK(groups.broken[0].tie != groups.broken[0].who);
+    for (auto const size : {byte_count{8}, byte_count{0}}) {
+        problem.buffers[0].size = problem.buffers[1].size = problem.buffers[2].size = size;
+        CHECK(group_colocated(problem, {0, 1, 2, 3}).broken.empty() == (size == 0));
+    }
+    problem = alive_together(1);
+    problem.colocated = {{0, 0, 0}};
+    CHECK(group_colocated(problem, {0}).broken.empty());
+    problem.colocated = {{0, 0, 1}};
+    CHECK(!group_colocated(problem, {0}).broken.empty());
+}
+
+TEST_CASE("a chain of ties of any length is followed")
+{
+    auto problem = alive_together(100'000);
+    std::vector<buffer_id> members{0};
+    for (buffer_id b = 1; b != problem.buffers.size(); ++b) {
+        problem.colocated.push_back({b - 1, b, 1});
+        members.push_back(b);
+    }
+    auto const groups = group_colocated(problem, members);
+    CHECK(groups.first.size() == 2);
+    CHECK(groups.parts.front().distance == 99'999);
+    CHECK(groups.parts.back().distance == 0);
+}
+
+TEST_CASE("ties to nobody, to another pool, or too far are refused")
+{
+    auto problem = alive_together(3);
+    auto refuses = [&problem](std::vector<buffer_id> const& members) {
+        CHECK_THROWS_AS((void)group_colocated(problem, members), precondition_error);
+    };
+    problem.colocated = {{3, 0, 8}};
+    refuses({0, 1, 2});
+    problem.colocated = {{0, 3, 8}};
+    refuses({0, 1, 2});
+    problem.colocated = {{1, 0, 8}};
+    refuses({0, 2});
+    refuses({1, 2});
+    byte_count const far = byte_count{1} << 61;
+    problem.colocated = {{1, 0, 2 * far}};
+    refuses({0, 1, 2});
+    problem.colocated = {{1, 0, far}, {2, 1, far}};
+    refuses({0, 1, 2});
+    refuses({2, 1, 0});
+    problem.colocated[1].distance = far - 1;
+    CHECK(distances(group_colocated(problem, {0, 1, 2}), 3).back() == 2 * far - 1);
+}
+
+// --- phase -------------------------------------------------------------------------------------------------
+
+TEST_CASE("two rules have those offsets in common that both allow")
+{
+    phased_offsets both{4, 3};
+    CHECK(restrict_to(both, {6, 5}));
+    CHECK(both == phased_offsets{12, 11});
+    CHECK(restrict_to(both, {3, 2})); // which they are already
+    CHECK(both == phased_offsets{12, 11});
+    CHECK(!restrict_to(both, {8, 2}));
+    CHECK(both == phased_offsets{12, 11});
+    CHECK(restrict_to(both, {24, 23}));
+    CHECK(both == phased_offsets{24, 23});
+}
+
+TEST_CASE("the lowest allowed offset is at least the phase")
+{
+    CHECK(align_up(0, phased_offsets{8, 5}) == 5);
+    CHECK(align_up(5, phased_offsets{8, 5}) == 5);
+    CHECK(align_up(6, phased_offsets{8, 5}) == 13);
+    CHECK(align_up(no_offset - 1, phased_offsets{8, 5}) == no_offset);
+}
+
+TEST_CASE("a part at a distance shifts the offsets of the whole")
+{
+    CHECK(below_aligned(0, 8) == phased_offsets{8, 0});
+    CHECK(below_aligned(3, 8) == phased_offsets{8, 5});
+    CHECK(below_aligned(16, 8) == phased_offsets{8, 0});
+}
+
+TEST_CASE("large alignments without a common divisor take no time, and too large ones are refused")
+{
+    byte_count const a = (byte_count{1} << 30) + 3, b = (byte_count{1} << 31) - 1;
+    phased_offsets both{a, 17};
+    CHECK(restrict_to(both, {b, 4711}));
+    CHECK(both.alignment == a * b);
+    CHECK(both.phase % a == 17);
+    CHECK(both.phase % b == 4711);
+    CHECK_THROWS_AS((void)restrict_to(both, {1'000'003, 0}), precondition_error);
+}
+
+TEST_CASE("random rules are combined as by trying all offsets")
+{
+    dice roll{std::mt19937{1}};
+    for (unsigned round = 0; round != rounds(20'000); ++round) {
+        byte_count const a = 1 + roll.below(40), b = 1 + roll.below(40);
+        phased_offsets const one{a, roll.below(static_cast<unsigned>(a))};
+        phased_offsets const other{b, roll.below(static_cast<unsigned>(b))};
+        CAPTURE(round);
+        byte_count first = 0;
+        while (first != a * b && (first % a != one.phase || first % b != other.phase)) ++first;
+        phased_offsets both = one;
+        CHECK(restrict_to(both, other) == (first != a * b));
+        if (first == a * b) {
+            CHECK(both == one);
+            continue;
+        }
+        CHECK(both.phase == first);
+        CHECK(both.alignment == combine_alignment(a, b));
+    }
+}
+
+// --- pieces ------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct plain_piece {
+    step_id first, last;
+    byte_count begin, end;
+    friend bool operator==(plain_piece const&, plain_piece const&) = default;
+};
+
+std::vector<plain_piece> plain(std::vector<shape_piece> const& pieces)
+{
+    std::vector<plain_piece> result;
+    for (shape_piece const& p : pieces) result.push_back({p.when.first, p.when.last, p.begin, p.end});
+    return result;
+}
+
+/// Those of buffer 1, of 8 bytes from position 2 to 9, 100 above an origin.
+std::vector<plain_piece> with_gaps(std::vector<placement_problem::gap> gaps)
+{
+    placement_problem const problem{{{{0, 20}, 64}, {{2, 9}, 8}, {{0, 20}, 64}}, {}, std::move(gaps)};
+    std::vector<shape_piece> pieces;
+    append_pieces(problem, gaps_in_order(problem), 1, 100, pieces);
+    return plain(pieces);
+}
+
+using expected = std::vector<plain_piece>;
+
+} // namespace
+
+TEST_CASE("a buffer is one piece, less its gaps, plus their windows")
+{
+    CHECK(with_gaps({}) == expected{{2, 9, 100, 108}});
+    CHECK(with_gaps({{0, {3, 4}}, {2, {3, 4}}}) == expected{{2, 9, 100, 108}}); // of others
+    CHECK(with_gaps({{1, {6, 7}, 1, 3}, {1, {4, 5}}}) ==
+          expected{{2, 4, 100, 108}, {5, 6, 100, 108}, {6, 7, 101, 103}, {7, 9, 100, 108}});
+    CHECK(with_gaps({{1, {4, 5}}, {1, {5, 6}, 4, 8}}) ==
+          expected{{2, 4, 100, 108}, {5, 6, 104, 108}, {6, 9, 100, 108}});
+}
+
+TEST_CASE("what lies outside of its life says nothing of a buffer")
+{
+    CHECK(with_gaps({{1, {0, 3}}, {1, {8, 20}}}) == expected{{3, 8, 100, 108}});
+    CHECK(with_gaps({{1, {0, 2}}, {1, {1, 2}}, {1, {9, 12}}, {1, {5, 5}}}) == expected{{2, 9, 100, 108}});
+    CHECK(with_gaps({{1, {0, 20}}}).empty());
+    CHECK(with_gaps({{1, {0, 20}, 3, 3}}).empty());
+}
+
+TEST_CASE("a window of all bytes is no gap")
+{
+    CHECK(with_gaps({{1, {4, 6}, 0, 8}}) == expected{{2, 9, 100, 108}});
+    CHECK(with_gaps({{1, {4, 6}, 0, 7}, {1, {6, 7}, 0, 7}}) ==
+          expected{{2, 4, 100, 108}, {4, 7, 100, 107}, {7, 9, 100, 108}});
+}
+
+TEST_CASE("windows outside of the buffer, gaps that meet, and gaps of nobody are refused")
+{
+    CHECK_THROWS_AS((void)with_gaps({{1, {4, 6}, 0, 9}}), precondition_error);
+    CHECK_THROWS_AS((void)with_gaps({{1, {4, 6}, 3, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)with_gaps({{1, {4, 6}}, {1, {5, 7}}}), precondition_error);
+    CHECK_THROWS_AS((void)with_gaps({{3, {4, 6}}}), precondition_error);
+}
+
+TEST_CASE("what overlaps in time is merged from the lowest byte to the highest")
+{
+    std::vector<shape_piece> pieces{{{2, 6}, 10, 20}, {{0, 4}, 30, 40}, {{8, 9}, 0, 5}};
+    merge_pieces(pieces);
+    CHECK(plain(pieces) == expected{{0, 2, 30, 40}, {2, 4, 10, 40}, {4, 6, 10, 20}, {8, 9, 0, 5}});
+    pieces = {{{0, 4}, 0, 8}, {{4, 6}, 0, 8}, {{2, 5}, 3, 7}};
+    merge_pieces(pieces);
+    CHECK(plain(pieces) == expected{{0, 6, 0, 8}});
+}
+
+TEST_CASE("random pieces are merged as position by position, and as few as can be")
+{
+    dice roll{std::mt19937{1}};
+    for (unsigned round = 0; round != rounds(5000); ++round) {
+        CAPTURE(round);
+        std::vector<shape_piece> pieces(1 + roll.below(8));
+        std::vector<std::pair<byte_count, byte_count>> painted(16, {no_offset, 0});
+        for (shape_piece& p : pieces) {
+            p.when.first = roll.below(14);
+            p.when.last = p.when.first + 1 + roll.below(15 - p.when.first);
+            p.begin = roll.below(6);
+            p.end = p.begin + 1 + roll.below(6);
+            for (step_id at = p.when.first; at != p.when.last; ++at)
+                painted[at] = {std::min(painted[at].first, p.begin), std::max(painted[at].second, p.end)};
+        }
+        merge_pieces(pieces);
+        expected should;
+        for (step_id at = 0; at != 15; ++at) {
+            auto const [begin, end] = painted[at];
+            if (end == 0) continue;
+            bool const goes_on = !should.empty() && should.back().last == at &&
+                                 should.back().begin == begin && should.back().end == end;
+            if (goes_on) ++should.back().last;
+            else should.push_back({at, at + 1, begin, end});
+        }
+        CHECK(plain(pieces) == should);
+    }
+}
+
+TEST_CASE("positions become their ranks, be they dense or far apart")
+{
+    for (step_id scale : {1u, 3u, 1000u, 100'000'000u}) {
+        std::vector<shape_piece> pieces{
+            {{4 * scale, 9 * scale}, 0, 8}, {{0, 4 * scale}, 0, 8}, {{7 * scale, 40 * scale}, 0, 8}};
+        CHECK(rank_positions(pieces) == std::vector<step_id>{0, 4 * scale, 7 * scale, 9 * scale, 40 * scale});
+        CHECK(plain(pieces) == expected{{1, 3, 0, 8}, {0, 1, 0, 8}, {2, 4, 0, 8}});
+    }
+    std::vector<shape_piece> none;
+    CHECK(rank_positions(none).empty());
 }
 
 } // namespace this_test

@@ -6,7 +6,7 @@
 #include "../../bench/address_space.hpp"
 #include "../dead_bytes.hpp"
 #include "../lender.hpp"
-#include "../op_list.hpp"
+#include "../operations.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>

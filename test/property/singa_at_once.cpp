@@ -3,7 +3,7 @@
 // that show when operations need not come as they are listed.
 #include <sublet/execution/threads.hpp>
 
-#include "../op_list.hpp"
+#include "../operations.hpp"
 
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/cpu.hpp>

@@ -7,6 +7,7 @@
 #include <sublet/testing/simulated_device.hpp>
 
 #include "../dice.hpp"
+#include "../printed.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 #include "../schedule_runner.hpp"
@@ -383,13 +384,6 @@ tally hunt(std::size_t count, unsigned first_seed, Draw draw, Mutate mutate)
     return result;
 }
 
-std::string sentence(std::optional<stream_fault> const& fault)
-{
-    std::ostringstream out;
-    if (fault) out << *fault;
-    return out.str();
-}
-
 void tell(std::string const& what, tally const& t)
 {
     MESSAGE(what, ": ", t.found, " of ", t.wrong, " found, ", t.shown, " shown by five orders, ",
@@ -409,7 +403,7 @@ TEST_CASE(
         dice pick{std::mt19937{seed}};
         subject const s = pick.below(4) == 0 ? draw_concurrent(pick).first : draw_sequential(pick);
         auto const fault = s.fault();
-        CHECK(sentence(fault) == "");
+        CHECK(printed(fault) == "");
         CHECK(!is_wrong(s));
         ++sound;
         waits += s.schedule.waits;

@@ -4,7 +4,7 @@
 // missed.
 #include <sublet/execution/streams.hpp>
 
-#include "../op_list.hpp"
+#include "../operations.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/stream_schedule.hpp>

@@ -2,7 +2,9 @@
 #include <sublet/rewriting/rename.hpp>
 
 #include "../dice.hpp"
+#include "../operations.hpp"
 #include "../random_names.hpp"
+#include "../random_tasks.hpp"
 #include "../view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -15,6 +17,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,17 +33,7 @@ using namespace sublet::detail;
 namespace {
 
 /// Operations over names, as a user has them.
-struct op {
-    std::vector<value_id> in, out;
-    friend bool operator==(op const&, op const&) = default;
-};
-using ops = std::vector<op>;
-
-snapshot program_of(ops const& list, std::size_t values)
-{
-    return sequence(
-        list.size(), values, [&](step_id s) { return list[s].in; }, [&](step_id s) { return list[s].out; });
-}
+using ops = std::vector<operation>;
 
 /// A plan by version from one by buffer.
 sized_slot_plan by_version(sized_slot_plan plan, buffer_table const& table)
@@ -65,8 +62,8 @@ ops rewritten(ops list, versioned_program const& made, slot_renaming const& name
 {
     auto name = [&](std::size_t k) { return static_cast<value_id>(names.values + k); };
     rename(
-        made, names, [&](step_id s, std::size_t i, std::size_t k) { list[s].in[i] = name(k); },
-        [&](step_id s, std::size_t i, std::size_t k) { list[s].out[i] = name(k); });
+        made, names, [&](step_id s, std::size_t i, std::size_t k) { list[s].uses[i] = name(k); },
+        [&](step_id s, std::size_t i, std::size_t k) { list[s].defs[i] = name(k); });
     return list;
 }
 
@@ -150,7 +147,7 @@ TEST_CASE("what is given and what is asked for keeps its name")
     CHECK(all.after == list); // c could take the storage of a, but then a would be another name
     auto const named = rename_list({{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c}, {d}}}, 4, {.bytes = 8},
                                    {.keeps_name = [](value_id v) { return v == c; }});
-    CHECK(named.after[2].out == std::vector<value_id>{c});
+    CHECK(named.after[2].defs == std::vector<value_id>{c});
 }
 
 // SYSTEMS M2.
@@ -378,6 +375,189 @@ TEST_CASE("under new names a program reads what it read before, view by view and
     CHECK(shared > 1000);
     CHECK(split > 1000);
     CHECK(by_tokens > 300);
+}
+
+// --- sharing log -------------------------------------------------------------------------------------------
+
+namespace {
+
+/// 0: a; 1: a -> b; 2: b -> c; 3: c, b -> d
+snapshot chain()
+{
+    return sequence(
+        4, 4,
+        [](step_id s) {
+            return std::vector<std::vector<int>>{{}, {0}, {1}, {2, 1}}[s];
+        },
+        [](step_id s) { return std::vector<value_id>{s}; });
+}
+
+slot_plan slots(std::vector<slot_id> slot_of, slot_id count) { return {std::move(slot_of), count}; }
+
+std::vector<byte_count> const sizes{64, 32, 48, 80};
+
+} // namespace
+
+// SYSTEMS M7, T9: what replaced what, and the bytes saved.
+TEST_CASE("every value says where it moved in, after whom, and what that saves")
+{
+    auto const log = log_sharing(chain(), slots({0, 1, 0, 0}, 2), {.bytes = sizes});
+    std::ostringstream text;
+    char const* const names[] = {"conv1", "relu1", "conv2", "sum"};
+    write_log(text, log, [&](value_id v) { return names[v]; });
+    CHECK(text.str() ==
+          "conv1: 64 B opens slot 0\n"
+          "relu1: 32 B opens slot 1\n"
+          "conv2: 48 B takes slot 0 from conv1, saves 48 B\n"
+          "sum: 80 B is written over slot 0, in place of conv2, which grows by 16 B, saves 64 B\n"
+          "4 values in 2 slots, 1 of them shared: 112 B instead of 224 B\n");
+    CHECK(log.saved() == 112);
+    CHECK(log.shared == 1);
+}
+
+TEST_CASE("to any stream, and without names by numbers")
+{
+    std::ostringstream text;
+    text << log_sharing(chain(), slots({0, no_slot, 1, no_slot}, 3), {.bytes = sizes});
+    CHECK(text.str() == "0: 64 B opens slot 0\n2: 48 B opens slot 1\n"
+                        "2 values in 2 slots, 0 of them shared: 112 B instead of 112 B\n");
+    struct wire {
+        std::string all;
+        void operator<<(char const* s) { all += s; }
+        void operator<<(char one) { all += one; }
+    } plain;
+    write_total(plain, sharing_log{});
+    CHECK(plain.all == "0 values in 0 slots, 0 of them shared: 0 B instead of 0 B\n");
+}
+
+TEST_CASE("one value is traced: where it came, and who came after it")
+{
+    auto const log = log_sharing(chain(), slots({0, 1, 0, 0}, 2), {.bytes = sizes});
+    auto const about = trace(log, c);
+    REQUIRE(about.size() == 2);
+    CHECK(about[0] == sharing_log::entry{c, a, 0, 48, 0, false});
+    CHECK(about[1] == sharing_log::entry{d, c, 0, 80, 16, true});
+    CHECK(trace(log, 77).empty());
+}
+
+TEST_CASE("views are nobody, and what is given comes first")
+{
+    auto const log = log_sharing(
+        chain(), slots({0, 0, 1, 1}, 2),
+        {.bytes = sizes, .alias_of = [](value_id v) { return v == b ? a : no_value; }}, {0, 1, 2, 3});
+    CHECK(log.entries.size() == 3);
+    snapshot const p = sequence(
+        1, 3, [](step_id) { return std::vector{2}; }, [](step_id) { return std::vector{1}; });
+    auto const given = log_sharing(p, slots({no_slot, 0, 1}, 2), {.bytes = 8});
+    CHECK(given.entries[0].value == 2);
+}
+
+TEST_CASE("what cannot be told is refused")
+{
+    CHECK_THROWS_AS((void)log_sharing(chain(), slots({0}, 1), {.bytes = 8}), precondition_error);
+    CHECK_THROWS_AS((void)log_sharing(chain(), slots({0, 0, 0, 5}, 1), {.bytes = 8}), precondition_error);
+    CHECK_THROWS_AS((void)log_sharing(chain(), slots({0, 0, 0, 0}, 1), {.bytes = no_size}),
+                    precondition_error);
+    CHECK_THROWS_AS((void)log_sharing(chain(), slots({0, 1, 2, 3}, 4), {.bytes = no_size / 2}),
+                    precondition_error);
+}
+
+TEST_CASE("the lines add up to what is saved")
+{
+    std::size_t in_place = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 20, .views = 15, .in_place = 30});
+        auto const plan = share_slots(tasks.program(), tasks.options());
+        REQUIRE(!plan.violation);
+        auto const log = log_sharing(tasks.program(), plan, tasks.options());
+        byte_count naive = 0, saved = 0;
+        std::map<slot_id, byte_count> largest;
+        for (value_id v = 0; v != tasks.values(); ++v) {
+            if (plan.slot_of[v] == no_slot || tasks.alias_of[v] != no_value) continue;
+            naive += tasks.bytes[v];
+            largest[plan.slot_of[v]] = std::max(largest[plan.slot_of[v]], tasks.bytes[v]);
+        }
+        byte_count total = 0;
+        for (auto const& [slot, bytes] : largest) total += bytes;
+        for (sharing_log::entry const& e : log.entries) {
+            saved += e.saved();
+            in_place += e.is_in_place;
+        }
+        REQUIRE(log.naive_bytes == naive);
+        REQUIRE(log.slot_bytes == total);
+        REQUIRE(log.slots == largest.size());
+        REQUIRE(saved == naive - total);
+        REQUIRE(saved == log.saved());
+    }
+    CHECK(in_place > rounds(200));
+}
+
+// --- unused names ------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<std::uint64_t> unused(std::string const& prefix, std::size_t count,
+                                  std::vector<std::string> const& names)
+{
+    return unused_names(
+        prefix, count, names.size(), [&](value_id v) -> auto& { return names[v]; });
+}
+
+using numbers = std::vector<std::uint64_t>;
+
+} // namespace
+
+TEST_CASE("names that are in use are left out")
+{
+    CHECK(unused("slot", 3, {"conv1", "slot0", "slot2", "slot07"}) == numbers{1, 3, 4});
+    CHECK(unused("slot", 2, {}) == numbers{0, 1});
+    CHECK(unused("slot", 0, {"slot0"}).empty());
+    CHECK(unused("", 2, {"0", "2", "a", ""}) == numbers{1, 3});
+}
+
+TEST_CASE("a name may be a number, text or characters")
+{
+    CHECK(unused_names("", 2, 3, [](value_id v) { return 2 * v; }) == numbers{1, 3});
+    CHECK(unused_names("s", 2, 1, [](value_id) { return "s0"; }) == numbers{1, 2});
+    CHECK(unused_names("s", 1, 1, [](value_id) { return std::vector<char>{'s', '0'}; }) == numbers{1});
+}
+
+TEST_CASE("a number is what would be written again just so")
+{
+    CHECK(number_behind("s", "s0") == 0);
+    CHECK(number_behind("s", "s120") == 120);
+    CHECK(number_behind("s", "s18446744073709551615") == ~std::uint64_t{0});
+    for (char const* none : {"", "s", "t0", "s00", "s01", "s 1", "s-1", "s1x", "S1", "s18446744073709551616",
+                             "s99999999999999999999999"})
+        CHECK(number_behind("s", none) == std::nullopt);
+    CHECK(number_behind("slot_1", "slot_11") == 1);
+}
+
+// SYSTEMS M2, REGRESSIONS memonger.cc 11.
+TEST_CASE("however the names in use were chosen, none is made again")
+{
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::string const prefix = std::string("m1").substr(0, roll.below(3));
+        std::vector<std::string> names;
+        for (auto i = roll.below(60); i != 0; --i) {
+            std::string name = roll.below(4) == 0 ? "m" : prefix;
+            for (auto k = roll.below(3); k != 0; --k) name += std::to_string(roll.below(12));
+            names.push_back(name);
+        }
+        std::set<std::string> all(names.begin(), names.end());
+        auto const found = unused(prefix, 20, names);
+        REQUIRE(found.size() == 20);
+        std::uint64_t before = 0;
+        for (std::uint64_t number : found) {
+            for (; before != number; ++before) REQUIRE(all.count(prefix + std::to_string(before)) == 1);
+            REQUIRE(all.insert(prefix + std::to_string(number)).second);
+            ++before;
+        }
+    }
 }
 
 } // namespace this_test

@@ -3,12 +3,18 @@
 
 #include "../archetype.hpp"
 #include "../dice.hpp"
+#include "../random_batches.hpp"
 
 #include <doctest/doctest.h>
+
+#include <map>
 #include <random>
 #include <vector>
 
 namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
 
 using sublet::color_intervals;
 using sublet::live_range;
@@ -67,6 +73,242 @@ TEST_CASE("no overlap shares a slot, and no plan has fewer")
         for (std::size_t i = 0; i != r.size(); ++i)
             for (std::size_t j = 0; j != i; ++j)
                 if (overlaps(r[i], r[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
+    }
+}
+
+// --- linear ------------------------------------------------------------------------------------------------
+
+using slots = std::vector<slot_id>;
+using bytes = std::vector<byte_count>;
+using ranges = std::vector<live_range>;
+
+static sized_slot_plan recycled(ranges const& lives, bytes const& sizes, linear_options const& options)
+{
+    return share_linearly(
+        lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, options);
+}
+
+// Slots of 64 and 32 bytes are free when the third buffer comes.
+static sized_slot_plan third_of(byte_count size, linear_options::fit_kind fit)
+{
+    return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit});
+}
+
+TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+{
+    CHECK(share_linearly(3, archetype::lives{}, archetype::sizes{}).slot_bytes == bytes{8});
+    CHECK(share_linearly(3, archetype::lives{}, [](int b) { return 10 * b; }).slot_bytes == bytes{10, 20});
+    CHECK_THROWS_AS((void)share_linearly(1, archetype::lives{}, [](int) { return -1; }), precondition_error);
+}
+
+TEST_CASE("equal takes a free slot of exactly its size")
+{
+    CHECK(third_of(32, linear_options::fit_kind::equal).slot_of == slots{0, 1, 1});
+    CHECK(third_of(31, linear_options::fit_kind::equal).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("at_least takes the lowest free slot that is large enough")
+{
+    CHECK(third_of(16, linear_options::fit_kind::at_least).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, linear_options::fit_kind::at_least).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("best_fit takes the smallest free slot that is large enough")
+{
+    CHECK(third_of(16, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 1});
+    CHECK(third_of(33, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 0});
+    CHECK(third_of(65, linear_options::fit_kind::best_fit).slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("grow enlarges the largest free slot where none is large enough")
+{
+    CHECK(third_of(16, linear_options::fit_kind::grow).slot_of == slots{0, 1, 1});
+    auto grown = third_of(100, linear_options::fit_kind::grow);
+    CHECK(grown.slot_of == slots{0, 1, 0});
+    CHECK(grown.slot_bytes == bytes{100, 32});
+    CHECK(grown.total_bytes == 132);
+}
+
+TEST_CASE("of equally large free slots the lowest grows")
+{
+    CHECK(
+        recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 64, 100}, {.fit = linear_options::fit_kind::grow}).slot_of ==
+        slots{0, 1, 0});
+}
+
+TEST_CASE("no slot of another pool grows, whether its pool comes before or after")
+{
+    auto plan = recycled({{0, 1}, {0, 1}, {1, 2}}, {8, 64, 16},
+                         {.fit = linear_options::fit_kind::grow, .pool = {0, 2, 1}});
+    CHECK(plan.slot_of == slots{0, 1, 2});
+}
+
+TEST_CASE("which of two free slots is taken does not depend on the order in which they fell free")
+{
+    // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10,
+    // 100].
+    CHECK(recycled({{0, 1}, {0, 2}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
+    CHECK(recycled({{0, 2}, {0, 1}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
+    CHECK(recycled({{0, 1}, {1, 2}}, {4, 8}, {}).slot_of == slots{0, 1}); // 4 is never enough for 8
+}
+
+TEST_CASE("only buffers of one pool share, and an ineligible one keeps a slot of its own")
+{
+    ranges lives{{0, 1}, {1, 2}, {2, 3}};
+    CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_of == slots{0, 1, 0});
+    CHECK(recycled(lives, {8, 8, 8}, {.pool = {0, 1, 0}}).slot_pool == std::vector<pool_id>{0, 1});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{true, false, true}}).slot_of ==
+          slots{0, 1, 0});
+    CHECK(recycled(lives, {8, 8, 8}, {.eligible = std::vector<bool>{false, true, true}}).slot_of ==
+          slots{0, 1, 1});
+}
+
+TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is refused")
+{
+    CHECK(recycled({}, {}, {}).slots == 0);
+    CHECK(recycled({{0, 1}, {1, 1}}, {0, 8}, {}).slot_of == slots{no_slot, no_slot});
+    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {no_size}, {}),
+                         "sublet: a buffer of unknown size cannot share a slot", precondition_error);
+    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {8}, {.pool = -1}), "sublet: a pool id is out of range",
+                         precondition_error);
+    CHECK_THROWS_AS((void)recycled({{0, 1}, {0, 1}}, {no_size - 1, 1}, {}), precondition_error);
+}
+
+TEST_CASE(
+    "random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
+{
+    for (unsigned seed = 0; seed != rounds(800); ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        ranges lives(pick() % 16);
+        bytes sizes(lives.size());
+        std::vector<pool_id> pool(lives.size());
+        for (auto& l : lives) {
+            l.first = static_cast<step_id>(pick() % 10);
+            l.last = static_cast<step_id>(l.first + pick() % 5);
+        }
+        bool const equal = pick() % 3 == 0;
+        for (auto& s : sizes) s = equal ? 8 : 1 + pick() % 6;
+        for (auto& p : pool) p = equal ? 0 : static_cast<pool_id>(pick() % 2);
+        for (auto fit : {linear_options::fit_kind::equal, linear_options::fit_kind::at_least,
+                         linear_options::fit_kind::best_fit, linear_options::fit_kind::grow}) {
+            auto plan = recycled(lives, sizes, {.fit = fit, .pool = pool});
+            byte_count total = 0;
+            for (auto b : plan.slot_bytes) total += b;
+            CHECK(plan.total_bytes == total);
+            for (std::size_t i = 0; i != lives.size(); ++i) {
+                if (is_empty(lives[i])) {
+                    CHECK(plan.slot_of[i] == no_slot);
+                    continue;
+                }
+                CHECK(plan.slot_bytes[plan.slot_of[i]] >= sizes[i]);
+                CHECK(plan.slot_pool[plan.slot_of[i]] == pool[i]);
+                if (fit == linear_options::fit_kind::equal)
+                    CHECK(plan.slot_bytes[plan.slot_of[i]] == sizes[i]);
+                for (std::size_t j = 0; j != i; ++j)
+                    if (overlaps(lives[i], lives[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
+            }
+            if (equal)
+                CHECK(plan.slots == color_intervals(lives.size(), [&](auto b) { return lives[b]; }).slots);
+        }
+    }
+}
+
+// --- symbolic slots ----------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<symbolic_plan::buffer> one_after_the_other(std::vector<affine_bytes> const& sizes)
+{
+    std::vector<symbolic_plan::buffer> buffers;
+    for (step_id at = 0; at != sizes.size(); ++at) buffers.push_back({at, {at, at + 1}, sizes[at]});
+    return buffers;
+}
+
+} // namespace
+
+TEST_CASE("a buffer moves into a free slot that is large enough for every batch")
+{
+    auto const plan =
+        share_symbolically(one_after_the_other({{0, 100}, {0, 60}, {0, 100}}), {.max_batch = 9});
+    CHECK(plan.slot_of == std::vector<slot_id>{0, 0, 0});
+    CHECK(plan.total == affine_bytes{0, 100});
+}
+
+TEST_CASE("what is large enough for some batches is not")
+{
+    auto const buffers = one_after_the_other({{0, 100}, {500, 0}});
+    CHECK(share_symbolically(buffers, {.max_batch = 9}).slots == 2);
+    CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{500, 100});
+    CHECK(share_symbolically(buffers, {.max_batch = 5}).slot_bytes == std::vector<affine_bytes>{{500, 0}});
+}
+
+TEST_CASE("a slot grows if its tenant is the larger one for every batch, and not if that is not wanted")
+{
+    auto const buffers = one_after_the_other({{0, 60}, {8, 100}, {0, 60}});
+    CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{8, 100});
+    auto const plan = share_symbolically(buffers, {.max_batch = 9, .grow = false});
+    CHECK(plan.total == affine_bytes{8, 160});
+    CHECK(plan.slot_of == std::vector<slot_id>{0, 1, 0}); // the tighter one
+}
+
+// SYSTEMS T3: shapes with an unknown first dimension are compared among themselves only, never with fixed
+// ones.
+TEST_CASE("kept apart, a fixed buffer never has a slot after one that grows, nor the converse")
+{
+    auto const buffers = one_after_the_other({{0, 100}, {64, 0}, {0, 50}, {32, 0}});
+    auto const plan =
+        share_symbolically(buffers, {.max_batch = 9, .mixing = symbolic_options::mixing_rule::apart});
+    CHECK(plan.slot_of == std::vector<slot_id>{0, 1, 0, 1});
+    CHECK(plan.total == affine_bytes{64, 100});
+    CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{0, 100});
+}
+
+TEST_CASE("no buffers, other pools, sums beyond 64 bits")
+{
+    CHECK(share_symbolically(std::vector<symbolic_plan::buffer>{}, {.max_batch = 9}).slots == 0);
+    auto buffers = one_after_the_other({{8, 0}, {8, 0}});
+    buffers[1].pool = 1;
+    CHECK(share_symbolically(buffers, {.max_batch = 9}).slot_pool == std::vector<pool_id>{0, 1});
+    buffers.assign(17, {0, {0, 1}, {0, byte_count{1} << 40}});
+    CHECK(share_symbolically(buffers, {.max_batch = 900'000}).slots == 17);
+    CHECK_THROWS_AS(static_cast<void>(share_symbolically(buffers, {.max_batch = 1'000'000})),
+                    precondition_error);
+    CHECK_THROWS_AS(static_cast<void>(share_symbolically(buffers, {.max_batch = 0})), precondition_error);
+}
+
+TEST_CASE("tenants of a slot never meet, and for every batch one of them is as large as it")
+{
+    for (unsigned seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937(seed)};
+        auto buffers = draw_growing_buffers(pick, 14, 9);
+        for (symbolic_plan::buffer& b : buffers) b.pool = pick.below(4) == 0;
+        byte_count const most = 1 + pick.below(12);
+        auto const mixing =
+            pick.below(2) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
+        auto const plan =
+            share_symbolically(buffers, {.max_batch = most, .mixing = mixing, .grow = pick.below(2) == 0});
+        for (byte_count n = 1; n <= most; ++n) {
+            std::map<slot_id, byte_count> largest;
+            byte_count total = 0;
+            for (auto const& b : buffers)
+                largest[plan.slot_of[b.root]] = larger(largest[plan.slot_of[b.root]], b.size.at(n));
+            REQUIRE(largest.size() == plan.slots);
+            for (auto const& [slot, bytes] : largest) {
+                REQUIRE(plan.slot_bytes[slot].at(n) == bytes);
+                total += bytes;
+            }
+            REQUIRE(plan.total.at(n) == total);
+        }
+        for (auto const& a : buffers)
+            for (auto const& b : buffers) {
+                if (a.root == b.root || plan.slot_of[a.root] != plan.slot_of[b.root]) continue;
+                REQUIRE(!overlaps(a.life, b.life));
+                REQUIRE(a.pool == b.pool);
+                if (mixing == symbolic_options::mixing_rule::apart)
+                    REQUIRE(a.size.is_scaled() == b.size.is_scaled());
+            }
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/staircases.hpp>
 
-#include "dice.hpp"
-#include "interference_graphs.hpp"
-#include "sized_interferences.hpp"
+#include "../dice.hpp"
+#include "../interference_graphs.hpp"
+#include "../sized_interferences.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,6 +14,7 @@ namespace this_test {
 
 using namespace sublet;
 using namespace sublet::detail;
+
 using bytes = std::vector<byte_count>;
 
 namespace {
@@ -67,6 +68,379 @@ TEST_CASE("any graph has the fewest bytes of all that can be tried")
         CHECK(found.bytes == fewest(all, sizes).bytes);
         CHECK(found.lower_bound == found.bytes);
     }
+}
+
+// --- hosts -------------------------------------------------------------------------------------------------
+
+using ids = std::vector<value_id>;
+using lists = std::vector<ids>;
+
+namespace {
+
+hosted_values hosted(interferences const& all)
+{
+    hosted_values result(all.size());
+    for (value_id v = 0; v != all.size(); ++v)
+        for (value_id w : all.neighbors(v))
+            if (w < v) result.connect(v, w);
+    return result;
+}
+
+lists parts_of(hosted_values const& values)
+{
+    csr_rows const rows = values.parts();
+    lists result;
+    for (std::size_t p = 0; p != rows.rows(); ++p) result.push_back({rows[p].begin(), rows[p].end()});
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("the picture: b moves in with a, and c is apart")
+{
+    interferences all(3); // a, c, b: the largest first
+    all.add(0, 1);
+    all.add(1, 2);
+    auto values = hosted(all);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}});
+    std::vector<slot_id> slot_of{0, 1, no_slot};
+    values.settle(slot_of);
+    CHECK(slot_of == std::vector<slot_id>{0, 1, 0});
+}
+
+TEST_CASE("guests make guests: values that interfere with none are all with the first")
+{
+    for (std::size_t n : {0u, 1u, 2u, 64u, 65u}) {
+        hosted_values values(n);
+        values.find_hosts();
+        CHECK(parts_of(values) == (n == 0 ? lists{} : lists{{0}}));
+        std::vector<slot_id> slot_of(n, no_slot);
+        if (n != 0) slot_of[0] = 7;
+        values.settle(slot_of);
+        CHECK(slot_of == std::vector<slot_id>(n, 7));
+    }
+}
+
+TEST_CASE("a guest is in nobody's way, whether it came before or comes later")
+{
+    interferences all(4); // 0 - 1, 0 - 2 - 3: with 3 at home with 0, 2 can be with 1
+    all.add(0, 1);
+    all.add(0, 2);
+    all.add(2, 3);
+    auto values = hosted(all);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}});
+    interferences other(4); // the same, 2 and 3 by the names of each other
+    other.add(0, 1);
+    other.add(0, 3);
+    other.add(2, 3);
+    values = hosted(other);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}});
+}
+
+TEST_CASE("a path of four keeps its ends and its middle: nobody covers a smaller one's neighbours")
+{
+    interferences path(4); // 0 - 2 - 3 - 1
+    path.add(0, 2);
+    path.add(2, 3);
+    path.add(3, 1);
+    auto values = hosted(path);
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0, 1, 2, 3}});
+}
+
+TEST_CASE("who is joined brings along whom it interferes with")
+{
+    interferences all(4);
+    all.add(1, 2);
+    auto values = hosted(all);
+    values.join(2, 0);
+    CHECK(values.interferes().test(0, 1));
+    CHECK(values.interferes().test(1, 0));
+    values.find_hosts();
+    CHECK(parts_of(values) == lists{{0}, {1}}); // 3 is with 0 or 1
+}
+
+TEST_CASE("between two parts everyone interferes with everyone, and no part can be split")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(80), 60 + roll.below(41));
+        lists const parts = parts_of(hosted(all));
+        std::vector<std::size_t> part_of(all.size(), ~std::size_t{0});
+        for (std::size_t p = 0; p != parts.size(); ++p) {
+            CHECK(std::is_sorted(parts[p].begin(), parts[p].end()));
+            for (value_id v : parts[p]) {
+                CHECK(part_of[v] == ~std::size_t{0});
+                part_of[v] = p;
+            }
+        }
+        for (value_id v = 0; v != all.size(); ++v) {
+            REQUIRE(part_of[v] < parts.size());
+            for (value_id w = 0; w != v; ++w)
+                if (part_of[v] != part_of[w]) CHECK(all(v, w));
+        }
+        for (ids const& part : parts) { // walk from the first to all others by who may share
+            ids reached{part[0]};
+            for (std::size_t i = 0; i != reached.size(); ++i)
+                for (value_id w : part)
+                    if (w != reached[i] && !all(reached[i], w) &&
+                        std::find(reached.begin(), reached.end(), w) == reached.end())
+                        reached.push_back(w);
+            CHECK(reached.size() == part.size());
+        }
+    }
+}
+
+TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest of all")
+{
+    std::size_t guests = 0;
+    for (unsigned seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const all = any_interferences(roll, roll.below(9), roll.below(101));
+        std::vector<byte_count> sizes;
+        for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + roll.below(5));
+        std::sort(sizes.rbegin(), sizes.rend());
+        auto values = hosted(all);
+        values.find_hosts();
+        std::vector<byte_count> left(all.size(), 0);
+        for (ids const& part : parts_of(values))
+            for (value_id v : part) left[v] = sizes[v];
+        guests += static_cast<std::size_t>(std::count(left.begin(), left.end(), 0));
+        CHECK(fewest(all, left).bytes == fewest(all, sizes).bytes);
+
+        std::vector<slot_id> slot_of(all.size(), no_slot);
+        slot_id next = 0;
+        for (value_id v = 0; v != all.size(); ++v)
+            if (left[v] != 0) slot_of[v] = next++; // a slot for each that is left
+        values.settle(slot_of);
+        CHECK(all.allows(slot_of));
+        for (value_id v = 0; v != all.size(); ++v) CHECK(slot_of[v] < next);
+    }
+    CHECK(guests > rounds(400));
+}
+
+// --- prefix cliques ----------------------------------------------------------------------------------------
+
+namespace {
+
+/// The largest clique among the first `count`, with `chosen` in it, of those from `next` on.
+std::size_t largest(interferences const& all, std::size_t count, ids& chosen, value_id next)
+{
+    std::size_t best = chosen.size();
+    for (; next < count; ++next) {
+        chosen.push_back(next);
+        if (all.is_clique(chosen)) best = std::max(best, largest(all, count, chosen, next + 1));
+        chosen.pop_back();
+    }
+    return best;
+}
+
+} // namespace
+
+TEST_CASE("the picture: one, then two, then three that interfere")
+{
+    interferences all(5);
+    all.add(1, 2);
+    all.add(1, 4);
+    all.add(2, 4);
+    auto const found = find_prefix_cliques(rows_of(all), 5, 100);
+    CHECK(found.size == std::vector<std::uint32_t>{1, 1, 2, 2, 3});
+    REQUIRE(found.cliques.rows() == 3);
+    CHECK(ids(found.cliques[2].begin(), found.cliques[2].end()) == ids{2, 1, 4});
+    CHECK(found.is_exact);
+    CHECK(find_prefix_cliques(bit_rows(), 0, 1).cliques.rows() == 0);
+}
+
+TEST_CASE("of any graph, every prefix has its largest clique, and the last member closes it")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        auto const values = roll.below(14);
+        auto const all = any_interferences(roll, values, roll.below(101));
+        auto const found = find_prefix_cliques(rows_of(all), values, 1000);
+        CHECK(found.is_exact);
+        REQUIRE(found.size.size() == values);
+        for (std::size_t v = 0; v != values; ++v) {
+            ids chosen;
+            CHECK(found.size[v] == largest(all, v + 1, chosen, 0));
+        }
+        for (std::size_t i = 0; i != found.cliques.rows(); ++i) {
+            auto const row = found.cliques[i];
+            CHECK(row.size() == i + 1);
+            CHECK(all.is_clique(ids(row.begin(), row.end())));
+            CHECK(std::max_element(row.begin(), row.end()) == row.end() - 1);
+            CHECK(found.size[row.back()] == i + 1);
+            if (row.back() != 0) CHECK(found.size[row.back() - 1] == i);
+        }
+    }
+}
+
+TEST_CASE("rows of several words, and a clique as large as the graph")
+{
+    for (std::size_t values : {63u, 64u, 65u, 130u}) {
+        interferences all(values);
+        for (std::size_t v = 0; v != values; ++v)
+            for (std::size_t w = 0; w != v; ++w)
+                if (v != w + 1 || w % 2 == 1) all.add(v, w); // 0 and 1 do not, 2 and 3 ...
+        auto const found = find_prefix_cliques(rows_of(all), values, 1000);
+        CHECK(found.cliques.rows() == (values + 1) / 2);
+        CHECK(found.is_exact);
+        CHECK(found.nodes < 10 * values * values);
+    }
+}
+
+TEST_CASE("without patience cliques are smaller, but are cliques, and it says so")
+{
+    dice roll{std::mt19937{1}};
+    auto const all = any_interferences(roll, 100, 70);
+    auto const in_full = find_prefix_cliques(rows_of(all), 100, 1'000'000);
+    auto const hasty = find_prefix_cliques(rows_of(all), 100, 8);
+    CHECK(in_full.is_exact);
+    CHECK_FALSE(hasty.is_exact);
+    CHECK(hasty.nodes <= 800);
+    CHECK(hasty.cliques.rows() <= in_full.cliques.rows());
+    CHECK(hasty.cliques.rows() >= 5);
+    for (std::size_t i = 0; i != hasty.cliques.rows(); ++i)
+        CHECK(all.is_clique(ids(hasty.cliques[i].begin(), hasty.cliques[i].end())));
+}
+
+// --- stair coloring ----------------------------------------------------------------------------------------
+
+using numbers = std::vector<std::uint32_t>;
+
+namespace {
+
+/// Whether v and those after it, of the first `count`, find slots.
+bool is_possible(interferences const& all, numbers const& allowed, std::size_t count, numbers& slot_of)
+{
+    std::size_t const v = slot_of.size();
+    if (v == count) return true;
+    for (std::uint32_t s = 0; s != allowed[v]; ++s) {
+        bool is_free = true;
+        for (std::size_t u = 0; u != v; ++u) is_free = is_free && !(all(u, v) && slot_of[u] == s);
+        if (!is_free) continue;
+        slot_of.push_back(s);
+        if (is_possible(all, allowed, count, slot_of)) return true;
+        slot_of.pop_back();
+    }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("a small value finds no room in the slots that are large enough for the larger ones only")
+{
+    interferences path(4); // 40 - 8 - 8 - 40, numbered the largest first
+    path.add(0, 2);
+    path.add(2, 3);
+    path.add(3, 1);
+    bit_rows const rows = rows_of(path);
+    stair_coloring coloring(rows, {2, 4});
+    CHECK(coloring.color(1, {1, 2}, 100) == stair_answer::impossible);
+    CHECK(coloring.color(1, {1, 3}, 100) == stair_answer::colored);
+    CHECK(path.allows(coloring.slot_of));
+    CHECK(coloring.color(1, {2, 2}, 100) == stair_answer::colored);
+    CHECK(path.allows(coloring.slot_of));
+    CHECK(coloring.color(0, {1, 1}, 100) == stair_answer::colored); // the largest alone
+    CHECK(coloring.slot_of == std::vector<slot_id>{0, 0, no_slot, no_slot});
+}
+
+TEST_CASE("the answer is that of trying everything, whatever was asked before")
+{
+    unsigned possible = 0, impossible = 0;
+    for (unsigned seed = 0; seed != rounds(600); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::uint32_t const values = 1 + roll.below(11);
+        auto const all = any_interferences(roll, values, roll.below(101));
+        numbers ends;
+        for (std::uint32_t end = 0; end != values;) {
+            end = std::min(values, end + 2 + roll.below(3)); // no stair of a single value: see below
+            ends.push_back(end);
+        }
+        if (ends.back() - (ends.size() == 1 ? 0 : ends[ends.size() - 2]) == 1) continue;
+        bit_rows const rows = rows_of(all);
+        stair_coloring coloring(rows, ends);
+        for (int question = 0; question != 40; ++question) {
+            numbers slots;
+            for (std::size_t i = 0; i != ends.size(); ++i)
+                slots.push_back((i == 0 ? 1 : slots.back()) + roll.below(2));
+            std::size_t const last = roll.below(static_cast<std::uint32_t>(ends.size()));
+            numbers allowed, slot_of;
+            for (std::size_t i = 0; i <= last; ++i) allowed.resize(ends[i], slots[i]);
+            bool const expected = is_possible(all, allowed, ends[last], slot_of);
+            auto const answer = coloring.color(last, slots, 1'000'000);
+            CHECK(answer == (expected ? stair_answer::colored : stair_answer::impossible));
+            (expected ? possible : impossible) += 1;
+            if (!expected) continue;
+            CHECK(all.allows(coloring.slot_of));
+            for (std::size_t v = 0; v != values; ++v)
+                CHECK((v < ends[last] ? coloring.slot_of[v] < allowed[v] : coloring.slot_of[v] == no_slot));
+        }
+    }
+    CHECK(possible > rounds(5500));
+    CHECK(impossible > rounds(3000));
+}
+
+TEST_CASE("an answer that is there is never denied, however long it takes to find")
+{
+    unsigned found = 0;
+    std::uint64_t nodes = 0;
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937{seed}};
+        std::uint32_t const stairs = 1 + roll.below(4), percent = 10 + roll.below(25);
+        numbers ends, slots, planted;
+        for (std::uint32_t i = 0; i != stairs; ++i) {
+            ends.push_back((i == 0 ? 0 : ends.back()) + 10 + roll.below(20));
+            slots.push_back((i == 0 ? 2 : slots.back()) + roll.below(2));
+            while (planted.size() != ends[i]) planted.push_back(roll.below(slots[i]));
+        }
+        interferences all(planted.size());
+        for (std::size_t v = 0; v != planted.size(); ++v)
+            for (std::size_t w = 0; w != v; ++w)
+                if (planted[v] != planted[w] && roll.below(100) < percent) all.add(v, w);
+        bit_rows const rows = rows_of(all);
+        stair_coloring coloring(rows, ends);
+        auto const answer = coloring.color(stairs - 1, slots, 20'000);
+        nodes += coloring.nodes;
+        CHECK(answer != stair_answer::impossible);
+        if (answer != stair_answer::colored) continue;
+        ++found;
+        CHECK(all.allows(coloring.slot_of));
+    }
+    CHECK(found > rounds(290));
+    CHECK(nodes < 30'000);
+}
+
+TEST_CASE("a stair of one value that adds a slot keeps it for that value")
+{
+    interferences const apart(3);
+    bit_rows const rows = rows_of(apart);
+    stair_coloring coloring(rows, {1, 2, 3});
+    CHECK(coloring.color(2, {1, 2, 2}, 100) == stair_answer::colored);
+    CHECK(coloring.slot_of[0] == 0);
+    CHECK(coloring.slot_of[1] == 1); // though there is room in slot 0
+}
+
+TEST_CASE("one slot too few for those that all interfere is found out without trying each order")
+{
+    std::size_t const values = 40;
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v)
+        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
+    bit_rows const rows = rows_of(all);
+    stair_coloring coloring(rows, {values});
+    CHECK(coloring.color(0, {values - 1}, 1000) == stair_answer::impossible);
+    CHECK(coloring.nodes <= values);
+    CHECK(coloring.color(0, {values}, 1000) == stair_answer::colored);
+    CHECK(coloring.color(0, {values - 1}, 3) == stair_answer::undecided);
 }
 
 } // namespace this_test

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/token_sets.hpp>
 
-#include "dice.hpp"
-#include "random_tasks.hpp"
-#include "task_families.hpp"
+#include "../dice.hpp"
+#include "../random_tasks.hpp"
+#include "../task_families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -241,6 +241,159 @@ TEST_CASE("a chain of a million steps, and as many into one")
     token_sets into(star);
     CHECK(into.before(0, n + 1));
     CHECK(into.tokens().size() == 1);
+}
+
+// --- heir forest -------------------------------------------------------------------------------------------
+
+namespace {
+
+dependence_graph graph_of(std::vector<std::vector<int>> const& operands)
+{
+    auto const p = sequence(
+        operands.size(), operands.size(), [&](auto s) -> auto& { return operands[s]; },
+        [](auto s) { return std::vector{s}; });
+    return dependences(p, {.order = dependence_options::position_order::as_listed});
+}
+
+} // namespace
+
+TEST_CASE("the picture: two branches of equal length, the heir of their fork is in the first")
+{
+    CHECK(heir_forest(graph_of({{}, {0}, {1}, {0}, {3}, {2, 4}})) ==
+          std::vector<token_range>{{5, 6}, {4, 6}, {3, 6}, {2, 3}, {1, 3}, {0, 6}});
+}
+
+TEST_CASE("the heir has the longest way left")
+{
+    // 0 leads to 1, which ends there, and to 2, which leads to 3
+    CHECK(heir_forest(graph_of({{}, {0}, {0}, {2}})) ==
+          std::vector<token_range>{{2, 3}, {3, 4}, {1, 3}, {0, 3}});
+}
+
+TEST_CASE("nothing, and one alone")
+{
+    CHECK(heir_forest(graph_of({})).empty());
+    CHECK(heir_forest(graph_of({{}})) == std::vector<token_range>{{0, 1}});
+}
+
+TEST_CASE("random graphs: the subtree of a position is who leads there from heir to heir")
+{
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = roll.below(10)});
+        auto const g = dependences(tasks.program(), {.role = tasks.role});
+        std::size_t const n = g.positions();
+        std::vector<step_id> left(n, 0), heir(n, no_step);
+        for (std::size_t x = n; x-- != 0;)
+            for (step_id y : g.after[x])
+                if (heir[x] == no_step || left[y] > left[heir[x]]) {
+                    heir[x] = y;
+                    left[x] = left[y] + 1;
+                }
+        auto const forest = heir_forest(g);
+        std::vector<bool> given(n);
+        for (std::size_t x = 0; x != n; ++x) {
+            REQUIRE(forest[x].first < n);
+            REQUIRE(!given[forest[x].first]);
+            given[forest[x].first] = true;
+        }
+        for (std::size_t y = 0; y != n; ++y)
+            for (step_id x = 0; x != n; ++x) {
+                step_id at = x;
+                while (at != y && heir[at] != no_step) at = heir[at];
+                bool const is_in = forest[y].first <= forest[x].first && forest[x].first < forest[y].last;
+                REQUIRE(is_in == (at == y));
+            }
+    }
+}
+
+// --- sleepers ----------------------------------------------------------------------------------------------
+
+TEST_CASE("those who wait for a token of the range are woken, once")
+{
+    detail::sleepers sleeping(200, 4);
+    sleeping.sleep(0, 3);
+    sleeping.sleep(1, 199);
+    sleeping.sleep(2, 3);
+    std::vector<buffer_id> woken;
+    auto up = [&](buffer_id b) { woken.push_back(b); };
+    sleeping.wake(4, 199, up);
+    CHECK(woken.empty());
+    sleeping.wake(0, 4, up);
+    CHECK(woken == std::vector<buffer_id>{2, 0});
+    sleeping.wake(0, 200, up);
+    CHECK(woken == std::vector<buffer_id>{2, 0, 1});
+    sleeping.sleep(0, 64);
+    sleeping.wake(64, 65, up);
+    CHECK(woken.size() == 4);
+}
+
+TEST_CASE("random sleepers, of one token and of many thousand")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::uint32_t const tokens = 1 + roll.below(seed % 3 == 0 ? 3 : seed % 3 == 1 ? 300 : 20'000);
+        std::size_t const buffers = 1 + roll.below(50);
+        detail::sleepers sleeping(tokens, buffers);
+        std::vector<std::uint32_t> token_of(buffers, no_node);
+        for (unsigned i = 0; i != 200; ++i) {
+            auto const b = roll.below(static_cast<unsigned>(buffers));
+            if (token_of[b] == no_node) sleeping.sleep(b, token_of[b] = roll.below(tokens));
+            std::uint32_t const first = roll.below(tokens);
+            std::uint32_t const last = first + roll.below(roll.below(2) ? 3 : tokens - first + 1);
+            std::vector<buffer_id> woken, expected;
+            sleeping.wake(first, last, [&](buffer_id u) { woken.push_back(u); });
+            for (buffer_id u = 0; u != buffers; ++u)
+                if (first <= token_of[u] && token_of[u] < last) {
+                    expected.push_back(u);
+                    token_of[u] = no_node;
+                }
+            std::sort(woken.begin(), woken.end());
+            REQUIRE(woken == expected);
+        }
+    }
+}
+
+// --- token deposits ----------------------------------------------------------------------------------------
+
+TEST_CASE("random sets stay as they were left until the last has taken them")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        constexpr step_id n = 60;
+        csr_rows after;
+        for (step_id x = 0; x != n; ++x) {
+            for (unsigned i = roll.below(4); i != 0; --i) after.append(n - 1);
+            after.close_row();
+        }
+        detail::token_deposits deposits(after);
+        std::vector<std::vector<token_range>> left(n);
+        std::vector<std::size_t> takers(n);
+        auto check = [&] {
+            for (step_id x = 0; x != n; ++x)
+                if (takers[x] != 0)
+                    REQUIRE(std::vector<token_range>(deposits[x].begin(), deposits[x].end()) == left[x]);
+        };
+        for (step_id x = 0; x != n; ++x) {
+            CHECK(deposits[x].empty());
+            if (roll.below(3) != 0) {
+                for (unsigned i = 1 + roll.below(20); i != 0; --i)
+                    left[x].push_back({roll.below(100), roll.below(100)});
+                deposits.leave(x, left[x]);
+            }
+            takers[x] = after[x].size();
+            check();
+            for (step_id from = 0; from <= x; ++from)
+                if (takers[from] != 0 && roll.below(4) == 0) {
+                    --takers[from];
+                    deposits.taken(from);
+                }
+            check();
+        }
+    }
 }
 
 } // namespace this_test

@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/advise_memory.hpp>
+
+#include "dice.hpp"
+#include "network.hpp"
+#include "random_program.hpp"
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/sharing/in_place.hpp>
+#include <sublet/testing/synthetic.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+using int_ids = std::vector<int>;
+
+namespace {
+
+std::vector<absence> absences_of(snapshot const& p, plan_options const& options)
+{
+    auto const steps = steps_in_order(p, options.order);
+    auto const alone = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
+    auto const joined = options.in_place ? take_in_place(p, steps, alone) : alone;
+    auto const role = options.role.tabulate(p.values());
+    return possible_absences(p, steps, alone, joined, role);
+}
+
+std::vector<absence> absences_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
+                                 int values, plan_options const& options = {.bytes = 8})
+{
+    return absences_of(sequence(
+                           uses.size(),
+                           static_cast<std::size_t>(values), [&](auto s) -> auto& { return uses[s]; },
+                           [&](auto s) -> auto& { return defs[s]; }),
+                       options);
+}
+
+/// Values by role: `i` input, `o` output, `x` external, `.` none.
+std::vector<value_role> roles(char const* text)
+{
+    std::vector<value_role> result;
+    for (; *text != 0; ++text)
+        result.push_back(*text == 'i'   ? value_role::input
+                         : *text == 'o' ? value_role::output
+                         : *text == 'x' ? value_role::state
+                                        : value_role::intermediate);
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a buffer is away between two steps that touch it, and comes back by copy or by its step")
+{
+    auto const found = absences_of({{}, {0}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}, {}}, 4);
+    CHECK(found == std::vector<absence>{{0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}});
+    // Step 1 cannot be run again before step 4: its operand has died.
+    auto const longer = absences_of({{}, {0}, {}, {0}, {1}, {0}}, {{0}, {1}, {2}, {3}, {}, {}}, 4);
+    CHECK(longer ==
+          std::vector<absence>{
+              {0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}, {0, 0, 3, 5}, {0, 0, 3, 5, 0}});
+}
+
+TEST_CASE("steps that follow each other leave no time between them, and nothing has none")
+{
+    CHECK(absences_of({{}, {0}, {0}}, {{0}, {1}, {2}}, 3).empty());
+    CHECK(absences_of({}, {}, 0).empty());
+    CHECK(absences_of({{}, {}, {}, {}}, {{0}, {}, {}, {}}, 1).empty()); // never read
+}
+
+TEST_CASE("an input is touched as the run begins and an output as it ends; an input is not made again")
+{
+    plan_options const options{.bytes = 8, .role = roles("io")};
+    CHECK(absences_of({{}, {}, {0}, {}, {}}, {{}, {1}, {}, {}, {}}, 2, options) ==
+          std::vector<absence>{{0, 0, 0, 2}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}});
+}
+
+TEST_CASE("what is not planned, or pinned, or has a pinned view, is never away")
+{
+    std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0}, {1}, {}};
+    CHECK(absences_of(uses, defs, 2).size() == 2);
+    CHECK(absences_of(uses, defs, 2, {.bytes = 0}).empty());
+    CHECK(absences_of(uses, defs, 2, {.bytes = no_size}).empty());
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .role = roles("x.")}).empty());
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .eligible = false}).empty());
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .pinned = {byte_count{0}, no_offset}}).empty());
+    CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3,
+                      {.bytes = 8, .alias_of = {-1, 0, -1}, .pinned = {no_offset, byte_count{0}, no_offset}})
+              .empty());
+}
+
+TEST_CASE("a step is not run again if its operand was written since, or if it writes what is not planned")
+{
+    // b = f(a), then a is written again.
+    CHECK(absences_of({{}, {0}, {0}, {}, {1, 0}}, {{0}, {1}, {0}, {2}, {}}, 3) ==
+          std::vector<absence>{{1, 1, 1, 4}, {0, 0, 2, 4}});
+    // Beside b the step writes a state, or a view of something else, or a pinned value.
+    std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0, 1}, {}, {}};
+    CHECK(absences_of(uses, defs, 2).size() == 2);
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .role = roles(".x")}).size() == 1);
+    CHECK(absences_of(uses, defs, 2, {.bytes = {byte_count{8}, no_size}}).size() == 1);
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .pinned = {no_offset, byte_count{0}}}).size() == 1);
+    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .eligible = {true, false}}).size() == 1);
+}
+
+TEST_CASE("views and what is written in place are touches of the buffer")
+{
+    // b is a view of a
+    CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}) ==
+          std::vector<absence>{{0, 0, 1, 3}}); // the view was made by another step than its root
+    // b is written over a, and neither can be made again
+    auto const p = sequence(6, 3, [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        if (step == 2) {
+            s.use(0);
+            s.def(1);
+            s.may_overwrite(0, 1);
+        }
+        if (step == 3) s.def(2);
+        if (step == 5) s.use(1);
+    });
+    CHECK(absences_of(p, {.bytes = 8}) == std::vector<absence>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
+}
+
+TEST_CASE("on random programs the absences are the times between the touches of planned classes")
+{
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program p = draw_program(pick, 10);
+        auto const program = p.program();
+        std::map<std::pair<value_id, step_id>, step_id> expected, copied, made; // {root, after} -> before
+        auto const lives = lives_of(p);
+        auto const end = static_cast<step_id>(p.turns().size());
+        for (auto const& [root, its] : history_of(p)) {
+            if (lives.count(root) == 0) continue;
+            std::set<step_id> at;
+            for (auto const& [position, how] : its) at.insert(position);
+            auto const role = p.class_role(root);
+            bool is_there = is_given(p.role[root]); // the root itself, not only a view of nothing
+            if (has_role(role, value_role::input)) at.insert(0);
+            if (has_role(role, value_role::output)) at.insert(end - 1);
+            for (auto i = at.begin(); i != at.end(); ++i) {
+                auto const here = its.find(*i);
+                is_there = is_there || (here != its.end() && here->second.written.count(root) != 0);
+                if (std::next(i) != at.end() && *std::next(i) - *i >= 2 && is_there)
+                    expected[{root, *i}] = *std::next(i);
+            }
+        }
+        for (absence const& a : absences_of(program, p.options(false))) {
+            CHECK(p.root(a.root) == a.root);
+            (a.rerun == no_step ? copied : made)[{a.root, a.after}] = a.before;
+        }
+        CHECK(copied == expected);
+        for (auto const& m : made) CHECK(copied.count(m.first) == 1);
+    }
+}
+
+// --- memory advisor ----------------------------------------------------------------------------------------
+
+namespace {
+
+using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
+
+/// Most bytes alive at once in a pool, in place as the planner takes it.
+byte_count live_peak(snapshot const& p, plan_options const& options, pool_id pool)
+{
+    auto const lives = lifetimes(p, {.role = options.role});
+    auto table = gather_buffers(lives, options);
+    if (options.in_place) table = take_in_place(p, steps_in_order(p, {}), std::move(table));
+    return pressure(
+               table.buffers.size(), [&](auto b) { return table.buffers[b].life; },
+               [&](auto b) {
+                   buffer const& its = table.buffers[b];
+                   return its.is_planned() && its.pool == pool ? its.size : byte_count{0};
+               },
+               lives.positions)
+        .peak;
+}
+
+struct trace {
+    std::vector<std::uint64_t> written, left;
+    friend bool operator==(trace const&, trace const&) = default;
+};
+
+/// Runs a program with kernels by which each byte counts, watched as closely as can be. Values that are shown
+/// get their bytes by what they stand for: the same for the program and for what advice makes of it.
+template <class Mode>
+trace run(snapshot const& p, plan_options const& options, std::vector<relieved_program::step> const& steps,
+          std::vector<value_id> const& origin, std::vector<value_id> const& shown, Mode const& mode)
+{
+    trace result;
+    kernel const compute = [&](cpu_call const& call) {
+        auto const [kind, step] = steps[call.step];
+        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
+            std::copy(call.in(0).begin(), call.in(0).end(), call.out(0).begin());
+            return;
+        }
+        cpu_call as_it_was = call;
+        as_it_was.step = step;
+        synthetic_kernel{}(as_it_was);
+        if (kind != relieved_program::kind::original) return;
+        std::uint64_t sum = 0;
+        for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold_digest(sum, digest(call.out(j)));
+        result.written.push_back(sum);
+    };
+    struct alignas(64) block {
+        std::byte bytes[64] = {};
+    };
+    std::map<value_id, block> bound;
+    cpu_executor<kernel> executor(p, options, mode, compute, {.check = executor_options::checks::digest});
+    auto const table = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
+    std::vector<bool> is_touched(table.buffers.size());
+    for (buffer const& b : table.buffers) {
+        if (b.size == 0) continue;
+        auto const noise = 1000 + origin[b.root];
+        if (!b.is_planned()) {
+            std::span<std::byte> const room(bound[b.root].bytes,
+                                            b.size == no_size ? 64 : static_cast<std::size_t>(b.size));
+            fill_noise(room, noise);
+            executor.bind(b.root, room);
+        } else if (has_role(b.role, value_role::input)) {
+            fill_noise(executor.input(b.root), noise);
+        }
+    }
+    executor.run();
+    for (value_id v : shown) result.left.push_back(digest(executor.output(v)));
+    for (auto& [root, block] : bound)
+        if (root < origin.size() && origin[root] == root) result.left.push_back(digest(block.bytes));
+    return result;
+}
+
+/// Activations of so many layers, made forwards and used backwards.
+struct training {
+    std::uint32_t layers;
+    snapshot program() const
+    {
+        return sequence(2 * layers, 2 * layers, [this](step_id s, effect_sink& step) {
+            if (s != 0) step.use(s - 1);
+            if (s >= layers) step.use(2 * layers - 1 - s);
+            step.def(s);
+        });
+    }
+    plan_options options(byte_count capacity) const { return {.bytes = 100, .pools = {{capacity, 1}}}; }
+};
+
+} // namespace
+
+TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
+{
+    //  step  0 makes a; 1 makes b of it; 2 makes c of b; 3 needs a and c
+    auto const p = sequence(4, 4, [](step_id s, effect_sink& step) {
+        if (s != 0) step.use(s - 1);
+        if (s == 3) step.use(0);
+        step.def(s);
+    });
+    std::vector<byte_count> const sizes{64, 60, 60, 8};
+    auto const advice = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}}, {.reruns = false});
+    CHECK(advice.is_enough());
+    REQUIRE(advice.suggestions.size() == 1);
+    CHECK(advice.suggestions[0] ==
+          memory_advice::suggestion{
+              .value = 0, .after = 1, .before = 3, .bytes = 64, .saved = 52, .cost = 128});
+    CHECK(advice.pools == std::vector<memory_advice::pool>{{184, 132, 132, 3}});
+    CHECK(advice.cost == 128);
+    CHECK(advice.planned.plan.arena_bytes[0] <= 140);
+    CHECK(advice.planned.report.is_checked);
+
+    auto const again = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}});
+    REQUIRE(again.suggestions.size() == 1);
+    CHECK(again.suggestions[0].rerun == 0); // which reads nothing and writes 64 bytes
+    CHECK(again.suggestions[0].cost == 64);
+}
+
+TEST_CASE("what fits gets no advice, and what never fits is told which step needs how much")
+{
+    training const net{8};
+    auto const fits = advise_memory(net.program(), net.options(10'000));
+    CHECK(fits.is_enough());
+    CHECK(fits.suggestions.empty());
+    CHECK(fits.planned.plan.arena_bytes == plan_memory(net.program(), net.options(10'000)).plan.arena_bytes);
+
+    auto const never = advise_memory(net.program(), net.options(299));
+    CHECK_FALSE(never.is_enough());
+    REQUIRE(never.planned.refuted);
+    CHECK(never.planned.refuted->what == fault::over_capacity);
+    CHECK(never.pools[0].least == 300); // two operands and a result
+    CHECK(never.pools[0].least_step < 16);
+    CHECK(never.pools[0].peak_after == 300);
+}
+
+TEST_CASE("an order in which a value is missing is refuted without advice; nothing needs none")
+{
+    auto const p = sequence(2, 1, [](step_id s, effect_sink& step) {
+        if (s == 0) step.use(0);
+        else step.def(0);
+    });
+    auto const advice = advise_memory(p, {.bytes = 8, .pools = {{1, 1}}});
+    REQUIRE(advice.planned.refuted);
+    CHECK(advice.planned.refuted->what == fault::used_undefined);
+    CHECK(advice.suggestions.empty());
+    CHECK(advise_memory(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8}).is_enough());
+}
+
+TEST_CASE("a network of forty layers is trained in a tenth of its memory by copies, in half of it by reruns")
+{
+    training const net{40};
+    auto const program = net.program();
+    byte_count const whole = plan_memory(program, net.options(no_limit)).report.arena_bytes;
+    CHECK(whole == 4000 + 100);
+    auto const copied = advise_memory(program, net.options(400), {.reruns = false});
+    CHECK(copied.is_enough());
+    for (memory_advice::suggestion const& s : copied.suggestions) CHECK(s.saved > 0);
+    auto const again = advise_memory(program, net.options(whole / 2 + 200), {.copies = false});
+    CHECK(again.is_enough());
+    for (memory_advice::suggestion const& s : again.suggestions) {
+        CHECK(s.rerun == s.value);
+        CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
+    }
+}
+
+TEST_CASE("what the caller says of costs counts: never to be run again, never to be moved")
+{
+    training const net{10};
+    auto const program = net.program();
+    auto const options = net.options(800);
+    for (memory_advice::suggestion const& s :
+         advise_memory(program, options, {.rerun_cost = no_size}).suggestions)
+        CHECK(s.rerun == no_step);
+    for (memory_advice::suggestion const& s :
+         advise_memory(program, options, {.rerun_cost = byte_count{1}}).suggestions)
+        CHECK(s.rerun != no_step);
+    auto const odd = advise_memory(program, options, {.movable = [](auto v) { return v % 2 == 1; }});
+    CHECK_FALSE(odd.suggestions.empty());
+    for (memory_advice::suggestion const& s : odd.suggestions) CHECK(s.value % 2 == 1);
+    auto const none = advise_memory(program, options, {.movable = false});
+    CHECK_FALSE(none.is_enough());
+    CHECK(none.pools[0].least == 1100);
+}
+
+TEST_CASE("what is read early and made again has left before its reader writes")
+{
+    //  step  0 makes a; 1 reads it early and makes b; 2 makes c; 3 reads a
+    auto const p = sequence(4, 3, [](step_id s, effect_sink& step) {
+        if (s == 1) step.use_early(0);
+        if (s == 3) step.use(0);
+        if (s != 3) step.def(s);
+    });
+    plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
+    auto const again = advise_memory(p, options);
+    CHECK(again.is_enough());
+    CHECK(again.pools == std::vector<memory_advice::pool>{{30, 20, 20, 1}});
+    CHECK_FALSE(
+        advise_memory(p, options, {.reruns = false}).is_enough()); // copied out, it is there throughout 1
+}
+
+TEST_CASE("ResNet-50 forward has little to move: its peak is one block")
+{
+    auto const net = network::resnet50();
+    auto options = net.options();
+    options.pools = {{9633792 - 1, 1}};
+    auto const advice = advise_memory(net.program(), options);
+    CHECK(advice.is_enough() == (advice.pools[0].least < 9633792));
+}
+
+TEST_CASE("random programs under a capacity: what is said is exact, and what is run leaves the same")
+{
+    std::size_t relieved = 0, fitting = 0, unreachable = 0, missed = 0, suggestions = 0, reruns = 0;
+    for (unsigned seed = 0, n = rounds(250); seed != n; ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 12);
+        auto const program = p.program();
+        auto options = p.options(pick.below(2) == 0);
+        auto const whole = plan_memory(program, options);
+        REQUIRE(whole.is_sound());
+        advice_options how;
+        how.copies = pick.below(4) != 0;
+        how.reruns = !how.copies || pick.below(3) != 0;
+
+        auto tight = options;
+        tight.pools.assign(whole.plan.arena_bytes.size(), {0, 1});
+        auto const least = advise_memory(program, tight, how).pools;
+        for (std::size_t pool = 0; pool != whole.plan.arena_bytes.size(); ++pool) {
+            byte_count const most = whole.plan.arena_bytes[pool], low = least.empty() ? 0 : least[pool].least;
+            byte_count const below = pick.below(6) == 0 && low != 0 ? 1 : 0;
+            options.pools.push_back({low + (most - low) * pick.below(90) / 100 - below, 1});
+        }
+        auto const advice = advise_memory(program, options, how);
+
+        REQUIRE(advice.pools.size() == options.pools.size());
+        REQUIRE(advice.pools.size() == least.size());
+        bool is_out_of_reach = false;
+        for (std::size_t pool = 0; pool != advice.pools.size(); ++pool) {
+            auto const& its = advice.pools[pool];
+            auto const id = static_cast<pool_id>(pool);
+            CHECK(its.peak_after == live_peak(advice.relieved.program, advice.options, id));
+            CHECK(its.least == least[pool].least);
+            CHECK(its.least <= its.peak_after);
+            is_out_of_reach = is_out_of_reach || its.least > options.pools[pool].capacity;
+        }
+        if (is_out_of_reach) {
+            CHECK_FALSE(advice.is_enough());
+            ++unreachable;
+        } else if (advice.suggestions.empty()) {
+            ++fitting;
+        } else {
+            ++(advice.is_enough() ? relieved : missed);
+        }
+
+        // Each saving, by the program with all the others.
+        detail::advice_question const question(program, options, how);
+        std::vector<absence> all;
+        for (memory_advice::suggestion const& s : advice.suggestions)
+            for (absence const& a : question.absences)
+                if (a.root == s.value && question.steps[a.before] == s.before &&
+                    (a.rerun == no_step ? no_step : question.steps[a.rerun]) == s.rerun)
+                    all.push_back(a);
+        REQUIRE(all.size() == advice.suggestions.size());
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            auto others = all;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            auto const without = apply_absences(program, question.steps, options, question.in_place, others);
+            pool_id const pool = p.pool[all[i].root];
+            byte_count const peak = live_peak(without.program, without.options(options), pool),
+                             with = advice.pools[pool].peak_after;
+            CHECK(advice.suggestions[i].saved == (peak > with ? peak - with : 0));
+            ++suggestions;
+            reruns += all[i].rerun != no_step;
+        }
+        if (!advice.is_enough()) continue;
+
+        std::vector<value_id> itself, shown;
+        std::vector<relieved_program::step> as_it_is;
+        for (step_id s = 0; s != program.steps(); ++s)
+            as_it_is.push_back({relieved_program::kind::original, s});
+        for (value_id v = 0; v != p.values(); ++v) {
+            itself.push_back(v);
+            if (has_role(p.role[v], value_role::output)) shown.push_back(v);
+        }
+        trace const expected = run(program, options, as_it_is, itself, shown, no_plan{});
+        for (value_id& v : shown) v = advice.relieved.at_the_end[v];
+        CHECK(run(advice.relieved.program, advice.options, advice.relieved.steps, advice.relieved.origin,
+                  shown, arena{advice.planned.plan}) == expected);
+    }
+    MESSAGE("relieved " << relieved << " programs, fitting " << fitting << ", out of reach " << unreachable
+                        << ", missed " << missed << "; " << suggestions << " suggestions, " << reruns
+                        << " of them to run a step again");
+    CHECK(relieved > rounds(60));
+    CHECK(unreachable > rounds(10));
+    CHECK(reruns > rounds(20));
+}
+
+// --- apply absences ----------------------------------------------------------------------------------------
+
+using ids = std::vector<value_id>;
+
+namespace {
+
+struct found {
+    snapshot program;
+    plan_options options;
+    std::vector<step_id> steps;
+    std::vector<memory_plan::in_place_pair> in_place;
+    std::vector<absence> absences;
+
+    found(snapshot p, plan_options asked) : program(std::move(p)), options(std::move(asked))
+    {
+        steps = steps_in_order(program, options.order);
+        auto const lives = lifetimes(program, {.role = options.role, .order = options.order});
+        auto const alone = gather_buffers(lives, options);
+        auto const joined = options.in_place ? take_in_place(program, steps, alone) : alone;
+        in_place = joined.in_place;
+        auto const role = options.role.tabulate(program.values());
+        absences = possible_absences(program, steps, alone, joined, role);
+    }
+    relieved_program apply(std::vector<absence> const& chosen) const
+    {
+        return apply_absences(program, steps, options, in_place, chosen);
+    }
+};
+
+/// Contents as numbers, one a class, by what each kind of step means. What does `at_the_end` of `values` come
+/// to, what has each original step read?
+struct outcome {
+    std::vector<std::uint64_t> read, left;
+    friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+outcome outcome_of(snapshot const& p, std::vector<relieved_program::step> const& steps,
+                   std::vector<value_id> const& alias_of, std::vector<value_role> const& role,
+                   std::vector<value_id> const& origin, std::span<value_id const> shown)
+{
+    auto root = [&](value_id v) {
+        while (alias_of[v] != no_value) v = alias_of[v];
+        return v;
+    };
+    std::map<value_id, std::uint64_t> content; // by root
+    auto fold = [](std::uint64_t sum, std::uint64_t next) {
+        sum = (sum ^ next) * 0x9e3779b97f4a7c15u;
+        return sum ^ (sum >> 29);
+    };
+    for (value_id v = 0; v != p.values(); ++v)
+        if (is_given(role[v])) content[root(v)] = fold(1, origin[root(v)]);
+    outcome result;
+    for (step_id s = 0; s != steps.size(); ++s) {
+        auto const [kind, of] = steps[s];
+        auto const touches = p.touches(s);
+        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
+            REQUIRE(touches.size() >= 2);
+            REQUIRE(touches[0].kind == touch::access::use);
+            REQUIRE(touches[1].kind == touch::access::def);
+            std::uint64_t const bytes = content.at(root(touches[0].value));
+            content[root(touches[1].value)] = bytes;
+            continue;
+        }
+        std::uint64_t sum = fold(7, of);
+        for (touch t : touches)
+            if (t.kind != touch::access::def) sum = fold(sum, content.at(root(t.value)));
+        if (kind == relieved_program::kind::original) result.read.push_back(sum);
+        std::set<value_id> there;
+        for (auto const& c : content) there.insert(c.first);
+        for (touch t : touches) {
+            if (t.kind != touch::access::def) continue;
+            sum = fold(sum, 3);
+            value_id const r = root(t.value);
+            bool const is_view = r != t.value && there.count(r) != 0;
+            if (!is_view) content[r] = fold(sum, r == t.value ? 0 : content[r]);
+        }
+    }
+    for (value_id v : shown) result.left.push_back(content.at(root(v)));
+    return result;
+}
+
+/// Of each time at most one absence, and nobody away whom a step that is run again reads.
+std::vector<absence> draw_absences(dice& pick, found const& f, std::vector<value_id> const& alias_of)
+{
+    std::vector<absence> chosen;
+    auto root = [&](value_id v) {
+        while (alias_of[v] != no_value) v = alias_of[v];
+        return v;
+    };
+    auto is_in_the_way = [&](absence const& made, absence const& away) { // who reads what is away
+        if (made.rerun == no_step || away.after >= made.before || away.before <= made.before) return false;
+        for (touch t : f.program.touches(f.steps[made.rerun]))
+            if (t.kind != touch::access::def && root(t.value) == away.root) return true;
+        return false;
+    };
+    std::uint32_t const chance = 1 + pick.below(4);
+    for (absence const& a : f.absences) {
+        bool is_free = pick.below(chance) == 0;
+        for (absence const& c : chosen)
+            is_free = is_free && !(c.root == a.root && c.before == a.before) && !is_in_the_way(a, c) &&
+                      !is_in_the_way(c, a);
+        if (is_free) chosen.push_back(a);
+    }
+    return chosen;
+}
+
+/// 0: a from nothing; 1: b from a; 2: c; 3: reads a and b.
+found small(bool has_view = false)
+{
+    std::vector<std::vector<int>> const uses{{}, {0}, {}, {0, 1}}, defs{{0}, {1}, {2}, {}};
+    return {sequence(
+                4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
+            {.bytes = {64, 32, 16}, .alias_of = {-1, has_view ? 0 : -1, -1}}};
+}
+
+} // namespace
+
+TEST_CASE("a value is copied to a home of the caller's and back into another value")
+{
+    found const f = small();
+    auto const relieved = f.apply({{0, 0, 1, 3}});
+    using enum relieved_program::kind;
+    CHECK(relieved.steps ==
+          std::vector<relieved_program::step>{
+              {original, 0}, {original, 1}, {copied_out, 1}, {original, 2}, {copied_back, 3}, {original, 3}});
+    REQUIRE(relieved.homes == ids{3});
+    CHECK(relieved.origin == ids{0, 1, 2, 0, 0});
+    CHECK(relieved.at_the_end == ids{4, 1, 2});
+    using touches = std::vector<touch>;
+    auto of = [&](step_id s) {
+        auto const all = relieved.program.touches(s);
+        return touches(all.begin(), all.end());
+    };
+    CHECK(of(2) == touches{{0, touch::access::use}, {3, touch::access::def}});
+    CHECK(of(4) == touches{{3, touch::access::use}, {4, touch::access::def}});
+    CHECK(of(5) == touches{{4, touch::access::use}, {1, touch::access::use}});
+    auto const options = relieved.options(f.options);
+    CHECK(options.bytes[4] == 64);
+    CHECK(has_role(options.role[3], value_role::state));
+    auto const planned = plan_memory(relieved.program, options);
+    CHECK(planned.is_sound());
+    CHECK(planned.report.lower_bound_bytes == 96);
+}
+
+TEST_CASE("a step is run again right before its result is needed")
+{
+    found const f = small();
+    auto const relieved = f.apply({{1, 1, 1, 3, 1}});
+    using enum relieved_program::kind;
+    CHECK(relieved.steps == std::vector<relieved_program::step>{
+                                {original, 0}, {original, 1}, {original, 2}, {run_again, 1}, {original, 3}});
+    CHECK(relieved.homes.empty());
+    CHECK(relieved.at_the_end == ids{0, 3, 2});
+    CHECK(plan_memory(relieved.program, relieved.options(f.options)).is_sound());
+}
+
+TEST_CASE("a view comes back with what it is a view of")
+{
+    found const f = small(true);
+    REQUIRE(f.absences == std::vector<absence>{{0, 0, 1, 3}});
+    auto const relieved = f.apply(f.absences);
+    CHECK(relieved.at_the_end == ids{4, 5, 2});
+    CHECK(relieved.alias_of == ids{no_value, 0, no_value, no_value, no_value, 4});
+    CHECK(plan_memory(relieved.program, relieved.options(f.options)).is_sound());
+}
+
+TEST_CASE("a view comes back for a step that is run again, though nobody else reads it any more")
+{
+    // 1 is a view of 0, and 2 is made of it; then 0 and 2 are away until step 5 reads both.
+    std::vector<std::vector<int>> const uses{{}, {0}, {1}, {}, {}, {0, 2}}, defs{{0}, {1}, {2}, {3}, {4}, {}};
+    found const f(
+        sequence(
+            6, 5, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
+        {.bytes = 8, .alias_of = {-1, 0, -1, -1, -1}});
+    auto const relieved = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
+    auto const read = relieved.program.touches(static_cast<step_id>(relieved.steps.size() - 2))[0].value;
+    CHECK(relieved.steps[relieved.steps.size() - 2].kind == relieved_program::kind::run_again);
+    CHECK(read != 1);
+    CHECK(relieved.origin[read] == 1);
+    auto const planned = plan_memory(relieved.program, relieved.options(f.options));
+    CHECK(planned.is_sound());
+    CHECK(planned.report.lower_bound_bytes == 16); // nothing of old is held
+}
+
+TEST_CASE("without absences the program is the same list of steps, and of no program it is none")
+{
+    found const f = small();
+    auto const relieved = f.apply({});
+    CHECK(relieved.steps.size() == 4);
+    CHECK(relieved.origin == ids{0, 1, 2});
+    CHECK(plan_memory(relieved.program, relieved.options(f.options)).report.arena_bytes ==
+          plan_memory(f.program, f.options).report.arena_bytes);
+    found const none(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8});
+    CHECK(none.apply({}).program == snapshot{});
+}
+
+TEST_CASE("random programs read and leave the same with any absences, and their plans are sound")
+{
+    std::size_t applied = 0, reruns = 0;
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 10);
+        found const f(p.program(), p.options(pick.below(2) == 0));
+        auto const chosen = draw_absences(pick, f, p.alias_of);
+        applied += chosen.size();
+        for (absence const& a : chosen) reruns += a.rerun != no_step;
+        auto const relieved = f.apply(chosen);
+
+        std::vector<value_id> itself, shown;
+        std::vector<relieved_program::step> as_it_is;
+        for (value_id v = 0; v != p.values(); ++v) {
+            itself.push_back(v);
+            if (has_role(p.role[v], value_role::output) || has_role(p.role[v], value_role::state))
+                shown.push_back(v);
+        }
+        auto const plain = f.apply({});
+        outcome const expected = outcome_of(plain.program, plain.steps, p.alias_of, p.role, itself, shown);
+        for (value_id& v : shown) v = relieved.at_the_end[v];
+        CHECK(outcome_of(relieved.program, relieved.steps, relieved.alias_of, relieved.role, relieved.origin,
+                         shown) == expected);
+        for (value_id v = 0; v != p.values(); ++v)
+            CHECK(has_role(relieved.role[relieved.at_the_end[v]], value_role::output) ==
+                  has_role(p.role[v], value_role::output));
+        auto const planned = plan_memory(relieved.program, relieved.options(f.options));
+        CHECK(planned.is_sound());
+        CHECK(planned.report.is_checked);
+    }
+    CHECK(applied > rounds(800));
+    CHECK(reruns > rounds(100));
+}
+
+} // namespace this_test

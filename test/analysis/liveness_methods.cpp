@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/detail/liveness_methods.hpp>
+
+#include "../dense_lists.hpp"
+#include "../dice.hpp"
+#include "../flow_oracle.hpp"
+#include "../flow_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+using ids = std::vector<std::uint32_t>;
+using lists = std::vector<ids>;
+
+namespace {
+
+/// By node, sorted, each once: neither is promised of a row.
+lists rows_of(csr_rows const& rows)
+{
+    lists all;
+    for (std::size_t n = 0; n != rows.rows(); ++n) {
+        all.emplace_back(rows[n].begin(), rows[n].end());
+        std::sort(all.back().begin(), all.back().end());
+        all.back().erase(std::unique(all.back().begin(), all.back().end()), all.back().end());
+    }
+    return all;
+}
+
+/// Whether node n reads v, and has not written it before.
+bool reads_first(snapshot const& p, node_id n, value_id v)
+{
+    for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
+        bool writes = false;
+        for (touch t : p.touches(s)) {
+            if (t.value == v && t.kind != touch::access::def) return true;
+            writes = writes || t.value == v;
+        }
+        if (writes) return false;
+    }
+    return false;
+}
+
+bool defines(snapshot const& p, node_id n, value_id v)
+{
+    for (touch t : p.touches(p.steps_of(n)))
+        if (t == touch{v, touch::access::def}) return true;
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("what stays within its node does not cross, what another node reads does")
+{
+    crossing_values const cross = crossing(flow_text({"a= ; c= >1", "a b= ; b c c="}));
+    CHECK(cross.value == ids{0, 2});
+    CHECK(cross.column == ids{0, no_value, 1});
+    CHECK(rows_of(cross.reads) == lists{{}, {0, 1}});
+    CHECK(rows_of(cross.writes) == lists{{0, 1}, {1}});
+    CHECK(rows_of(cross.reads_at_end) == lists{{}, {}});
+    CHECK_FALSE(cross.single_def);
+}
+
+TEST_CASE("an early use is a use, and reads before the step writes")
+{
+    crossing_values const cross = crossing(flow_text({"a= a! b= ; b!"}));
+    CHECK(cross.value == ids{0});
+    CHECK(rows_of(cross.reads) == lists{{0}});
+    CHECK(rows_of(cross.writes) == lists{{0}});
+}
+
+TEST_CASE("what is defined and never read does not cross, nor what nothing touches")
+{
+    CHECK(crossing(flow_text({"a= c= >1", "a= c="})).value.empty());
+}
+
+TEST_CASE("what is read where a node ends crosses, wherever it was defined")
+{
+    crossing_values const cross = crossing(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
+    CHECK(cross.value == ids{0, 2});
+    CHECK(rows_of(cross.reads) == lists{{}, {}, {}});
+    CHECK(rows_of(cross.writes) == lists{{0}, {1}, {}});
+    CHECK(rows_of(cross.reads_at_end) == lists{{0}, {1}, {}});
+}
+
+TEST_CASE("what a node reads after it has written it, it does not read first")
+{
+    crossing_values const cross = crossing(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
+    CHECK(rows_of(cross.reads) == lists{{}, {0}});
+    CHECK(rows_of(cross.writes) == lists{{0}, {}});
+}
+
+TEST_CASE("single definitions are those in one step of one node, crossing or not")
+{
+    CHECK(crossing(flow_text({"a= b= >1", "a"})).single_def);
+    CHECK_FALSE(crossing(flow_text({"a= ; a="})).single_def);
+    CHECK_FALSE(crossing(flow_text({"a=", "a="})).single_def);
+}
+
+TEST_CASE("an empty program has empty lists, and nodes that do nothing empty rows")
+{
+    crossing_values const nothing = crossing(snapshot{});
+    CHECK(nothing.value.empty());
+    CHECK(nothing.column.empty());
+    CHECK(nothing.reads.rows() == 0);
+    crossing_values const idle = crossing(flow_text({">1", ""}));
+    CHECK(idle.reads.rows() == 2);
+    CHECK(idle.writes.rows() == 2);
+    CHECK(idle.reads_at_end.rows() == 2);
+    CHECK(idle.single_def);
+}
+
+TEST_CASE("of any program the lists are those of their definitions")
+{
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        snapshot const p = draw_flow(pick).program();
+        crossing_values const cross = crossing(p);
+
+        ids crossing_ids;
+        for (value_id v = 0; v != p.values(); ++v) {
+            bool crosses = false;
+            for (node_id n = 0; n != p.nodes(); ++n) crosses = crosses || reads_first(p, n, v);
+            for (edge_use u : p.edge_uses()) crosses = crosses || u.value == v;
+            REQUIRE(cross.column[v] ==
+                    (crosses ? static_cast<std::uint32_t>(crossing_ids.size()) : no_value));
+            if (crosses) crossing_ids.push_back(v);
+        }
+        REQUIRE(cross.value == crossing_ids);
+
+        lists reads(p.nodes()), writes(p.nodes()), reads_at_end(p.nodes());
+        for (node_id n = 0; n != p.nodes(); ++n)
+            for (std::uint32_t c = 0; c != crossing_ids.size(); ++c) {
+                if (reads_first(p, n, crossing_ids[c])) reads[n].push_back(c);
+                if (defines(p, n, crossing_ids[c])) writes[n].push_back(c);
+                bool is_read = false;
+                for (edge_use u : p.edge_uses())
+                    is_read = is_read || (u.pred == n && u.value == crossing_ids[c]);
+                if (is_read) reads_at_end[n].push_back(c);
+            }
+        REQUIRE(rows_of(cross.reads) == reads);
+        REQUIRE(rows_of(cross.writes) == writes);
+        REQUIRE(rows_of(cross.reads_at_end) == reads_at_end);
+    }
+}
+
+// --- liveness loop forest ----------------------------------------------------------------------------------
+
+namespace {
+
+lists found(snapshot const& p)
+{
+    crossing_values const cross = crossing(p);
+    return dense_lists(cross, detail::live_by_loop_forest(p, cross));
+}
+
+lists expected(snapshot const& p)
+{
+    liveness_tables const live = solved_liveness(p);
+    lists all;
+    for (truth_table const* half : {&live.in, &live.out})
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            ids& set = all.emplace_back();
+            for (value_id v = 0; v != p.values(); ++v)
+                if ((*half)[n][v]) set.push_back(v);
+        }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("what is alive where a loop begins is alive throughout it")
+{
+    CHECK(found(flow_text({"a= >1", ">2", "a >3", ">1"})) == lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}});
+}
+
+TEST_CASE("what the header of a loop reads for the last time in this turn, the next turn reads again")
+{
+    CHECK(found(flow_text({"a= >1", "a >2 >3", ">1", ""})) == lists{{}, {0}, {0}, {}, {0}, {0}, {0}, {}});
+    CHECK(found(flow_text({"a= >1", "a >1"})) == lists{{}, {0}, {0}, {0}});
+}
+
+TEST_CASE("what is defined in a loop does not go round it, but where it is read in the next turn by a phi")
+{
+    CHECK(found(flow_text({">1", "a= >2", "a >1"})) == lists{{}, {}, {0}, {}, {0}, {}});
+    CHECK(found(flow_text({"a= >1", "a@0 c@1 b= ; b c= >1 >2", "b"})) == lists{{}, {}, {1}, {0}, {1, 2}, {}});
+}
+
+TEST_CASE("an inner loop has what its outer loop needs, and the outer loop not what the inner one does")
+{
+    // b is of the outer loop and read in the inner one only; a is read behind both.
+    snapshot const p = flow_text({"a= >1", "b= >2", "b >3", ">2 >4", ">1 >5", "a"});
+    CHECK(found(p) == lists{{}, {0}, {0, 1}, {0, 1}, {0}, {0}, {0}, {0, 1}, {0, 1}, {0, 1}, {0}, {}});
+}
+
+TEST_CASE("an edge into the middle of a loop counts as one to its header")
+{
+    // 2 is entered from 0 as well as from 1; a is read in 1 only, so that over 2 it is alive.
+    CHECK(found(flow_text({"a= >1 >2", "a >2", ">1"})) == lists{{}, {0}, {0}, {0}, {0}, {0}});
+    // Into the middle of two loops at once, one in the other: the outermost counts.
+    snapshot const deep = flow_text({"a= >1 >3", "a >2", ">3", ">2 >1"});
+    CHECK(found(deep) == expected(deep));
+}
+
+TEST_CASE("no node has no sets, and no crossing value empty ones")
+{
+    CHECK(found(snapshot{}).empty());
+    CHECK(found(flow_text({"a= ; a"})) == lists{{}, {}});
+}
+
+TEST_CASE("a value written twice is refused, also within one node or one step")
+{
+    CHECK_THROWS_AS(found(flow_text({"a= >1", "a= >2", "a"})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({"a= ; a= >1", "a"})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({"a= a="})), precondition_error);
+}
+
+TEST_CASE("a value that a path reads without its def is refused, if the sets could be wrong")
+{
+    CHECK_THROWS_AS(found(flow_text({"a a= >0"})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({">1", ">2 >3", "a a= >1", ""})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({">1", "a >2", "a= >1"})), precondition_error);
+    CHECK_THROWS_AS(found(flow_text({">1 >2", "a= >2", "a >1"})),
+                    precondition_error); // entered in the middle
+    for (auto const& harmless : {flow_text({">1 >2", "a= >2", "a"}), flow_text({">1 >3", ">2", "a= >3", "a"}),
+                                 flow_text({"", "b= >2 >3", "a= >3", "a b"})})
+        CHECK(found(harmless) == expected(harmless));
+}
+
+TEST_CASE("a value that nothing writes is alive wherever it is still needed")
+{
+    CHECK(found(flow_text({">1", ">2", ">1 >3", "a"})) == lists{{0}, {0}, {0}, {0}, {0}, {0}, {0}, {}});
+}
+
+TEST_CASE("an edge from where nothing leads into the middle of a loop brings what is alive there")
+{
+    // 3 is not reached. a is defined before the loop, then in its header: alive in 2 either way.
+    CHECK(found(flow_text({"a= >1", "a >2", ">1", ">2"})) == lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}});
+    CHECK(found(flow_text({">1", "a= >2", "a >1", ">2"})) == lists{{}, {}, {0}, {0}, {}, {0}, {}, {0}});
+    // And into the middle of an irreducible one; b belongs to the loop, a does not.
+    snapshot const p = flow_text({"a= >1 >2", "a b= ; b >2", ">1", ">2 >4", ">3"});
+    CHECK(found(p) == expected(p));
+}
+
+TEST_CASE("on random strict programs, unreached nodes with edges anywhere among them, sets are those of the "
+          "equations")
+{
+    for (unsigned seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        random_flow f = draw_ssa(pick, {.nodes = 9, .values = 9, .steps = 2});
+        auto const reached = static_cast<std::uint32_t>(f.nodes.size());
+        f.nodes.resize(reached + pick.below(5)); // nothing leads there but from each other
+        for (std::size_t n = reached; n != f.nodes.size(); ++n)
+            for (std::uint32_t k = pick.below(4); k != 0; --k)
+                f.nodes[n].successors.push_back(pick.below(static_cast<std::uint32_t>(f.nodes.size())));
+        snapshot const p = f.program();
+        REQUIRE(found(p) == expected(p));
+    }
+}
+
+// --- liveness per value ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t all_of_them = ~std::size_t{0};
+
+detail::sparse_sets explored(snapshot const& p, std::size_t most_sets = all_of_them)
+{
+    return detail::live_by_exploration(p, crossing(p), most_sets);
+}
+
+} // namespace
+
+TEST_CASE("a value is followed up all paths from its uses to its defs")
+{
+    detail::sparse_sets const sets = explored(flow_text({"a= >1 >2", ">3", ">3", "a"}));
+    CHECK(rows_of(sets.in) == lists{{}, {0}, {0}, {0}});
+    CHECK(rows_of(sets.out) == lists{{0}, {0}, {0}, {}});
+    CHECK(sets.given_up.empty());
+}
+
+TEST_CASE("each def stops a path, and a node that reads first lets it pass")
+{
+    detail::sparse_sets const sets = explored(flow_text({"a= >1 >2", "a= >3", "a a= >3", "a"}));
+    CHECK(rows_of(sets.in) == lists{{}, {}, {0}, {0}});
+    CHECK(rows_of(sets.out) == lists{{0}, {0}, {0}, {}});
+}
+
+TEST_CASE("lists ascend, though values are read in any order")
+{
+    detail::sparse_sets const sets = explored(flow_text({"c= b= a= >1", "c ; a b >2", "b c"}));
+    CHECK(rows_of(sets.in) == lists{{}, {0, 1, 2}, {1, 2}});
+    CHECK(rows_of(sets.out) == lists{{0, 1, 2}, {1, 2}, {}});
+}
+
+TEST_CASE("what a phi reads where a node ends goes up from there, once, however many phis read it")
+{
+    detail::sparse_sets const sets = explored(flow_text({"a= >1", ">2 >3", "a@1 b= >3", "a@1 b@2 c="}));
+    CHECK(rows_of(sets.in) == lists{{}, {0}, {}, {}});
+    CHECK(rows_of(sets.out) == lists{{0}, {0}, {1}, {}});
+    // An operand defined in the node itself, phi of a self loop.
+    CHECK(rows_of(explored(flow_text({"b= >1", "b@0 c@1 a= ; c= a >1"})).in) == lists{{}, {}});
+}
+
+TEST_CASE("a value that is in more sets than asked for is given up, at exactly that many it is not")
+{
+    snapshot const p = flow_text({"a= b= >1", "b >2", "a"}); // a is in four sets, b in two
+    detail::sparse_sets const four = explored(p, 4), three = explored(p, 3), one = explored(p, 1);
+    CHECK(four.given_up.empty());
+    CHECK(three.given_up == ids{0});
+    CHECK(rows_of(three.in) == lists{{}, {1}, {}});
+    CHECK(rows_of(three.out) == lists{{1}, {}, {}});
+    CHECK(one.given_up == ids{0, 1});
+    CHECK(one.in.items() == 0);
+    CHECK(one.out.items() == 0);
+    // Read in one node, and nowhere else: in one set. Not one is too few.
+    CHECK(explored(flow_text({"a"}), 1).given_up.empty());
+    CHECK(explored(flow_text({"a"}), 0).given_up == ids{0});
+}
+
+TEST_CASE("a value that does not cross is in no list, and is not given up")
+{
+    detail::sparse_sets const sets = explored(flow_text({"a= ; a", ""}), 0);
+    CHECK(rows_of(sets.in) == lists{{}, {}});
+    CHECK(sets.given_up.empty());
+    CHECK(explored(snapshot{}).in.rows() == 0);
+}
+
+TEST_CASE("a million nodes and a hundred thousand values cost what the lists are long")
+{
+    std::size_t const nodes = 1000000, values = 100000;
+    // Value v is defined in node 10 v and read in the next but one; the last one by the first node, round.
+    snapshot const p = flow(
+        nodes, values + 1, [&](node_id n) { return n + 1 == nodes ? ids{0} : ids{n + 1}; },
+        [&](node_id n) { return n == 0        ? ids{100000}
+                                : n % 10 == 2 ? ids{n / 10}
+                                              : ids{}; },
+        [&](node_id n) { return n == 1        ? ids{100000}
+                                : n % 10 == 0 ? ids{n / 10}
+                                              : ids{}; });
+    detail::sparse_sets const sets = explored(p);
+    CHECK(sets.in.items() == 2 * values + nodes - 1);
+    CHECK(sets.out.items() == 2 * values + nodes - 1);
+    CHECK(rows_of(csr_rows(sets.in))[nodes - 8] == ids{99999, 100000});
+}
+
+TEST_CASE("on random programs the lists are those of the equations, but for what lives in too many sets")
+{
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        snapshot const p = draw_flow(pick).program();
+        std::size_t const most = pick.below(3) == 0 ? all_of_them : pick.below(12);
+        liveness_tables const truth = solved_liveness(p);
+        detail::sparse_sets const sets = explored(p, most);
+        lists in(p.nodes()), out(p.nodes());
+        ids given_up;
+        for (value_id v = 0; v != p.values(); ++v) {
+            std::size_t size = 0;
+            for (node_id n = 0; n != p.nodes(); ++n)
+                size += std::size_t{truth.in[n][v]} + std::size_t{truth.out[n][v]};
+            if (size > most) given_up.push_back(v);
+            for (node_id n = 0; n != p.nodes() && size <= most; ++n) {
+                if (truth.in[n][v]) in[n].push_back(v);
+                if (truth.out[n][v]) out[n].push_back(v);
+            }
+        }
+        REQUIRE(rows_of(sets.in) == in);
+        REQUIRE(rows_of(sets.out) == out);
+        REQUIRE(sets.given_up == given_up);
+    }
+}
+
+// --- liveness worklist -------------------------------------------------------------------------------------
+
+namespace {
+
+lists worklist_sets(snapshot const& p)
+{
+    crossing_values const cross = crossing(p);
+    return dense_lists(cross, detail::live_by_worklist(p, cross));
+}
+
+} // namespace
+
+TEST_CASE("what successors need, a node needs too, unless it writes it")
+{
+    CHECK(worklist_sets(flow_text({"a= b= >1 >2", "a= >3", ">3", "a b"})) ==
+          lists{{}, {1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {}});
+}
+
+TEST_CASE("what a node reads before it writes it is alive where it begins all the same")
+{
+    CHECK(worklist_sets(flow_text({"a= >1", "a a= >1"})) == lists{{}, {0}, {0}, {0}});
+    CHECK(worklist_sets(flow_text({"a= >1", "a! a= >1 >2", "a"})) == lists{{}, {0}, {0}, {0}, {0}, {}});
+}
+
+TEST_CASE("what a phi reads where its predecessor ends is alive there, and not where the phi is")
+{
+    CHECK(worklist_sets(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"})) == lists{{}, {}, {0}, {1}});
+    CHECK(worklist_sets(flow_text({"a= >1", ">2", "a@1 b="})) == lists{{}, {0}, {}, {0}, {0}, {}});
+}
+
+TEST_CASE("a loop asks those before it again until nothing more is needed")
+{
+    // a goes back over both loops, the inner one first.
+    CHECK(worklist_sets(flow_text({"a= >1", ">2 >5", ">3 >4", ">2", ">1", "a"})) ==
+          lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {}});
+    CHECK(worklist_sets(flow_text({"a >0"})) == lists{{0}, {0}});
+}
+
+TEST_CASE("nodes that nothing reaches are solved too")
+{
+    CHECK(worklist_sets(flow_text({"", ">2", "a >1"})) == lists{{}, {0}, {0}, {}, {0}, {0}});
+}
+
+TEST_CASE("no node has no sets, and no crossing value empty ones")
+{
+    CHECK(worklist_sets(snapshot{}).empty());
+    CHECK(worklist_sets(flow_text({"a= ; a >0"})) == lists{{}, {}});
+}
+
+TEST_CASE("a value passes through a node that does not write it, and leaves no trace for the next")
+{
+    detail::pass_through pass(2);
+    bit_rows out(1, 128), in(1, 128);
+    out.set(0, 3);
+    out.set(0, 64);
+    CHECK(pass(out[0], ids{64}, in[0]));
+    CHECK(in.test(0, 3));
+    CHECK_FALSE(in.test(0, 64));
+    CHECK_FALSE(pass(out[0], ids{64}, in[0])); // it has grown before
+    CHECK(pass(out[0], ids{}, in[0]));
+    CHECK(in.test(0, 64));
+}
+
+TEST_CASE("a chain of a million nodes, there and back, is solved without recursion")
+{
+    std::size_t const nodes = 1000000;
+    auto chain = [&](node_id from, node_id to, node_id user, bool is_back) {
+        snapshot const p = flow(
+            nodes, 1, [&](node_id n) { return n + 1 == nodes ? (is_back ? ids{0} : ids{}) : ids{n + 1}; },
+            [&](node_id n) { return n == user ? ids{0} : ids{}; }, [](node_id) { return ids{}; });
+        detail::dense_sets const sets = detail::live_by_worklist(p, crossing(p));
+        return sets.in.test(from, 0) && sets.out.test(from, 0) && sets.in.test(to, 0);
+    };
+    CHECK(chain(0, nodes - 1, nodes - 1, false));
+    CHECK(chain(500000, nodes - 1, 499999, true)); // only round the back edge
+}
+
+TEST_CASE("on random programs the sets are those of the equations, more values than a word has bits too")
+{
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        dice pick{std::mt19937{seed}};
+        snapshot const p =
+            (seed % 10 == 0 ? draw_flow(pick, {.nodes = 30, .values = 300, .steps = 4}) : draw_flow(pick))
+                .program();
+        liveness_tables const truth = solved_liveness(p);
+        lists const sets = worklist_sets(p);
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            ids in, out;
+            for (value_id v = 0; v != p.values(); ++v) {
+                if (truth.in[n][v]) in.push_back(v);
+                if (truth.out[n][v]) out.push_back(v);
+            }
+            REQUIRE(sets[n] == in);
+            REQUIRE(sets[p.nodes() + n] == out);
+        }
+    }
+}
+
+} // namespace this_test

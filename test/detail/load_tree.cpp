@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/load_tree.hpp>
+
+#include "../dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+TEST_CASE("bytes that come and go are counted at each position")
+{
+    load_tree load(5);
+    load.add({0, 3}, 8);
+    load.add({2, 5}, 4);
+    CHECK(load.most({0, 2}) == 8);
+    CHECK(load.most({0, 5}) == 12);
+    CHECK(load.most({3, 5}) == 4);
+    load.remove({0, 3}, 8);
+    CHECK(load.most({0, 5}) == 4);
+    CHECK(load.most({0, 2}) == 0);
+}
+
+TEST_CASE("random changes: the same as in a table")
+{
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        std::uint32_t const positions = 1 + roll.below(20);
+        load_tree load(positions);
+        std::vector<byte_count> table(positions, 0);
+        for (int step = 0; step != 60; ++step) {
+            step_id const first = roll.below(positions), last = first + 1 + roll.below(positions - first);
+            auto const begin = table.begin() + first, end = table.begin() + last;
+            REQUIRE(load.most({first, last}) == *std::max_element(begin, end));
+            byte_count const least = *std::min_element(begin, end);
+            byte_count const bytes = roll.wide() >> 9;
+            if (roll.below(2) == 0) {
+                load.add({first, last}, bytes);
+                for (auto it = begin; it != end; ++it) *it += bytes;
+            } else {
+                load.remove({first, last}, least);
+                for (auto it = begin; it != end; ++it) *it -= least;
+            }
+        }
+    }
+}
+
+TEST_CASE("what ranges cover is counted from below")
+{
+    using ranges = std::vector<live_range>;
+    CHECK(covered_below(ranges{}, 2) == std::vector<std::uint32_t>{0, 0, 0});
+    CHECK(covered_below(ranges{{1, 3}, {2, 4}, {5, 6}}, 6) ==
+          std::vector<std::uint32_t>{0, 0, 1, 2, 3, 3, 4});
+}
+
+} // namespace this_test

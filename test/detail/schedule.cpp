@@ -1,0 +1,706 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/schedule.hpp>
+
+#include "../dice.hpp"
+#include "../random_tasks.hpp"
+#include "../task_families.hpp"
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/plan_memory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+namespace {
+
+std::vector<live_range> row(live_range_lists const& of, buffer_id b) { return {of[b].begin(), of[b].end()}; }
+
+/// Buffers that begin one a position, with the ranges that they conflict with.
+concurrent_lives beginning_one_by_one(step_id positions)
+{
+    concurrent_lives lives;
+    lives.positions = positions;
+    for (step_id at = 0; at != positions; ++at) {
+        lives.begins.append(at);
+        lives.begins.close_row();
+        lives.ends.append(at);
+        lives.ends.close_row();
+    }
+    return lives;
+}
+
+} // namespace
+
+TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and nothing else changes")
+{
+    concurrent_lives const lives = beginning_one_by_one(6);
+    live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
+                                 {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
+    std::vector<live_range> const in_clock{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
+    auto first_row = [&](std::vector<unsigned char> const& may_wait) {
+        return row(clock_conflicts(exact, lives, in_clock, may_wait), 0);
+    };
+    CHECK(first_row({0, 0, 0, 0, 0, 0}) == row(exact, 0));
+    CHECK(first_row({0, 0, 0, 0, 0, 1}) == std::vector<live_range>{{0, 2}, {3, 4}});
+    CHECK(first_row({0, 0, 0, 1, 0, 0}) == std::vector<live_range>{{0, 2}, {5, 6}});
+    CHECK(first_row({1, 0, 0, 0, 0, 0}) == std::vector<live_range>{{0, 2}});
+    CHECK(first_row({0, 1, 1, 0, 1, 0}) == row(exact, 0)); // 1 overlaps in the clock; 2 and 4 were free
+}
+
+TEST_CASE("tables of other buffers are refused")
+{
+    concurrent_lives const lives = beginning_one_by_one(1);
+    live_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
+    CHECK(clock_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
+    CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {}, {0}), precondition_error);
+    CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
+    CHECK_THROWS_AS((void)clock_conflicts(live_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
+}
+
+TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one that may wait")
+{
+    // Everybody conflicts with everybody behind, and every second may wait.
+    step_id const n = 1000;
+    concurrent_lives const lives = beginning_one_by_one(n);
+    std::vector<std::uint32_t> first{0};
+    std::vector<live_range> ranges, in_clock;
+    std::vector<unsigned char> may_wait;
+    for (step_id at = 0; at != n; ++at) {
+        ranges.push_back({at, n});
+        first.push_back(at + 1);
+        in_clock.push_back({at, at + 1});
+        may_wait.push_back(at % 2);
+    }
+    live_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
+    live_range_lists const found = clock_conflicts(exact, lives, in_clock, may_wait);
+    CHECK(found.ranges() < 70 * n);
+    CHECK(found.ranges() > 10 * n);
+    for (buffer_id b = 0; b != n; ++b) {
+        REQUIRE(found[b].front().first == b);
+        for (live_range r : found[b]) REQUIRE(r.last <= n);
+    }
+}
+
+TEST_CASE("the positions left are those that the definition leaves")
+{
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(14), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
+        sharing_rule const rule(tasks);
+        snapshot const p = tasks.program();
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
+        auto const [timed, clock] = in_clock_order(g, parallel_clock(g, takes, {.workers = roll.below(4)}));
+        std::vector<buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
+        auto const exact = later_conflicts(timed, lives).of;
+        auto const in_clock = clock_lives(lives, clock);
+        std::vector<unsigned char> may_wait, waits(timed.positions());
+        for (buffer_id b = 0; b != tasks.values(); ++b) {
+            may_wait.push_back(roll.below(3) == 0);
+            for (step_id at : lives.begins[b])
+                if (may_wait[b]) waits[at] = 1;
+        }
+        auto const found = clock_conflicts(exact, lives, in_clock, may_wait);
+        REQUIRE(found.positions() == exact.positions());
+        for (buffer_id b = 0; b != tasks.values(); ++b) {
+            step_id last = 0;
+            for (live_range r : found[b]) {
+                REQUIRE(!is_empty(r));
+                if (last != 0) REQUIRE(r.first > last); // neither overlap nor touch
+                last = r.last;
+            }
+            tick_count end = 0; // of the last step that touches it
+            for (step_id at : lives.ends[b])
+                end = at == lives.positions ? no_limit : larger(end, clock.end[at]);
+            for (step_id at = 0; at != timed.positions(); ++at) {
+                bool was = false, is = false;
+                for (live_range r : exact[b]) was = was || contains(r, at);
+                for (live_range r : found[b]) is = is || contains(r, at);
+                bool const ends_before = end <= clock.start[at] && !lives.ends[b].empty();
+                REQUIRE(is == (was && !(ends_before && (may_wait[b] || waits[at]))));
+            }
+        }
+    }
+}
+
+// --- clock lives -------------------------------------------------------------------------------------------
+
+TEST_CASE("a buffer lives from the begin of the step that makes it to the end of the last that reads it")
+{
+    // 0 makes a, 1 reads it and makes b, 2 reads a and makes c, 3 reads b.
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {}};
+    snapshot const p = sequence(
+        4, 3, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
+    dependence_graph const g = dependences(p);
+    auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, std::vector<value_role>(3));
+    // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4).
+    tick_count const unit = 1'000'000'000;
+    clock_times const clock = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit});
+    CHECK(clock_lives(lives, clock) == std::vector<live_range>{{0, 4}, {1, 4}, {1, 4}});
+    // One worker runs 2 before 1, which has the shorter path ahead: a ends with 1.
+    clock_times const alone = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit}, {.workers = 1});
+    CHECK(clock_lives(lives, alone) == std::vector<live_range>{{0, 3}, {2, 4}, {1, 2}});
+}
+
+TEST_CASE("lives of another graph are refused")
+{
+    CHECK(clock_lives({}, clock_times{}).empty());
+    CHECK_THROWS_AS((void)clock_lives({}, clock_times{{0}, {1}, 1, 1}), precondition_error);
+}
+
+TEST_CASE("lives overlap exactly where the steps that touch them do")
+{
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(
+            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
+        sharing_rule const rule(tasks);
+        snapshot const p = tasks.program();
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(9));
+        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4)});
+        std::vector<buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const ranges = clock_lives(lives, clock);
+        REQUIRE(ranges.size() == tasks.values());
+
+        auto has_ended = [&](value_id u, value_id v) { // when v begins
+            if (rule.is_kept[u] || rule.is_given[v] || rule.defs[v].empty()) return false;
+            for (std::size_t d : rule.defs[v])
+                for (auto const* touches : {&rule.late[u], &rule.early[u]})
+                    for (std::size_t t : *touches)
+                        if (clock.end[g.position_of[t]] > clock.start[g.position_of[d]]) return false;
+            return true;
+        };
+        for (value_id u = 0; u != tasks.values(); ++u) {
+            if (rule.root[u] != u) continue;
+            REQUIRE(!is_empty(ranges[u]));
+            bool const is_touched = !rule.late[u].empty() || !rule.early[u].empty();
+            for (value_id v = 0; v != u; ++v)
+                if (rule.root[v] == v && is_touched && (!rule.late[v].empty() || !rule.early[v].empty()))
+                    REQUIRE(overlaps(ranges[u], ranges[v]) == !(has_ended(u, v) || has_ended(v, u)));
+        }
+    }
+}
+
+// --- clock order -------------------------------------------------------------------------------------------
+
+TEST_CASE("positions are numbered as the clock starts them, the edges with them")
+{
+    // 0 -> 1 -> 2, and 3 alone: of 2 and 3, with equal paths ahead, one worker takes the lower position.
+    std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
+    dependence_graph const g = dependences(flow(
+        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    clocked_graph const timed = in_clock_order(g, parallel_clock(g, tick_count{5}, {.workers = 1}));
+    CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
+    CHECK(timed.graph.position_of == std::vector<step_id>{0, 1, 3, 2});
+    CHECK(timed.graph.after == csr_rows({0, 1, 2, 2, 2}, {1, 3}));
+    CHECK(timed.clock.start == std::vector<tick_count>{0, 5, 10, 15});
+    CHECK(timed.clock.end == std::vector<tick_count>{5, 10, 15, 20});
+    CHECK(timed.clock.makespan == 20);
+    CHECK(timed.clock.critical_path == 15);
+}
+
+TEST_CASE("the clock of another graph is refused")
+{
+    CHECK(in_clock_order(dependences(snapshot{}), clock_times{}).graph.positions() == 0);
+    CHECK_THROWS_AS((void)in_clock_order(dependences(snapshot{}), clock_times{{0}, {1}, 1, 1}),
+                    precondition_error);
+}
+
+TEST_CASE("another numbering is the same order of steps, and a topological one")
+{
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks =
+            draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 30, .shuffled = seed % 2 == 1});
+        dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
+        clock_side const side = seed % 3 == 0 ? clock_side::latest : clock_side::earliest;
+        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4), .side = side});
+        auto const [graph, times] = in_clock_order(g, clock);
+        REQUIRE(graph.positions() == g.positions());
+        REQUIRE(graph.edges() == g.edges());
+        REQUIRE(graph.before == graph.after.transposed(g.positions()));
+        auto is_early = [](dependence_graph const& in, step_id at) {
+            return in.position_of[in.step_at[at]] != at;
+        };
+        auto number_of = [&, &its = graph](step_id at) { // the position of the same part of the same step
+            step_id to = 0;
+            while (its.step_at[to] != g.step_at[at] || is_early(its, to) != is_early(g, at)) ++to;
+            return to;
+        };
+        for (step_id at = 0; at != g.positions(); ++at) {
+            REQUIRE(graph.step_at[number_of(at)] == g.step_at[at]);
+            REQUIRE(times.start[number_of(at)] == clock.start[at]);
+            REQUIRE(times.end[number_of(at)] == clock.end[at]);
+            if (at != 0) REQUIRE(times.start[at - 1] <= times.start[at]);
+            for (step_id next : g.after[at]) {
+                REQUIRE(is_listed(graph.after[number_of(at)], number_of(next)));
+                REQUIRE(number_of(at) < number_of(next));
+            }
+        }
+    }
+}
+
+// --- parallel clock ----------------------------------------------------------------------------------------
+
+namespace {
+
+dependence_graph diamond() // 0 -> 1 -> 3, 0 -> 2 -> 3
+{
+    std::vector<std::vector<node_id>> const next{{1, 2}, {3}, {3}, {}};
+    return dependences(flow(
+        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+}
+
+std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_count> const& times)
+{
+    std::vector<tick_count> result;
+    for (step_id at : g.position_of) result.push_back(times[at]);
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("two branches run at once if there are two workers, and one after the other if there is one")
+{
+    dependence_graph const g = diamond();
+    clock_times const two = parallel_clock(g, tick_count{10}, {.workers = 2});
+    CHECK(by_step(g, two.start) == std::vector<tick_count>{0, 10, 10, 20});
+    CHECK(by_step(g, two.end) == std::vector<tick_count>{10, 20, 20, 30});
+    CHECK(two.makespan == 30);
+    clock_times const one = parallel_clock(g, tick_count{10}, {.workers = 1});
+    CHECK(by_step(g, one.start) == std::vector<tick_count>{0, 10, 20, 30});
+    CHECK(one.makespan == 40);
+    CHECK(one.critical_path == 30);
+}
+
+TEST_CASE("a short branch beside a long one runs at its begin or at its end")
+{
+    dependence_graph const g = diamond();
+    std::vector<tick_count> const takes{1, 5, 2, 1};
+    CHECK(by_step(g, parallel_clock(g, takes).start) == std::vector<tick_count>{0, 1, 1, 6});
+    CHECK(by_step(g, parallel_clock(g, takes, {.side = clock_side::latest}).start) ==
+          std::vector<tick_count>{0, 1, 4, 6});
+}
+
+TEST_CASE("whoever is free takes the step with the longest path ahead, not the first")
+{
+    // 0 and 1 stand alone, 2 -> 3 -> 4.
+    std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
+    dependence_graph const g = dependences(flow(
+        5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    clock_times const clock = parallel_clock(g, tick_count{1}, {.workers = 2});
+    CHECK(by_step(g, clock.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
+    clock_times const late = parallel_clock(g, tick_count{1}, {.workers = 2, .side = clock_side::latest});
+    CHECK(by_step(g, late.start) == std::vector<tick_count>{1, 2, 0, 1, 2});
+}
+
+TEST_CASE("a step that takes no time is refused")
+{
+    dependence_graph const g = diamond();
+    CHECK_THROWS_WITH_AS((void)parallel_clock(g, {1, 1, 0, 1}),
+                         "sublet: a step takes no time (a clock needs at least 1 for each)",
+                         precondition_error);
+    CHECK_THROWS_AS((void)parallel_clock(g, {1, 1, 1}), precondition_error);
+    CHECK_THROWS_AS((void)parallel_clock(g, no_size / 2), precondition_error);
+    snapshot const unwritten = sequence(1, 1, [](step_id, effect_sink& sink) { sink.use(0); });
+    CHECK_THROWS_AS((void)parallel_clock(dependences(unwritten)), precondition_error);
+}
+
+TEST_CASE("the empty program takes no time")
+{
+    for (std::size_t workers : {0u, 1u, 2u})
+        CHECK(parallel_clock(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
+}
+
+TEST_CASE("a schedule keeps the order, the number of workers, and none of them rests for nothing")
+{
+    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks =
+            draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 30, .shuffled = seed % 2 == 1});
+        sharing_rule const rule(tasks);
+        std::size_t const n = tasks.tasks.size();
+        dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != n; ++s) takes.push_back(1 + roll.below(1 + seed % 7));
+        tick_count longest = 0, work = 0;
+        std::vector<tick_count> path(n, 0); // to the end of each; relaxed until nothing changes
+        for (std::size_t round = 0; round != n; ++round)
+            for (std::size_t b = 0; b != n; ++b) {
+                tick_count begin = 0;
+                for (std::size_t a = 0; a != n; ++a)
+                    if (rule.before[a][b]) begin = std::max(begin, path[a]);
+                path[b] = begin + takes[b];
+                longest = std::max(longest, path[b]);
+            }
+        for (tick_count t : takes) work += t;
+
+        std::size_t const workers = roll.below(5);
+        CAPTURE(workers);
+        for (clock_side side : {clock_side::earliest, clock_side::latest}) {
+            clock_times const clock = parallel_clock(g, takes, {.workers = workers, .side = side});
+            REQUIRE(clock.critical_path == longest);
+            for (step_id at = 0; at != g.positions(); ++at)
+                REQUIRE(clock.end[at] == clock.end[g.position_of[g.step_at[at]]]);
+            auto start = by_step(g, clock.start), end = by_step(g, clock.end);
+            REQUIRE(*std::min_element(start.begin(), start.end()) == 0);
+            REQUIRE(*std::max_element(end.begin(), end.end()) == clock.makespan);
+            for (std::size_t a = 0; a != n; ++a) {
+                REQUIRE(end[a] == start[a] + takes[a]);
+                for (std::size_t b = 0; b != n; ++b)
+                    if (rule.before[a][b]) REQUIRE(end[a] <= start[b]);
+            }
+            bool const is_late = side == clock_side::latest;
+            auto precedes = [&](std::size_t a, std::size_t b) {
+                return is_late ? rule.before[b][a] : rule.before[a][b];
+            };
+            if (is_late) { // look at it backwards
+                std::swap(start, end);
+                for (tick_count& t : start) t = clock.makespan - t;
+                for (tick_count& t : end) t = clock.makespan - t;
+            }
+            if (workers == 0) REQUIRE(clock.makespan == longest);
+            else REQUIRE(clock.makespan * workers <= work + (workers - 1) * longest); // Graham
+            for (tick_count now = 0; now != clock.makespan; ++now) {
+                std::size_t busy = 0, waits = 0;
+                for (std::size_t a = 0; a != n; ++a) {
+                    busy += start[a] <= now && now < end[a];
+                    bool ready = start[a] > now;
+                    for (std::size_t b = 0; b != n; ++b) ready = ready && (!precedes(b, a) || end[b] <= now);
+                    waits += ready;
+                }
+                if (workers != 0) REQUIRE(busy <= workers);
+                if (waits != 0) REQUIRE(busy == workers);
+            }
+        }
+    }
+}
+
+TEST_CASE("what is used where a node ends keeps its reader waiting")
+{
+    // Node 1 uses 0 at the end of node 0 (a phi), which waits for the step that writes it.
+    snapshot const p = flow(
+        3, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
+        [](node_id n, effect_sink& s) {
+            if (n == 1) s.use_at_end_of(node_id{0}, 0);
+            if (n == 0) s.use_early(1);
+            if (n == 2) s.def(0);
+        });
+    dependence_graph const g = dependences(p, {.role = {value_role::intermediate, value_role::input}});
+    REQUIRE(!g.violation);
+    for (std::size_t workers : {0u, 1u, 2u})
+        for (clock_side side : {clock_side::earliest, clock_side::latest})
+            CHECK(by_step(g, parallel_clock(g, tick_count{2}, {workers, side}).start) ==
+                  std::vector<tick_count>{2, 4, 0});
+}
+
+TEST_CASE("a chain of a million steps needs no stack")
+{
+    dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
+    CHECK(parallel_clock(g).makespan == 1'000'000);
+    CHECK(parallel_clock(g, tick_count{1}, {.workers = 2}).makespan == 1'000'000);
+}
+
+// --- handoffs ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A task for each row of next; what they touch is of no matter to edges, so lives are written down.
+dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
+{
+    return dependences(flow(
+        next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+}
+
+/// Lives by buffer in steps, as positions.
+concurrent_lives lives_of(dependence_graph const& g,
+                          std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
+{
+    concurrent_lives lives;
+    lives.positions = static_cast<step_id>(g.positions());
+    auto append = [&](csr_rows& to, std::vector<step_id> row) {
+        for (step_id& s : row) s = s == no_step ? lives.positions : g.position_of[s];
+        std::sort(row.begin(), row.end());
+        for (step_id at : row) to.append(at);
+        to.close_row();
+    };
+    for (auto const& [begins, ends] : rows) {
+        append(lives.begins, begins);
+        append(lives.ends, ends);
+    }
+    return lives;
+}
+
+memory_plan::placed_buffer at(byte_count offset, byte_count size, live_range life, pool_id pool = 0)
+{
+    return {.life = life, .size = size, .pool = pool, .offset = offset};
+}
+
+/// All hand-offs that the definition asks for, pair by pair over all that overlap in bytes, and of them those
+/// that nothing else stands for.
+struct needed {
+    std::vector<handoff> waits, handoffs;
+    bool has_cycle = false;
+
+    needed(random_tasks const& tasks, std::vector<memory_plan::placed_buffer> const& placed,
+           memory_plan const& plan)
+    {
+        sharing_rule const rule(tasks);
+        std::size_t const n = tasks.tasks.size();
+        std::vector<std::vector<bool>> edge(n, std::vector<bool>(n));
+        for (std::size_t u = 0; u != placed.size(); ++u)
+            for (std::size_t v = 0; v != placed.size(); ++v) {
+                memory_plan::placed_buffer const &a = placed[u], &b = placed[v];
+                if (u == v || a.pool != b.pool || a.offset >= b.offset + b.size ||
+                    b.offset >= a.offset + a.size || a.life.first > b.life.first)
+                    continue;
+                value_id const from = plan.buffers[u].root, to = plan.buffers[v].root;
+                for (std::size_t d : rule.defs[to])
+                    for (auto const* touches : {&rule.late[from], &rule.early[from]})
+                        for (std::size_t t : *touches)
+                            if (t != d) edge[t][d] = true;
+            }
+        std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n));
+        for (std::size_t a = 0; a != n; ++a)
+            for (std::size_t b = 0; b != n; ++b) reaches[a][b] = edge[a][b] || rule.before[a][b];
+        for (std::size_t k = 0; k != n; ++k)
+            for (std::size_t a = 0; a != n; ++a)
+                for (std::size_t b = 0; b != n; ++b)
+                    if (reaches[a][k] && reaches[k][b]) reaches[a][b] = true;
+        for (step_id a = 0; a != n; ++a) {
+            if (reaches[a][a]) has_cycle = true;
+            for (step_id b = 0; b != n; ++b) {
+                if (!edge[a][b]) continue;
+                bool stands = !rule.before[a][b];
+                for (std::size_t k = 0; k != n; ++k) stands = stands && !(reaches[a][k] && reaches[k][b]);
+                if (stands) handoffs.push_back({a, b});
+            }
+        }
+    }
+};
+
+/// Of two buffers that overlap in bytes one gives to the other.
+bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
+{
+    sharing_rule const rule(tasks, handoffs);
+    for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
+        if (rule.before[t][t]) return false;
+    for (std::size_t u = 0; u != plan.buffers.size(); ++u)
+        for (std::size_t v = 0; v != u; ++v) {
+            memory_plan::placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
+            if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
+                !rule.may_share(a.root, b.root))
+                return false;
+        }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("who moves in waits for the last users of who moves out, unless it does anyway")
+{
+    // 0 -> 1, 2 -> 3: a made by 0 and b made by 2, used by 1 and 3; then c by 4, where a was, and d by 5
+    // after 4, over the end of c and all of b.
+    dependence_graph const g = graph_of({{1}, {}, {3}, {}, {5}, {}});
+    auto const lives = lives_of(g, {{{0}, {1}}, {{2}, {3}}, {{4}, {4}}, {{5}, {5}}});
+    std::vector<memory_plan::placed_buffer> const placed{at(0, 32, {0, 2}), at(32, 32, {2, 4}),
+                                                         at(0, 40, {4, 5}), at(36, 28, {5, 6})};
+    handoff_set const found = find_handoffs(g, lives, placed);
+    REQUIRE(!found.clash);
+    // d takes from b as well, but 5 comes after 4, which has waited for 3.
+    CHECK(found.handoffs == std::vector<handoff>{{1, 4}, {3, 4}});
+    CHECK(found.bytes == std::vector<byte_count>{32, 8});
+    CHECK(found.takeovers == 4);
+    CHECK(found.waits == 3);
+}
+
+TEST_CASE("buffers of different pools, of no bytes or without offset take nothing from each other")
+{
+    dependence_graph const g = graph_of({{}, {}});
+    auto const lives = lives_of(g, {{{0}, {0}}, {{1}, {1}}});
+    CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(0, 8, {1, 2}, 1)}).handoffs.empty());
+    CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(0, 0, {1, 2})}).handoffs.empty());
+    CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(no_offset, 8, {1, 2})}).handoffs.empty());
+    CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(8, 8, {1, 2})}).handoffs.empty());
+    CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(0, 8, {1, 2})}).handoffs ==
+          std::vector<handoff>{{0, 1}});
+    CHECK(find_handoffs(g, lives, {at(0, 8, {1, 2}), at(0, 8, {0, 1})}).handoffs ==
+          std::vector<handoff>{{1, 0}});
+    CHECK(find_handoffs(dependences(snapshot{}), {}, {}).handoffs.empty());
+}
+
+TEST_CASE("broken promises are refused")
+{
+    dependence_graph const g = graph_of({{}, {}});
+    auto const lives = lives_of(g, {{{0}, {0}}});
+    CHECK_THROWS_AS((void)find_handoffs(g, lives, {}), precondition_error);
+    CHECK_THROWS_AS((void)find_handoffs(graph_of({{}}), lives, {at(0, 8, {0, 1})}), precondition_error);
+    CHECK_THROWS_AS((void)find_handoffs(g, lives, {at(no_offset - 8, 8, {0, 1})}), precondition_error);
+}
+
+TEST_CASE("nothing waits for what is needed to the end, nor for what is there from the start")
+{
+    dependence_graph const g = graph_of({{}, {}});
+    auto const kept = lives_of(g, {{{0}, {no_step}}, {{1}, {1}}});
+    auto const given = lives_of(g, {{{0}, {0}}, {{}, {1}}});
+    std::vector<memory_plan::placed_buffer> const placed{at(0, 8, {0, 1}), at(0, 8, {1, 2})};
+    CHECK(find_handoffs(g, kept, placed).clash == handoff_clash{0, 1, {}});
+    CHECK(find_handoffs(g, given, placed).clash == handoff_clash{0, 1, {}});
+}
+
+TEST_CASE("steps of no length at one moment would wait for each other for ever")
+{
+    // x and y each read a buffer that the other's takes over. In a clock where both take no time each has
+    // ended when the other begins: all four lives fit into two places, and nothing could run.
+    dependence_graph const g = graph_of({{2}, {3}, {}, {}});
+    auto const lives = lives_of(g, {{{0}, {2}}, {{1}, {3}}, {{2}, {2}}, {{3}, {3}}});
+    std::vector<memory_plan::placed_buffer> placed{at(0, 8, {0, 1}), at(8, 8, {0, 1}), at(8, 8, {1, 2}),
+                                                   at(0, 8, {1, 2})};
+    handoff_set const found = find_handoffs(g, lives, placed);
+    REQUIRE(found.clash);
+    CHECK(found.handoffs.empty());
+    CHECK(found.clash->from == no_buffer);
+    auto cycle = found.clash->cycle;
+    std::sort(cycle.begin(), cycle.end());
+    CHECK(cycle == std::vector<step_id>{2, 3});
+    // With a clock that moves there is no such plan: their lives meet the lives that they would take over.
+    auto const ranges = clock_lives(lives, parallel_clock(g));
+    CHECK(overlaps(ranges[0], ranges[3]));
+    CHECK(overlaps(ranges[1], ranges[2]));
+}
+
+TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else stands for")
+{
+    std::size_t with_handoffs = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(12),
+                                                     .edges = 10,
+                                                     .early = seed % 2 == 0 ? 0u : 30u,
+                                                     .views = seed % 3 == 0 ? 20u : 0u,
+                                                     .pools = 1 + roll.below(2),
+                                                     .alignments = 1 + roll.below(8)});
+        snapshot const p = tasks.program();
+        memory_plan const plan = plan_memory(p, tasks.options()).plan;
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        auto const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, tasks.role);
+        handoff_set const found = find_handoffs(g, lives, plan.buffers);
+        REQUIRE(!found.clash);
+        needed const expected(tasks, plan.buffers, plan);
+        REQUIRE(!expected.has_cycle);
+        REQUIRE(found.handoffs == expected.handoffs);
+        REQUIRE(found.bytes.size() == found.handoffs.size());
+        REQUIRE(is_safe(tasks, plan, found.handoffs));
+        for (std::size_t i = 0; i != found.handoffs.size(); ++i) {
+            auto fewer = found.handoffs;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            REQUIRE(!is_safe(tasks, plan, fewer));
+            REQUIRE(found.bytes[i] != 0);
+        }
+        with_handoffs += !found.handoffs.empty();
+        REQUIRE(!dependences(p, {.role = tasks.role, .handoffs = found.handoffs}).violation);
+    }
+    CHECK(with_handoffs > rounds(500));
+}
+
+TEST_CASE("what is shared in a clock never makes the critical path longer than the clock")
+{
+    std::size_t with_handoffs = 0, longer = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        dice roll{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(16),
+                                                     .edges = 10,
+                                                     .early = seed % 2 == 0 ? 0u : 30u,
+                                                     .views = seed % 3 == 0 ? 20u : 0u,
+                                                     .pools = 1 + roll.below(2),
+                                                     .shuffled = seed % 5 == 0});
+        snapshot const p = tasks.program();
+        dependence_graph const g = dependences(p, {.role = tasks.role});
+        std::vector<tick_count> takes;
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 11));
+        clock_side const side = seed % 4 == 0 ? clock_side::latest : clock_side::earliest;
+        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4), .side = side});
+
+        memory_plan plan;
+        sharing_rule const rule(tasks);
+        plan.buffer_of.assign(tasks.values(), no_buffer);
+        for (value_id v = 0; v != tasks.values(); ++v) { // every class of values that has bytes is a buffer
+            value_id const root = static_cast<value_id>(rule.root[v]);
+            if (tasks.bytes[root] == 0) continue;
+            if (root == v) {
+                plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size());
+                plan.buffers.push_back({.root = v, .size = tasks.bytes[v], .pool = tasks.pool[v]});
+            }
+            plan.buffer_of[v] = plan.buffer_of[root];
+        }
+        auto const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, tasks.role);
+        auto const ranges = clock_lives(lives, clock);
+        placement_problem problem;
+        for (std::size_t b = 0; b != plan.buffers.size(); ++b) {
+            plan.buffers[b].life = ranges[b];
+            problem.buffers.push_back(
+                {.life = ranges[b], .size = plan.buffers[b].size, .pool = plan.buffers[b].pool});
+        }
+        placement const where = place(problem);
+        for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = where.offset[b];
+
+        handoff_set const found = find_handoffs(g, lives, plan.buffers);
+        REQUIRE(!found.clash);
+        REQUIRE(found.handoffs == needed(tasks, plan.buffers, plan).handoffs);
+        REQUIRE(is_safe(tasks, plan, found.handoffs));
+        dependence_graph const more = dependences(p, {.role = tasks.role, .handoffs = found.handoffs});
+        REQUIRE(!more.violation);
+        tick_count const path = parallel_clock(more, takes).makespan;
+        REQUIRE(path <= clock.makespan);
+        with_handoffs += !found.handoffs.empty();
+        longer += path > clock.critical_path;
+    }
+    CHECK(with_handoffs > rounds(500));
+    CHECK(longer > rounds(100));
+}
+
+TEST_CASE("of a million steps in a chain none waits for memory")
+{
+    task_family const drawn = draw_family("chain", 1'000'000);
+    snapshot const p = drawn.program();
+    dependence_graph const g = dependences(p);
+    std::vector<buffer_id> own;
+    std::vector<memory_plan::placed_buffer> placed;
+    for (buffer_id b = 0; b != drawn.tasks(); ++b) { // by turns in two halves of the arena
+        own.push_back(b);
+        placed.push_back(at(b % 2 * 65536, drawn.bytes[b], {b, b + 2}));
+    }
+    auto const lives = concurrent_lifetimes(p, g, own.size(), own, std::vector<value_role>(own.size()));
+    handoff_set const found = find_handoffs(g, lives, placed);
+    CHECK(!found.clash);
+    CHECK(found.handoffs.empty());
+    CHECK(found.takeovers > 1'000'000);
+}
+
+} // namespace this_test

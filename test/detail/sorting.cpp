@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/sorting.hpp>
+
+#include "../dice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+TEST_CASE("a table is sorted, and equal items stay in their order")
+{
+    std::vector<std::pair<int, char>> items{{7, 'a'}, {4, 'b'}, {7, 'c'}, {2, 'd'}, {4, 'e'}};
+    sort_by(items, [](auto const& x, auto const& y) { return x.first < y.first; });
+    CHECK(items == std::vector<std::pair<int, char>>{{2, 'd'}, {4, 'b'}, {4, 'e'}, {7, 'a'}, {7, 'c'}});
+}
+
+TEST_CASE("nothing, one item and text are sorted, too")
+{
+    std::vector<int> none, one{3};
+    sort_ascending(none);
+    sort_ascending(one);
+    CHECK(none.empty());
+    CHECK(one == std::vector<int>{3});
+    std::vector<std::string> names{"relu", "add", "conv", "add"};
+    sort_ascending(names);
+    CHECK(names == std::vector<std::string>{"add", "add", "conv", "relu"});
+}
+
+TEST_CASE("the first number for which something holds is found, or that there is none")
+{
+    for (std::size_t count = 0; count != 20; ++count)
+        for (std::size_t first = 0; first <= count; ++first) {
+            CAPTURE(count);
+            CAPTURE(first);
+            CHECK(first_that(count, [&](std::size_t i) { return i >= first; }) == first);
+        }
+    CHECK(first_that(9, [](std::size_t i) {
+              CHECK(i < 9); // it is never asked about the count itself
+              return false;
+          }) == 9);
+}
+
+TEST_CASE("an item is found in a table that ascends if it is there")
+{
+    std::vector<int> const ascending{1, 3, 3, 8};
+    for (int i = -1; i != 10; ++i) {
+        CAPTURE(i);
+        CHECK(is_listed(ascending, i) == (i == 1 || i == 3 || i == 8));
+    }
+    CHECK_FALSE(is_listed(std::vector<int>{}, 0));
+}
+
+TEST_CASE("tables of any length are sorted as a sort by place in the table would, too")
+{
+    for (unsigned seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        std::mt19937 pick{seed};
+        std::vector<std::pair<std::uint32_t, std::size_t>> items(pick() % 70);
+        for (std::size_t i = 0; i != items.size(); ++i) items[i] = {pick() % (1 + seed % 40), i};
+        auto expected = items;
+        std::sort(expected.begin(), expected.end());
+        sort_by(items, [](auto const& a, auto const& b) { return a.first < b.first; });
+        CHECK(items == expected);
+
+        std::vector<std::uint32_t> keys;
+        for (auto const& [key, place] : expected) keys.push_back(key);
+        auto const key = static_cast<std::uint32_t>(pick() % 45);
+        CHECK(is_listed(keys, key) == (std::count(keys.begin(), keys.end(), key) != 0));
+        CHECK(first_that(keys.size(), [&](std::size_t i) { return keys[i] >= key; }) ==
+              static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()));
+    }
+}
+
+// --- keyed -------------------------------------------------------------------------------------------------
+
+using sublet::detail::falling;
+using sublet::detail::keyed;
+
+TEST_CASE("ids are sorted by key, then by tie, then by themselves")
+{
+    std::vector<keyed> items{{2, 0, 0}, {1, 5, 1}, {1, 4, 3}, {1, 4, 2}};
+    sort_keyed(items);
+    std::vector<std::uint32_t> who;
+    for (keyed const& k : items) who.push_back(k.who);
+    CHECK(who == std::vector<std::uint32_t>{2, 3, 1, 0});
+}
+
+TEST_CASE("a falling key sorts the largest first, up to the last of 64 bits")
+{
+    std::vector<keyed> items{{falling(7), 0, 0}, {falling(~std::uint64_t{0}), 0, 1}, {falling(0), 0, 2}};
+    sort_keyed(items);
+    CHECK(items[0].who == 1);
+    CHECK(items[1].who == 0);
+    CHECK(items[2].who == 2);
+}
+
+TEST_CASE("nothing is sorted too, and random keys leave nobody behind a smaller one")
+{
+    std::vector<keyed> none;
+    sort_keyed(none);
+    CHECK(none.empty());
+    std::mt19937 pick{3};
+    std::vector<keyed> items;
+    for (std::uint32_t i = 0; i != 1000; ++i) items.push_back({pick() % 7, pick() % 5, i});
+    sort_keyed(items);
+    for (std::size_t i = 1; i != items.size(); ++i) {
+        CHECK(items[i - 1] < items[i]);
+        CHECK(!(items[i] < items[i - 1]));
+    }
+}
+
+} // namespace this_test

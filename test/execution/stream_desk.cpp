@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/execution/detail/stream_desk.hpp>
+
+#include "../operations.hpp"
+#include "../simple_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+namespace {
+
+//     x, w ─► a ─► y     x is given, w is the caller's, y is wanted
+snapshot const chain = op_list(4, {{0, 1}, {2}}, {{2}, {3}});
+plan_options const options{.bytes = 16,
+                           .alignment = 8,
+                           .role = std::vector<value_role>{value_role::input, value_role::external,
+                                                           value_role::intermediate, value_role::output}};
+
+/// A desk whose runs copy x to y, and fail where they are told to.
+struct desk : stream_desk<simple_device> {
+    explicit desk(simple_device& device)
+        : stream_desk<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
+    {
+    }
+    void run()
+    {
+        expect_storage();
+        values_.provide(3, first_);
+        std::memcpy(values_.bytes_of(3).data(), values_.bytes_of(0).data(), 16);
+        is_at_rest_ = false;
+        duties_.use_up_inputs(tape_);
+        has_results_ = true;
+    }
+    [[noreturn]] void break_down(step_id at) { fail(std::make_exception_ptr(std::bad_alloc()), at); }
+    bool is_resting() const { return is_at_rest_; }
+};
+
+using bytes = std::vector<std::byte>;
+
+} // namespace
+
+TEST_CASE("what is given goes to the device, and results come back")
+{
+    simple_device device;
+    alignas(8) std::byte weights[16];
+    {
+        desk its(device);
+        CHECK_THROWS_AS(its.run(), unusable_value);
+        its.bind(1, weights);
+        CHECK_THROWS_AS(its.run(), unusable_value); // x is owed before every run
+        bytes const image(16, std::byte{5});
+        its.give(0, image);
+        its.run();
+        CHECK_FALSE(its.is_resting());
+        bytes scores(16);
+        its.take(3, scores);
+        CHECK(scores == image);
+        CHECK(its.is_resting());
+        CHECK(its.output(3).size() == 16);
+        CHECK_THROWS_AS(its.run(), unusable_value);
+        CHECK(its.input(0).size() == 16);
+        CHECK_THROWS_AS((void)its.output(3), unusable_value); // an input may lie where it lies
+        its.give(1, image);                                   // what is bound can be given and taken
+        its.take(1, scores);
+        CHECK(weights[15] == std::byte{5});
+    }
+    CHECK(device.blocks.empty());
+    CHECK(device.streams.empty());
+}
+
+TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
+{
+    simple_device device;
+    desk its(device);
+    alignas(8) std::byte room[24];
+    bytes few(8);
+    CHECK_THROWS_AS((void)its.input(3), precondition_error);
+    CHECK_THROWS_AS((void)its.input(9), precondition_error);
+    CHECK_THROWS_AS((void)its.output(0), precondition_error);
+    CHECK_THROWS_AS(its.give(0, few), precondition_error);
+    CHECK_THROWS_AS(its.run(), unusable_value); // nothing was given
+    CHECK_THROWS_AS(its.bind(0, room), precondition_error);
+    CHECK_THROWS_AS(its.bind(1, std::span(room).first(8)), unusable_value);
+    CHECK_THROWS_AS(its.bind(1, std::span(room).subspan(1)), unusable_value);
+}
+
+TEST_CASE("what is refused takes no result away, and gives no input")
+{
+    simple_device device;
+    desk its(device);
+    alignas(8) std::byte weights[16];
+    its.bind(1, weights);
+    its.give(0, bytes(16, std::byte{5}));
+    its.run();
+    CHECK_THROWS_AS(its.give(0, bytes(15)), precondition_error);
+    bytes scores(16);
+    its.take(3, scores);
+    CHECK(scores == bytes(16, std::byte{5}));
+    CHECK_THROWS_AS(its.run(), unusable_value);
+    CHECK_NOTHROW((void)its.stream(0));
+    CHECK_THROWS_AS((void)its.stream(1), precondition_error);
+}
+
+TEST_CASE("after a failure storage is given back, inputs are owed, and the step is said if it is known")
+{
+    simple_device device;
+    desk its(device);
+    alignas(8) std::byte weights[16];
+    its.bind(1, weights);
+    its.give(0, bytes(16));
+    try {
+        its.break_down(1);
+    } catch (run_error const& e) {
+        CHECK(e.step() == 1);
+    }
+    CHECK(device.blocks.empty());
+    CHECK_THROWS_AS(its.run(), unusable_value);
+    try {
+        its.break_down(no_step);
+    } catch (device_error const& e) {
+        CHECK(e.step() == no_step);
+        CHECK(std::string(e.what()).find("a step that it does not name: ") != std::string::npos);
+    }
+    its.give(0, bytes(16));
+    its.run();
+    CHECK(its.output(3).size() == 16);
+}
+
+// --- digests -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Takes all digests of a run in which `value_of(buffer, position)` is what each is when it is taken.
+template <class ValueOf>
+std::optional<clobbered_value::finding> change(run_tape const& tape, ValueOf value_of,
+                                               memory_plan const* plan = nullptr)
+{
+    detail::stream_digests digests(tape);
+    auto at_position = [&](step_id at) {
+        return [&, at](buffer_id b, std::uint64_t* digest) { *digest = value_of(b, at); };
+    };
+    digests.at_start(at_position(0));
+    for (step_id at = 0; at != tape.positions(); ++at) {
+        digests.before(at, at_position(2 * at));
+        digests.after(at, at_position(2 * at + 1));
+    }
+    digests.at_end(at_position(2 * tape.positions()));
+    return digests.first_change(plan);
+}
+
+//     x ─► a ─► y     x is given, y is wanted; step 0 writes a, step 1 reads it
+snapshot const three_steps = op_list(3, {{0}, {1}}, {{1}, {2}});
+run_tape const tape = tape_of(
+    three_steps,
+    {.bytes = 8,
+     .role = std::vector<value_role>{value_role::input, value_role::intermediate, value_role::output}},
+    false);
+
+} // namespace
+
+TEST_CASE("values that stay what they were are found so")
+{
+    CHECK_FALSE(change(tape, [](buffer_id b, step_id) { return 10u + b; }));
+}
+
+TEST_CASE("a value that changes is named with who made it and who found out")
+{
+    auto const given = change(tape, [](buffer_id, step_id at) { return at == 0 ? 1u : 2u; });
+    CHECK_FALSE(given); // taken at once: step 0 is the first to look
+    auto const between = change(tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
+    REQUIRE(between);
+    CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
+    auto const in_the_end = change(tape, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
+    REQUIRE(in_the_end);
+    CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
+}
+
+TEST_CASE("what is the caller's is looked at when the run ends, too")
+{
+    run_tape const weighted = tape_of(
+        three_steps,
+        {.bytes = 8,
+         .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
+        false);
+    auto const spoilt = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
+    REQUIRE(spoilt); // step 0 alone reads it, and finds it as it was given
+    CHECK(*spoilt == clobbered_value::finding{.value = 0});
+    CHECK_FALSE(change(tape, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
+}
+
+TEST_CASE("where a plan is given, so is who lies over it")
+{
+    memory_plan const plan{.buffers = {{.root = 0, .size = 8, .offset = 8},
+                                       {.root = 1, .size = 8, .offset = 0},
+                                       {.root = 2, .size = 8, .offset = 4}},
+                           .buffer_of = {0, 1, 2},
+                           .arena_bytes = {16}};
+    auto const found = change(
+        tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
+    REQUIRE(found);
+    CHECK(found->culprit == 2);
+    CHECK(found->culprit_step == 1);
+}
+
+// --- storage -----------------------------------------------------------------------------------------------
+
+namespace {
+
+//     a ─► b ─► c
+snapshot const storage_chain = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
+run_tape storage_tape() { return tape_of(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false); }
+
+} // namespace
+
+TEST_CASE("blocks come and go on a device, and are counted as they do")
+{
+    simple_device device;
+    run_tape const its = storage_tape();
+    detail::stream_storage<simple_device> values(device, 0, its, 96);
+    values.allocate(0, 0, 0);
+    values.allocate(1, 1, 1);
+    CHECK(values.bytes_of(0).size() == 64);
+    CHECK(device.blocks.size() == 2);
+    CHECK_THROWS_AS(values.allocate(2, 1, 2), allocation_error); // 128 bytes would be live
+    std::byte* const old = values.bytes_of(1).data();
+    values.hand_over(1, 2);
+    CHECK(values.bytes_of(2).data() == old);
+    CHECK(values.bytes_of(1).data() == old); // the step that writes 2 reads 1
+    CHECK_FALSE(values.provide(2, 0));
+    values.release_if([](value_role) { return true; }, 0);
+    CHECK(device.blocks.empty());
+    CHECK(values.memory().use().bytes == counter{0, 96, 96});
+    CHECK(values.memory().use().allocations == counter{0, 2, 2});
+}
+
+TEST_CASE("what a device has forgotten is not given back to it")
+{
+    simple_device device;
+    run_tape const its = storage_tape();
+    detail::stream_storage<simple_device> values(device, 0, its, no_limit);
+    values.allocate(0, 0, 0);
+    std::byte* const block = values.bytes_of(0).data();
+    values.be_silent(true);
+    values.release(0, 0);
+    CHECK(device.blocks.size() == 1);
+    CHECK(values.memory().use().bytes.live == 0);
+    device.deallocate(block, 64, 16, 0);
+}
+
+TEST_CASE("in an arena all have their places, or there is no arena")
+{
+    simple_device device;
+    run_tape const its = storage_tape();
+    memory_plan plan{.buffers = {{.root = 0, .size = 64, .offset = 0},
+                                 {.root = 1, .size = 32, .offset = 64},
+                                 {.root = 2, .size = 32, .offset = 0}},
+                     .buffer_of = {0, 1, 2},
+                     .arena_bytes = {96}};
+    detail::stream_storage<simple_device> values(device, 0, its, no_limit);
+    values.place(plan);
+    CHECK(values.bytes_of(1).data() == values.bytes_of(0).data() + 64);
+    CHECK(values.shown_by(2).data() == values.bytes_of(0).data());
+    CHECK_FALSE(values.provide(0, 0));
+    values.release(0, 0);
+    CHECK(values.bytes_of(0).size() == 64); // nothing in an arena is ever released
+    values.release_arenas(0);
+    CHECK(device.blocks.empty());
+    plan.arena_bytes = {95};
+    detail::stream_storage<simple_device> other(device, 0, its, no_limit);
+    CHECK_THROWS_AS(other.place(plan), unsound_plan);
+    CHECK(device.blocks.empty());
+}
+
+} // namespace this_test

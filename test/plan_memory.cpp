@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/plan_memory.hpp>
+
+#include <sublet/checking/check_plan.hpp>
+
+#include "archetype.hpp"
+#include "operations.hpp"
+
+#include <doctest/doctest.h>
+#include <sstream>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+
+namespace {
+
+//     a ─► b ─► c ─► d        each read once, by the next
+snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
+
+std::string sentence(planned_memory const& planned)
+{
+    std::ostringstream out;
+    if (planned.refuted) out << *planned.refuted;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("a chain needs no more than two neighbours at once")
+{
+    auto planned = plan_memory(chain, {.bytes = {64, 32, 16, 48}});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.is_checked);
+    CHECK(planned.report.buffers == 4);
+    CHECK(planned.report.naive_bytes == 160);
+    CHECK(planned.report.lower_bound_bytes == 96);
+    CHECK(planned.report.arena_bytes == 96);
+    CHECK(planned.report.peak_position == 1);
+    CHECK(planned.report.gap() == 0);
+    CHECK(planned.report.largest == std::vector<value_id>{0, 3, 1, 2});
+    CHECK(planned.plan.offset_of(0) == planned.plan.offset_of(3));
+}
+
+TEST_CASE("an empty program has an empty plan")
+{
+    auto planned = plan_memory(snapshot{}, {.bytes = 8});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 0);
+    CHECK(planned.report.gap() == 0);
+    CHECK(planned.plan.arena_bytes.empty());
+}
+
+TEST_CASE("any program will do, not only a snapshot")
+{
+    auto planned = plan_memory(archetype::program(5), {.bytes = 8});
+    CHECK(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 16);
+}
+
+TEST_CASE("same input, same plan")
+{
+    plan_options const options{.bytes = {64, 32, 16, 48}, .alignment = 4};
+    CHECK(plan_memory(chain, options).plan == plan_memory(chain, options).plan);
+}
+
+TEST_CASE("a declared in-place pair saves its bytes, and can be switched off")
+{
+    auto p = sequence(3, 3, [](auto step, effect_sink& s) {
+        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, step);
+        s.def(step);
+    });
+    CHECK(plan_memory(p, {.bytes = 64}).report.arena_bytes == 64);
+    CHECK(plan_memory(p, {.bytes = 64}).report.buffers == 1);
+    CHECK(plan_memory(p, {.bytes = 64, .in_place = false}).report.arena_bytes == 128);
+}
+
+TEST_CASE("views lie in their root, and external, unsized, empty and ineligible values nowhere")
+{
+    auto p = op_list(6, {{5}, {0}, {1}, {}, {}}, {{0}, {1}, {2}, {3}, {4}});
+    std::vector<byte_count> bytes{64, 1, no_size, 0, 8, 1000};
+    std::vector<value_role> role(6, value_role::intermediate);
+    role[5] = value_role::external;
+    std::vector<bool> eligible(6, true);
+    eligible[4] = false;
+    auto planned = plan_memory(
+        p, {.bytes = bytes, .role = role, .alias_of = {-1, 0, -1, -1, -1, -1}, .eligible = eligible});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.buffers == 1);
+    CHECK(planned.report.naive_bytes == 64);
+    CHECK(planned.plan.offset_of(1) == planned.plan.offset_of(0));
+    for (value_id v : {2u, 3u, 4u, 5u}) CHECK(planned.plan.offset_of(v) == no_offset);
+    CHECK(planned.plan.unsized == std::vector<value_id>{2});
+}
+
+TEST_CASE("another order has another peak, and is written into the plan")
+{
+    // Two producers of 8 bytes that are each reduced to 1: depth first needs less than breadth first.
+    auto p = op_list(4, {{}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}});
+    plan_options options{.bytes = {8, 8, 1, 1},
+                         .role = std::vector<value_role>{{}, {}, value_role::output, value_role::output}};
+    CHECK(plan_memory(p, options).report.arena_bytes == 17);
+    options.order = {0, 2, 1, 3};
+    auto planned = plan_memory(p, options);
+    CHECK(planned.report.arena_bytes == 10);
+    CHECK(planned.plan.order == options.order);
+}
+
+TEST_CASE("an order that breaks a dependence is refused with a witness and plans nothing")
+{
+    auto planned = plan_memory(chain, {.bytes = 8, .order = {1, 0, 2, 3}});
+    CHECK(!planned.is_sound());
+    CHECK(sentence(planned) == "value 0 is used at position 0 before anything defines it");
+    CHECK(planned.plan.buffers.empty());
+    CHECK(planned.plan.offset_of(0) == no_offset);
+    CHECK(sentence(plan_memory(op_list(1, {{0}}, {{}}), {.bytes = 8})) ==
+          "value 0 is used at position 0 and never defined, and is neither input nor external");
+}
+
+TEST_CASE("an order that moves a write past a read of the version before is refused, as by the checker")
+{
+    auto p = op_list(2, {{}, {0}, {}, {0}}, {{0}, {1}, {0}, {}});
+    plan_options options{.bytes = 8, .order = {0, 2, 1, 3}};
+    auto const planned = plan_memory(p, options);
+    CHECK(
+        sentence(planned) ==
+        "value 0 is written at position 1, on the other side of another of its touches than in the program");
+    CHECK(check_plan(p, memory_plan{.order = options.order, .buffer_of = {no_buffer, no_buffer}}, options) ==
+          planned.refuted);
+    options.order = {0, 1, 2, 3};
+    CHECK(plan_memory(p, options).is_sound());
+}
+
+TEST_CASE("pools are arenas of their own, with limits of their own")
+{
+    auto planned =
+        plan_memory(chain, {.bytes = 30, .pool = {0, 1, 1, 0}, .pools = {{no_limit, 1}, {no_limit, 64}}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.arena_bytes == std::vector<byte_count>{30, 94});
+    CHECK(planned.report.arena_bytes == 124);
+    CHECK(planned.report.lower_bound_bytes == 124); // 60 bytes alive in pool 1, but none begins at 30
+    CHECK(planned.report.pools[1].naive_bytes == 60);
+}
+
+TEST_CASE("a capacity that is too small is said, with what would be needed")
+{
+    auto planned = plan_memory(chain, {.bytes = 30, .pools = {{59, 1}}});
+    CHECK(!planned.is_sound());
+    CHECK(sentence(planned) == "the arena of pool 0 needs 60 bytes and its capacity is 59");
+    CHECK(plan_memory(chain, {.bytes = 30, .pools = {{60, 1}}}).is_sound());
+    auto second = plan_memory(chain, {.bytes = 30, .pool = 1, .pools = {{7, 1}, {59, 1}}});
+    CHECK(sentence(second) == "the arena of pool 1 needs 60 bytes and its capacity is 59");
+}
+
+TEST_CASE("pins are kept; pins that clash, differ or are misaligned are named")
+{
+    std::vector<byte_count> pinned{64, no_offset, no_offset, no_offset};
+    auto kept = plan_memory(chain, {.bytes = 32, .pinned = pinned});
+    REQUIRE(kept.is_sound());
+    CHECK(kept.plan.offset_of(0) == 64);
+    pinned[1] = 80;
+    CHECK(sentence(plan_memory(chain, {.bytes = 32, .pinned = pinned})) ==
+          "values 0 and 1 are both alive at position 1 and share bytes [80, 96) of pool 0");
+    CHECK(sentence(plan_memory(chain, {.bytes = 32, .alignment = 24, .pinned = pinned})) ==
+          "value 0 lies at offset 64 of pool 0, which is not a multiple of its alignment 24");
+    CHECK(
+        sentence(plan_memory(chain, {.bytes = 32, .pinned = {64, 100, 64, 100}, .pools = {{no_limit, 8}}})) ==
+        "value 1 lies at offset 100 of pool 0, which is not a multiple of its alignment 8");
+    auto two = plan_memory(chain, {.bytes = 32, .alias_of = {-1, 0, -1, -1}, .pinned = pinned});
+    CHECK(sentence(two) == "value 0 lies at offset 64 of pool 0 and is pinned to 80");
+}
+
+TEST_CASE("an alignment may be any integer")
+{
+    auto planned = plan_memory(chain, {.bytes = 10, .alignment = {1, 3, 7, 100}});
+    CHECK(planned.is_sound());
+    CHECK(planned.plan.offset_of(3) % 100 == 0);
+}
+
+TEST_CASE("a plan of more than 4 GiB, and one of buffers as large as they may be")
+{
+    byte_count const gib = byte_count{1} << 30;
+    auto large = plan_memory(chain, {.bytes = {5 * gib, 3 * gib, 7 * gib, gib}});
+    REQUIRE(large.is_sound());
+    CHECK(large.report.arena_bytes == 10 * gib);
+    CHECK(large.report.naive_bytes == 16 * gib);
+
+    byte_count const most = (byte_count{1} << 62) - 1;
+    auto huge = plan_memory(chain, {.bytes = {most, most, most, most}});
+    REQUIRE(huge.is_sound());
+    CHECK(huge.report.arena_bytes == 2 * most);
+    CHECK(huge.report.naive_bytes == 4 * most);
+    CHECK_THROWS_AS((void)plan_memory(chain, {.bytes = most + 1}), precondition_error);
+}
+
+TEST_CASE("what makes no sense is refused with a sentence")
+{
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}),
+                         "sublet: the table of a property has not one entry per value", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}),
+                         "sublet: an alignment is at least 1", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}), "sublet: a property of a value is negative",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alias_of = 0}),
+                         "sublet: a value is a view of itself", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .order = {0, 1}}),
+                         "sublet: an order has to name every node once", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .pool = -1}),
+                         "sublet: a pool id is out of range (pools are numbered from 0)", precondition_error);
+}
+
+TEST_CASE("a plan says of each buffer what it is, when it lives and how it is aligned")
+{
+    auto planned = plan_memory(chain, {.bytes = {64, 32, 16, 48}, .alignment = {1, 2, 4, 8}});
+    auto const& b = planned.plan.buffers;
+    CHECK(b == std::vector<memory_plan::placed_buffer>{{0, {0, 2}, 64, 1, 0, b[0].offset},
+                                                       {1, {1, 3}, 32, 2, 0, b[1].offset},
+                                                       {2, {2, 4}, 16, 4, 0, b[2].offset},
+                                                       {3, {3, 4}, 48, 8, 0, b[3].offset}});
+}
+
+TEST_CASE("the five largest buffers are named by their roots, of equal ones the lower first")
+{
+    auto p = op_list(7, {{}}, {{0, 1, 2, 3, 4, 5, 6}});
+    auto planned = plan_memory(p, {.bytes = {1, 8, 8, 2, 9, 3, 7}});
+    CHECK(planned.report.largest == std::vector<value_id>{4, 1, 2, 6, 5});
+}
+
+TEST_CASE("in-place pairs are taken in the order that is asked for")
+{
+    // Both want to overwrite 0: in the order of the list the second may, in the other order the first.
+    auto p = sequence(3, 3, [](auto step, effect_sink& s) {
+        s.def(step);
+        if (step > 0) s.use(0), s.may_overwrite(0, step);
+    });
+    auto joins = [](planned_memory const& m, value_id a, value_id b) {
+        return m.plan.buffer_of[a] == m.plan.buffer_of[b];
+    };
+    auto listed = plan_memory(p, {.bytes = 8}), turned = plan_memory(p, {.bytes = 8, .order = {0, 2, 1}});
+    REQUIRE(listed.is_sound());
+    REQUIRE(turned.is_sound());
+    CHECK(joins(listed, 0, 2));
+    CHECK(!joins(listed, 0, 1));
+    CHECK(joins(turned, 0, 1));
+    CHECK(!joins(turned, 0, 2));
+}
+
+TEST_CASE("a report counts steps and values, and measures its distance from the bound")
+{
+    auto p = flow(
+        1, 3, [](auto) { return std::vector<int>{}; },
+        [](auto, effect_sink& s) { s.def(0), s.next_step(), s.use(0), s.def(1); });
+    auto planned = plan_memory(p, {.bytes = 3, .alignment = 4});
+    CHECK(planned.report.steps == 2);
+    CHECK(planned.report.values == 3);
+    CHECK(planned.report.lower_bound_bytes == 7); // 6 alive, but aligned to 4
+    CHECK(planned.report.arena_bytes == 7);
+    CHECK(planned.report.gap() == 0);
+    CHECK(planned.values() == std::vector<value_id>{0, 1}); // nothing touches 2
+    std::ostringstream out;
+    out << planned.report;
+    CHECK(out.str() == "7 B instead of 6 B; no plan in this order goes below 7 B");
+    planned.report.lower_bound_bytes = 6;
+    CHECK(planned.report.gap() == doctest::Approx(1.0 / 6));
+}
+
+TEST_CASE("nodes that lead back are not planned as if they ran once")
+{
+    auto loop = [](bool leads_back) {
+        return flow(
+            2, 2,
+            [=](auto n) {
+                return n == 0 ? std::vector{1} : leads_back ? std::vector{0} : std::vector<int>();
+            },
+            [](auto n, effect_sink& s) { n == 0 ? s.def(0) : (s.use(0), s.def(1)); });
+    };
+    CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
+    CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
+          "from position 1 an edge or a hand-off leads back: plan_flow() is for programs whose nodes run "
+          "again, or not in "
+          "this "
+          "order");
+}
+
+TEST_CASE(
+    "in place, the bound knows that all but the highest take up whole alignments, however large they are")
+{
+    auto p = sequence(3, 4, [](auto step, effect_sink& s) {
+        if (step == 0) return s.def(0), s.def(1);
+        if (step == 1) return s.use(0), s.def(2), s.may_overwrite(0, 2);
+        s.use(1), s.use(2), s.def(3);
+    });
+    auto planned = plan_memory(p, {.bytes = {3, 5, 3, 2}, .alignment = 4});
+    CHECK(planned.report.lower_bound_bytes == 4 + 4 + 5); // alive are 10: of 3, 2 and 5
+    CHECK(planned.report.arena_bytes == 13);
+    byte_count const large = byte_count{1} << 60;
+    auto huge = plan_memory(p, {.bytes = {3, 0, 3, 2}, .alignment = large});
+    CHECK(huge.report.arena_bytes == large + 2);
+    CHECK(huge.report.lower_bound_bytes == large + 2);
+}
+
+TEST_CASE("a plan says of each in-place pair what it gains")
+{
+    auto p = sequence(3, 3, [](auto step, effect_sink& s) {
+        s.def(step);
+        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, step);
+    });
+    auto planned = plan_memory(p, {.bytes = {64, 32, 32}});
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 64);
+    CHECK(planned.in_place ==
+          std::vector<memory_plan::in_place_gain>{{{1, 0, 1, 32}, 32, 32}, {{2, 1, 2, 32}, 0, 0}});
+    CHECK(plan_memory(p, {.bytes = {64, 32, 32}, .in_place = false}).in_place.empty());
+}
+
+TEST_CASE("options made elsewhere, stored and copied still mean the same")
+{
+    auto made_elsewhere = [] {
+        std::vector<int> sizes{64, 32, 16, 48};
+        plan_options options{.bytes = [sizes](auto v) { return sizes[v]; }};
+        plan_options copy = options;
+        options.bytes = 1;
+        return copy;
+    };
+    std::vector<plan_options> stored(3, made_elsewhere());
+    CHECK(plan_memory(chain, stored[2]).report.naive_bytes == 160);
+}
+
+TEST_CASE("without the check the plan is the same and does not claim to be proved")
+{
+    auto quick = plan_memory(chain, {.bytes = 8, .check = false});
+    CHECK(quick.is_sound());
+    CHECK(!quick.report.is_checked);
+    CHECK(quick.plan == plan_memory(chain, {.bytes = 8}).plan);
+}
+
+} // namespace this_test

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSL-1.0
+// The rows of SYSTEMS.md and REGRESSIONS.md that speak of nested programs stand above their tests.
+#include <sublet/plan_nested.hpp>
+
+#include "operations.hpp"
+
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/plan_memory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+namespace {
+
+/// All values of 8 bytes.
+planned_nested plan_eights(program_tree const& tree)
+{
+    return plan_nested(tree, [](auto) -> plan_options { return {.bytes = 8}; });
+}
+bool overlap(byte_count a, byte_count b) { return a < b + 8 && b < a + 8; }
+
+std::string sentence(planned_nested const& planned)
+{
+    REQUIRE(planned.objection.has_value());
+    std::ostringstream out;
+    out << *planned.objection;
+    return out.str();
+}
+
+/// 0: def 0, 1; 1: (bodies); 2: use 0
+snapshot const outer = program_of({{{}, {0, 1}}, {{}, {}}, {{0}, {}}}, 2);
+
+} // namespace
+
+TEST_CASE("a loop whose values can stay where they are needs no copy")
+{
+    // x = ...; y = loop (a = x) { b = f(a); a = b }; use y
+    program_tree tree(program_of({{{}, {0}}, {{}, {}}, {{1}, {}}}, 2));
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0}, {1}, {{0, 1}}}}, 2), {},
+                  {{0, 0, 1, 1}});
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.is_checked);
+    CHECK(planned.report.arena_bytes == 8);
+    CHECK(planned.copies.empty());
+    CHECK(planned.flat.moves.size() == 3);
+    CHECK(planned.offset_of(1, 0) == planned.offset_of(0, 0));
+}
+
+TEST_CASE("a value that is needed after the loop is copied into it, once")
+{
+    program_tree tree(program_of({{{}, {0}}, {{}, {}}, {{0, 1}, {}}}, 2));
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0}, {1}, {{0, 1}}}}, 2), {},
+                  {{0, 0, 1, 1}});
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 16);
+    REQUIRE(planned.copies.size() == 1);
+    CHECK(planned.copies[0].when == flat_tree::move_time::enter);
+    CHECK(planned.flat.value_of[planned.copies[0].from] == tree_value{0, 0});
+    CHECK(planned.flat.value_of[planned.copies[0].to] == tree_value{1, 0});
+}
+
+TEST_CASE("values that change places in a loop are copied in an order in which none is lost")
+{
+    program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}, {{2}, {}}}, 3));
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0, 1}, {}}}, 2), {},
+                  {{0, 0, 1, 2}, {1, 1, 0, no_value}});
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    REQUIRE(planned.copies.size() == 3); // but for the spare nothing more than the two
+    byte_count const x = planned.offset_of(1, 0), y = planned.offset_of(1, 1);
+    CHECK(!overlap(x, y));
+    std::vector<int> arena(planned.report.arena_bytes);
+    arena[x] = 1;
+    arena[y] = 2;
+    for (flat_tree::move m : planned.copies) {
+        CHECK(m.when == flat_tree::move_time::again);
+        arena[planned.plan.offset_of(m.to)] = arena[planned.plan.offset_of(m.from)];
+    }
+    CHECK(arena[x] == 2);
+    CHECK(arena[y] == 1);
+    CHECK(planned.report.arena_bytes == 24);
+}
+
+TEST_CASE("an empty tree, a program without bodies, and bodies without values")
+{
+    CHECK(plan_eights(program_tree()).is_sound());
+    snapshot const straight = program_of({{{}, {0}}, {{0}, {1}}, {{1}, {2}}}, 3);
+    auto const flat = plan_memory(straight, {.bytes = 8});
+    auto const nested = plan_eights(program_tree(straight));
+    REQUIRE(nested.is_sound());
+    CHECK(nested.report.arena_bytes == flat.report.arena_bytes);
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::branch, snapshot());
+    tree.add_body(0, 1, program_body::run_kind::branch, program_of({{{}, {}}}, 0));
+    CHECK(plan_eights(tree).report.arena_bytes == 16);
+}
+
+// REGRESSIONS 02f0c1c9d7: sub-nets refer to outer blobs: nested captures count as uses.
+TEST_CASE("a blob that only a step net reads keeps its bytes until the step net has run")
+{
+    // step 1 makes a value after the last outer use of value 0; step 2's body reads 0
+    snapshot const net = program_of({{{}, {0}}, {{}, {1}}, {{}, {}}, {{1}, {}}}, 3);
+    program_tree tree(net);
+    tree.add_body(0, 2, program_body::run_kind::once, program_of({{{0}, {1}}, {{1}, {}}}, 2), {{0, 0}});
+    auto const alone = plan_memory(net, {.bytes = 8}); // what was wrong: bytes are given away too early
+    CHECK(alone.plan.offset_of(0) == alone.plan.offset_of(1));
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(0, 1)));
+    CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(1, 1)));
+    auto const with_uses = plan_memory(with_captures(tree), {.bytes = 8}); // for whoever plans the net alone
+    CHECK(!overlap(with_uses.plan.offset_of(0), with_uses.plan.offset_of(1)));
+}
+
+// REGRESSIONS, user thread 1: the second cond's arena lay over the first cond's live output, and a nested
+// cond's began at offset 0.
+TEST_CASE("no cond's values lie over what another cond has given and is still read, nor a nested one's over "
+          "those around it")
+{
+    // c1 = cond {}, c2 = cond {}, use c1, c2; each branch makes a temporary of its own; the second holds a
+    // third
+    program_tree tree(program_of({{{}, {0}}, {{0}, {}}, {{0}, {}}, {{1, 2}, {}}}, 3));
+    snapshot const branch = program_of({{{}, {0}}, {{0}, {1}}}, 2);
+    std::vector<program_id> first, second, third;
+    for (int arm = 0; arm != 2; ++arm)
+        first.push_back(
+            tree.add_body(0, 1, program_body::run_kind::branch, branch, {}, {{.inner = 1, .result = 1}}));
+    snapshot const holder = program_of({{{}, {0}}, {{0}, {}}, {{0, 2}, {1}}}, 3);
+    for (int arm = 0; arm != 2; ++arm) {
+        second.push_back(
+            tree.add_body(0, 2, program_body::run_kind::branch, holder, {}, {{.inner = 1, .result = 2}}));
+        for (int inner = 0; inner != 2; ++inner)
+            third.push_back(tree.add_body(second.back(), 1, program_body::run_kind::branch, branch, {},
+                                          {{.inner = 1, .result = 2}}));
+    }
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    byte_count const given = planned.offset_of(0, 1), condition = planned.offset_of(0, 0);
+    for (program_id i : second)
+        for (value_id v = 0; v != 3; ++v) CHECK(!overlap(given, planned.offset_of(i, v)));
+    for (program_id i : third)
+        for (value_id v = 0; v != 2; ++v) {
+            CHECK(!overlap(given, planned.offset_of(i, v)));
+            CHECK(!overlap(condition, planned.offset_of(i, v))); // an operand of the step around
+            CHECK(!overlap(planned.offset_of(tree.body(i).parent, 0), planned.offset_of(i, v)));
+        }
+    CHECK(planned.report.arena_bytes == 5 * 8); // condition, first result, around the third, its two
+}
+
+// REGRESSIONS, user thread 4: storage allocated in `then` was used in `else`. The arena is there whichever
+// branch runs, so both may use the same bytes, and neither needs what the other does.
+TEST_CASE("both branches use the same bytes, and whichever runs finds what it needs")
+{
+    program_tree tree(outer);
+    snapshot const small = program_of({{{}, {0}}, {{0}, {1}}, {{1}, {}}}, 2);
+    snapshot const large = program_of({{{}, {0}}, {{0}, {1, 2}}, {{1, 2}, {}}}, 3);
+    tree.add_body(0, 1, program_body::run_kind::branch, small);
+    tree.add_body(0, 1, program_body::run_kind::branch, large);
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == (1 + 3) * 8); // 0 is alive, and 1 has been given up
+    for (value_id v = 0; v != 3; ++v) CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(2, v)));
+    program_tree each(outer); // either of them alone needs as much as it does there
+    each.add_body(0, 1, program_body::run_kind::once, large);
+    CHECK(plan_eights(each).report.arena_bytes == planned.report.arena_bytes);
+}
+
+// REGRESSIONS, user thread 15: scratch of one sub-graph was handed to another.
+TEST_CASE(
+    "scratch of one body is its own: no handle of it is valid in another, and it lies over nothing alive")
+{
+    program_tree tree(outer);
+    snapshot const with_scratch =
+        program_of({{{}, {0, 1}}, {{0}, {}}}, 2); // 1 is scratch: defined, never used
+    auto const a = tree.add_body(0, 1, program_body::run_kind::once, with_scratch);
+    auto const b = tree.add_body(0, 1, program_body::run_kind::once, with_scratch);
+    auto const c = tree.add_body(b, 0, program_body::run_kind::loop, with_scratch);
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.flat.flat_of[a][1] != planned.flat.flat_of[b][1]);
+    CHECK(planned.flat.flat_of[b][1] != planned.flat.flat_of[c][1]);
+    for (program_id i : {a, b, c}) {
+        REQUIRE(planned.offset_of(i, 1) != no_offset);
+        CHECK(!overlap(planned.offset_of(i, 1), planned.offset_of(i, 0)));
+        CHECK(!overlap(planned.offset_of(i, 1), planned.offset_of(0, 0)));
+    }
+}
+
+// REGRESSIONS, user thread 16: a loop-invariant buffer was used again inside the loop.
+TEST_CASE("what every turn of a loop reads is given away by none, however deep it is read and however early")
+{
+    // value 1 is read in the first step of the innermost body only, and nowhere behind the loop
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::loop,
+                  program_of({{{}, {}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}, 3), {{0, 1}});
+    tree.add_body(1, 0, program_body::run_kind::loop, program_of({{{0}, {1}}, {{1}, {2}}, {{2}, {}}}, 3),
+                  {{0, 0}});
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    for (value_id v = 1; v != 3; ++v)
+        for (program_id i : {1u, 2u}) CHECK(!overlap(planned.offset_of(0, 1), planned.offset_of(i, v)));
+    // The same body run once gives it away.
+    program_tree once(outer);
+    once.add_body(0, 1, program_body::run_kind::once, program_of({{{0}, {1}}, {{}, {2}}, {{1, 2}, {}}}, 3),
+                  {{0, 1}});
+    CHECK(plan_eights(once).report.arena_bytes == 3 * 8);
+}
+
+// SYSTEMS T6: while, conditional_block and their gradients, variables that cross into a sub-block, any depth.
+// SYSTEMS T10: a free block is reusable where it is visible, here wherever it is free.
+TEST_CASE("a while with a conditional inside, and their gradients, share the bytes of the block around them")
+{
+    // forward: 0 w, 1 x; 2: y = while { y' = cond { f(w, y) | g(y) } }; 3: loss; backward twin: 4: dy; 5: dw
+    program_tree tree(
+        program_of({{{}, {0}}, {{}, {1}}, {{}, {}}, {{2}, {3}}, {{3}, {4}}, {{}, {}}, {{5, 0}, {}}}, 6));
+    snapshot const holder = program_of({{{}, {}}}, 3);
+    auto const loop = tree.add_body(0, 2, program_body::run_kind::loop, holder, {{0, 0}}, {{1, 1, 2, 2}});
+    auto const then =
+        tree.add_body(loop, 0, program_body::run_kind::branch, program_of({{{0, 1}, {2}}, {{2}, {3}}}, 4),
+                      {{0, 0}, {1, 1}}, {{.inner = 3, .result = 2}});
+    auto const other =
+        tree.add_body(loop, 0, program_body::run_kind::branch, program_of({{{0}, {1}, {{0, 1}}}}, 2),
+                      {{0, 1}}, {{.inner = 1, .result = 2}});
+    auto const back = tree.add_body(0, 5, program_body::run_kind::loop, holder, {{0, 0}}, {{1, 4, 2, 5}});
+    tree.add_body(back, 0, program_body::run_kind::branch, program_of({{{0, 1}, {2}}, {{2}, {3}}}, 4),
+                  {{0, 0}, {1, 1}}, {{.inner = 3, .result = 2}});
+    tree.add_body(back, 0, program_body::run_kind::branch, program_of({{{0}, {1}, {{0, 1}}}}, 2), {{0, 1}},
+                  {{.inner = 1, .result = 2}});
+    auto const planned = plan_eights(tree);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 3 * 8); // w; y, which moves on; and what the branch makes of it
+    for (program_id i : {then, other}) CHECK(!overlap(planned.offset_of(i, 1), planned.offset_of(0, 0)));
+    CHECK(planned.offset_of(loop, 1) == planned.offset_of(0, 2));
+    auto const least = planned.report.lower_bound_bytes;
+    CHECK(least <= planned.report.arena_bytes);
+}
+
+TEST_CASE("what a backward twin reads of the step net's values is the caller's, one time step at a time")
+{
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{}, {0}}, {{0}, {1}}}, 2));
+    auto const planned = plan_nested(tree, [](program_id i) -> plan_options {
+        if (i == 0) return {.bytes = 8};
+        return {.bytes = 8, .role = std::vector{value_role::external, value_role::intermediate}};
+    });
+    REQUIRE(planned.is_sound());
+    CHECK(planned.offset_of(1, 0) == no_offset);
+    CHECK(planned.offset_of(1, 1) != no_offset);
+}
+
+TEST_CASE("pools, sizes, alignments and views of each program hold for its values, and a spare is like what "
+          "it keeps")
+{
+    program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}, {{0, 1}, {}}}, 2));
+    tree.add_body(0, 1, program_body::run_kind::loop,
+                  program_of({{{0, 1}, {}}, {{1}, {2}}, {{2}, {3}}, {{3}, {}}}, 4), {{3, 0}},
+                  {{0, 0, 1, no_value}, {1, 1, 0, no_value}});
+    std::vector<plan_options> options{
+        {.bytes = 12, .alignment = 4, .pool = 1},
+        {.bytes = 12, .alignment = 4, .alias_of = {no_value, no_value, value_id{1}, no_value}, .pool = 1}};
+    auto const planned = plan_nested(tree, options);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.offset_of(1, 2) == planned.offset_of(1, 1));
+    CHECK(planned.offset_of(1, 3) == planned.offset_of(0, 0));
+    auto const all = flat_options(planned.flat, options);
+    REQUIRE(planned.flat.value_of.size() == planned.flat.first_spare + 1);
+    CHECK(all.bytes[planned.flat.first_spare] == 12);
+    CHECK(all.pool[planned.flat.first_spare] == 1);
+    CHECK(all.alignment[planned.flat.first_spare] == 4);
+    CHECK(planned.plan.buffers[planned.plan.buffer_of[planned.flat.first_spare]].pool == 1);
+    CHECK(!check_flow_plan(planned.flat.program, planned.plan, all));
+}
+
+TEST_CASE("a value that a loop may leave undefined is refused in terms of the tree")
+{
+    // the body makes its value 1 and gives 0, which nothing brings in
+    program_tree tree(program_of({{{}, {}}, {{0}, {}}}, 1));
+    tree.add_body(0, 0, program_body::run_kind::loop, program_of({{{}, {1}}}, 2), {}, {{0, no_value, 1, 0}});
+    auto const planned = plan_eights(tree);
+    CHECK(!planned.is_sound());
+    REQUIRE(planned.objection.has_value());
+    CHECK(planned.objection->flat == *planned.refuted);
+    CHECK(planned.objection->value == tree_value{1, 0});
+    CHECK(planned.objection->at.part == flat_tree::part::move);
+    CHECK(sentence(planned).find("1 is value 0 of program 1") != std::string::npos);
+}
+
+TEST_CASE("what a tree cannot be planned with is refused by a sentence")
+{
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {0}}}, 1));
+    auto refuses = [&](std::vector<plan_options> const& options, char const* why) {
+        CHECK_THROWS_WITH_AS((void)plan_nested(tree, options), why, precondition_error);
+    };
+    plan_options const good{.bytes = 8};
+    refuses({good}, "sublet: a tree of programs needs options for each of them");
+    refuses({good, {.bytes = 8, .order = {0}}},
+            "sublet: nested programs are planned in the order in which they stand");
+    refuses({good, {.bytes = 8, .role = value_role::output}},
+            "sublet: a value of a body is an input or an output: bind it, or capture one");
+    refuses({good, {.bytes = 8, .alias_of = value_id{7}}},
+            "sublet: alias_of names a value that does not exist");
+    refuses({{.bytes = {8}}, good}, "sublet: the table of a property has not one entry per value");
+}
+
+} // namespace this_test

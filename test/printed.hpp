@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_PRINTED_HPP
+#define SUBLET_TEST_PRINTED_HPP
+
+#include <optional>
+#include <sstream>
+#include <string>
+
+/// What a diagnostic prints.
+template <class Diagnostic>
+std::string printed(Diagnostic const& found)
+{
+    std::ostringstream out;
+    out << found;
+    return out.str();
+}
+
+/// The same of an optional one: nothing if there is none.
+template <class Diagnostic>
+std::string printed(std::optional<Diagnostic> const& found)
+{
+    return found ? printed(*found) : std::string();
+}
+
+#endif
