@@ -365,9 +365,9 @@ TEST_CASE("two values are one buffer exactly if following the views from both en
 
 // --- buffers -----------------------------------------------------------------------------------------------
 
-static live_ranges alive(std::vector<live_range> ranges, step_id positions)
+static live_ranges alive(std::vector<live_range> found, step_id positions)
 {
-    return {std::move(ranges), positions, {}};
+    return {std::move(found), positions, {}};
 }
 
 TEST_CASE("a buffer lives while any of its views does, is as large as its root and as aligned as all of them")

@@ -491,9 +491,9 @@ TEST_CASE("values stored as bits and values listed come out in one ascending seq
 TEST_CASE("sets are equal however they are stored, and not if one value more is in one of them")
 {
     sets const in{{0, 2}, {1}}, out{{2}, {}};
-    live_sets const bits = stored(3, in, out, {0, 1, 2}), lists = stored(3, in, out, {});
-    CHECK(bits == lists);
-    CHECK(stored(3, in, out, {1}) == lists);
+    live_sets const bits = stored(3, in, out, {0, 1, 2}), in_lists = stored(3, in, out, {});
+    CHECK(bits == in_lists);
+    CHECK(stored(3, in, out, {1}) == in_lists);
     CHECK(bits != stored(3, {{0, 2}, {1, 2}}, out, {0, 1, 2}));
     CHECK(bits != stored(3, {{0}, {1}}, out, {}));
     CHECK(bits != stored(3, {{0, 1}, {1}}, out, {}));

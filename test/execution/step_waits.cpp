@@ -542,11 +542,11 @@ TEST_CASE("stretches say what an array of bytes says")
 // --- listed order ------------------------------------------------------------------------------------------
 
 using enum value_role;
-using steps = std::vector<step_id>;
+using step_list = std::vector<step_id>;
 
 namespace {
 
-std::optional<witness> moved(snapshot const& p, plan_options const& options, steps const& steps)
+std::optional<witness> moved(snapshot const& p, plan_options const& options, step_list const& steps)
 {
     return detail::listed_order(p, options).moved_write(steps);
 }
@@ -592,7 +592,7 @@ TEST_CASE("a read at the end of a node is one by its last step")
 {
     enum : value_id { a, part };
     auto const p = flow(
-        4, 2, [](node_id n) { return n == 1 ? steps{3} : steps{}; },
+        4, 2, [](node_id n) { return n == 1 ? step_list{3} : step_list{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(a);
             if (n == 2) s.def(part);
@@ -618,7 +618,7 @@ TEST_CASE("the list is what the options say, and says nothing if it cannot be ru
 
     auto with_edge = [](node_id from, node_id to) {
         return flow(
-            3, 3, [=](node_id n) { return n == from ? steps{to} : steps{}; },
+            3, 3, [=](node_id n) { return n == from ? step_list{to} : step_list{}; },
             [](node_id n, effect_sink& s) {
                 if (n == 2) s.use(0);
                 s.def(n == 2 ? 2 : n);
@@ -649,7 +649,7 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
             auto const handoffs = keeps ? listed.handoffs() : std::vector<handoff>{};
             dependence_graph const g = dependences(p, {.role = names.role, .handoffs = handoffs});
             REQUIRE(!g.violation);
-            steps steps;
+            step_list steps;
             for (step_id i = 0; i != g.positions(); ++i)
                 if (g.position_of[g.step_at[i]] == i) steps.push_back(g.step_at[i]);
             bool is_different = false;

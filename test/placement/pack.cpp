@@ -357,17 +357,17 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
 
 namespace {
 
-std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buffers,
+std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> sized,
                                           symbolic_packing const& packed)
 {
-    for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = packed.start[b];
-    return buffers;
+    for (std::size_t b = 0; b != sized.size(); ++b) sized[b].start = packed.start[b];
+    return sized;
 }
 
-byte_count height_of(std::vector<symbolic_plan::buffer> const& buffers, byte_count batch)
+byte_count height_of(std::vector<symbolic_plan::buffer> const& sized, byte_count batch)
 {
     byte_count height = 0;
-    for (auto const& b : buffers) height = std::max(height, b.offset_at(batch) + b.size.at(batch));
+    for (auto const& b : sized) height = std::max(height, b.offset_at(batch) + b.size.at(batch));
     return height;
 }
 
@@ -375,9 +375,9 @@ byte_count height_of(std::vector<symbolic_plan::buffer> const& buffers, byte_cou
 
 TEST_CASE("where all sizes grow alike every batch has what it would have alone")
 {
-    std::vector<symbolic_plan::buffer> const buffers{
+    std::vector<symbolic_plan::buffer> const sized{
         {0, {0, 2}, {0, 64}}, {1, {1, 3}, {0, 96}}, {2, {2, 4}, {0, 32}}, {3, {3, 5}, {0, 96}}};
-    auto const packed = pack_symbolic(buffers, 1000);
+    auto const packed = pack_symbolic(sized, 1000);
     CHECK(packed.arena == std::vector<affine_bytes>{{0, 160}});
     CHECK(packed.samples.size() == 3);
     CHECK(packed.samples[1].batch == 32);
@@ -406,10 +406,10 @@ TEST_CASE("batches in the middle are as many times the one as they are parts of 
 
 TEST_CASE("who is kept apart shares no byte with who grows otherwise, alive together or not")
 {
-    std::vector<symbolic_plan::buffer> const buffers{
+    std::vector<symbolic_plan::buffer> const sized{
         {0, {0, 1}, {64, 0}}, {1, {1, 2}, {0, 64}}, {2, {2, 3}, {32, 0}}};
-    CHECK(pack_symbolic(buffers, 9).arena[0] == affine_bytes{0, 64}); // one after the other
-    auto const packed = pack_symbolic(buffers, 9, symbolic_options::mixing_rule::apart);
+    CHECK(pack_symbolic(sized, 9).arena[0] == affine_bytes{0, 64}); // one after the other
+    auto const packed = pack_symbolic(sized, 9, symbolic_options::mixing_rule::apart);
     CHECK(packed.arena[0] == affine_bytes{64, 64});
     CHECK(packed.start[1] == affine_bytes{64, 0});
     CHECK(packed.start[2] == affine_bytes{});
@@ -428,13 +428,13 @@ TEST_CASE(
         auto const mixing =
             pick.below(3) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;
         auto const packed = pack_symbolic(drawn, most, mixing);
-        auto const buffers = placed(drawn, packed);
+        auto const sized = placed(drawn, packed);
         for (byte_count n = 1; n <= most; ++n) {
-            REQUIRE(lie_apart(buffers, n));
-            REQUIRE(height_of(buffers, n) <= packed.arena[0].at(n));
+            REQUIRE(lie_apart(sized, n));
+            REQUIRE(height_of(sized, n) <= packed.arena[0].at(n));
             if (mixing == symbolic_options::mixing_rule::proved) continue;
-            for (auto const& a : buffers)
-                for (auto const& b : buffers)
+            for (auto const& a : sized)
+                for (auto const& b : sized)
                     if (a.size.is_scaled() && !b.size.is_scaled())
                         REQUIRE(a.offset_at(n) >= b.offset_at(n) + b.size.at(n));
         }
@@ -448,7 +448,7 @@ TEST_CASE(
         };
         std::vector<buffer_id> order;
         for (buffer_id b = 0; b != drawn.size(); ++b) order.push_back(b);
-        double best = worst(buffers);
+        double best = worst(sized);
         excess += best;
         do best = std::min(best, worst(placed(drawn, {stack_two_ended(drawn, order, most), {}, {}})));
         while (std::next_permutation(order.begin(), order.end()));
@@ -462,10 +462,10 @@ TEST_CASE(
 
 // --- stack slots -------------------------------------------------------------------------------------------
 
-static placement_problem problem_of(std::vector<placement_problem::buffer> buffers,
+static placement_problem problem_of(std::vector<placement_problem::buffer> listed,
                                     std::vector<pool_limits> pools = {})
 {
-    return {std::move(buffers), std::move(pools)};
+    return {std::move(listed), std::move(pools)};
 }
 
 static sized_slot_plan slots_of(std::vector<slot_id> slot_of, std::vector<byte_count> bytes,

@@ -295,9 +295,9 @@ TEST_CASE("tenants of a slot never meet, and for every batch one of them is as l
             for (auto const& b : buffers)
                 largest[plan.slot_of[b.root]] = larger(largest[plan.slot_of[b.root]], b.size.at(n));
             REQUIRE(largest.size() == plan.slots);
-            for (auto const& [slot, bytes] : largest) {
-                REQUIRE(plan.slot_bytes[slot].at(n) == bytes);
-                total += bytes;
+            for (auto const& [slot, size] : largest) {
+                REQUIRE(plan.slot_bytes[slot].at(n) == size);
+                total += size;
             }
             REQUIRE(plan.total.at(n) == total);
         }

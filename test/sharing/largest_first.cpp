@@ -332,19 +332,19 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
         for (std::size_t i = coming.size(); i > 1; --i)
             std::swap(coming[i - 1], coming[roll.below(static_cast<unsigned>(i))]);
         slot_room room(d.lives, d.conflicts);
-        std::vector<std::vector<buffer_id>> slots;
+        std::vector<std::vector<buffer_id>> held;
         for (buffer_id b : coming) {
             slot_id expected = 0;
-            for (; expected != slots.size(); ++expected) {
+            for (; expected != held.size(); ++expected) {
                 bool has_room = true;
-                for (buffer_id u : slots[expected]) has_room = has_room && d.rule.may_share(u, b);
+                for (buffer_id u : held[expected]) has_room = has_room && d.rule.may_share(u, b);
                 if (has_room) break;
             }
             slot_id const found = room.find(b);
-            REQUIRE((found == no_slot ? slots.size() : found) == expected);
-            if (found == no_slot) slots.emplace_back();
+            REQUIRE((found == no_slot ? held.size() : found) == expected);
+            if (found == no_slot) held.emplace_back();
             else ++shared;
-            slots[expected].push_back(b);
+            held[expected].push_back(b);
             room.insert(b, expected);
         }
     }
@@ -367,20 +367,20 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
         dice roll{std::mt19937(7)};
         for (std::size_t i = each.size(); i > 1; --i)
             std::swap(each[i - 1], each[roll.below(static_cast<unsigned>(i))]);
-        std::vector<std::vector<buffer_id>> slots;
+        std::vector<std::vector<buffer_id>> held;
         for (buffer_id b : each) {
             slot_id found = room.find(b);
             if (found == no_slot) {
-                found = static_cast<slot_id>(slots.size());
-                slots.emplace_back();
+                found = static_cast<slot_id>(held.size());
+                held.emplace_back();
             }
-            for (buffer_id u : slots[found])
+            for (buffer_id u : held[found])
                 REQUIRE((gives_to(conflicts, lives, u, b) || gives_to(conflicts, lives, b, u)));
-            slots[found].push_back(b);
+            held[found].push_back(b);
             room.insert(b, found);
         }
-        CHECK(slots.size() > 64);
-        CHECK(slots.size() < each.size());
+        CHECK(held.size() > 64);
+        CHECK(held.size() < each.size());
     }
 }
 
