@@ -64,12 +64,12 @@ void run(subject const& s)
     auto const bytes = s.options.bytes.tabulate(s.program.values());
     auto const touched = touched_bytes(s.program, bytes);
     byte_count all_flops = 0;
-    std::vector<byte_count> rerun_cost(s.program.values(), 1); // of the step that writes it first
+    std::vector<byte_count> remat_cost(s.program.values(), 1); // of the step that writes it first
     for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
         all_flops = checked_add(all_flops, s.flops[step]);
         for (touch t : s.program.touches(step))
             if (t.kind == touch::access::def)
-                rerun_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+                remat_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
     }
     byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
@@ -84,7 +84,7 @@ void run(subject const& s)
             auto advise = [&] {
                 advice = advise_memory(
                     s.program, options,
-                    {.copies = by != "reruns", .reruns = by != "copies", .rerun_cost = rerun_cost});
+                    {.copies = by != "reruns", .remats = by != "copies", .remat_cost = remat_cost});
             };
             double ms = bench::milliseconds(advise);
             bool const is_below = advice.pools[0].least > options.pools[0].capacity;
@@ -95,9 +95,9 @@ void run(subject const& s)
             byte_count copied = 0, again = 0;
             std::size_t count = 0;
             for (memory_advice::suggestion const& a : advice.suggestions) {
-                if (a.rerun == no_step) copied += 2 * a.bytes;
-                else again += all_flops == 0 ? touched[a.rerun] : s.flops[a.rerun];
-                count += a.rerun != no_step;
+                if (a.remat_step == no_step) copied += 2 * a.bytes;
+                else again += all_flops == 0 ? touched[a.remat_step] : s.flops[a.remat_step];
+                count += a.remat_step != no_step;
             }
             byte_count all_touched = 0;
             for (byte_count b : touched) all_touched = checked_add(all_touched, b);

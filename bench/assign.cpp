@@ -109,7 +109,7 @@ void print_network(char const* what, std::size_t buffers, byte_count by_size, by
 void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
 {
     auto const role = s.options.role.tabulate(s.program.values());
-    buffer_table const table = gather_buffers(detail::listed_lives(s.program, role), s.options);
+    buffer_table const table = gather_buffers(detail::touch_ranges(s.program, role), s.options);
     memory_plan plan;
     placement_problem problem;
     if (detail::list_planned(table, plan, problem)) throw std::runtime_error(file + ": pins");

@@ -52,7 +52,7 @@ void run(subject const& s)
     for (std::size_t const workers : {1u, 2u, 3u, 4u, 8u, 0u}) {
         handoff_options wanted{.workers = workers, .handoffs = s.handoffs};
         auto const few = plan_with_handoffs(s.program, s.options, wanted);
-        wanted.two_level = false;
+        wanted.few_waits = false;
         auto const all = plan_with_handoffs(s.program, s.options, wanted);
         if (!few.is_sound() || !all.is_sound()) throw std::runtime_error(s.name + ": there is no plan");
         if (std::exchange(is_first, false)) {

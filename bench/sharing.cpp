@@ -103,7 +103,7 @@ struct prepared {
 void list_buffers(subject const& s, prepared& made)
 {
     auto const role = s.options.role.tabulate(s.program.values());
-    buffer_table const table = gather_buffers(detail::listed_lives(s.program, role), s.options);
+    buffer_table const table = gather_buffers(detail::touch_ranges(s.program, role), s.options);
     if (detail::list_planned(table, made.plan, made.problem)) throw std::runtime_error(s.name + ": pins");
     made.plan.valid_for = program_reading::concurrent;
     made.plan.handoffs = s.handoffs;
@@ -171,7 +171,7 @@ void measure(subject const& s, char const* name, bool needs_ranges, byte_count b
     method_result result;
     double const ms = cpu_milliseconds([&] { result = method(made); });
     double const mebibytes = bench::process_mebibytes("VmHWM") - before;
-    detail::put(result.placed, made.plan);
+    detail::set_offsets(result.placed, made.plan);
     byte_count bytes = 0;
     for (byte_count arena : made.plan.arena_bytes) bytes += arena;
     double const check_ms = cpu_milliseconds([&] {

@@ -52,30 +52,30 @@ int main()
 
     options.pools = {{.capacity = 160 * 1024}};
     auto const advice = sublet::advise_memory(
-        network, options, {.rerun_cost = [](auto v) { // a convolution is never worth it
+        network, options, {.remat_cost = [](auto v) { // a convolution is never worth it
             return v == ra || v == rb || v == rc ? sublet::byte_count{16 * 1024} : sublet::no_size;
         }});
     for (auto const& s : advice.suggestions) {
         std::cout << tensors[s.value].name << " leaves after " << operations[s.after].name << ", is ";
-        if (s.rerun == sublet::no_step) std::cout << "copied back";
-        else std::cout << "made again by " << operations[s.rerun].name;
+        if (s.remat_step == sublet::no_step) std::cout << "copied back";
+        else std::cout << "made again by " << operations[s.remat_step].name;
         std::cout << " before " << operations[s.before].name << ": saves " << s.saved / 1024
                   << " KiB at the peak\n";
     }
     std::cout << "\nwith them: " << advice.planned.report << "\n\n";
 
-    auto const& relieved = advice.relieved;
-    for (std::size_t i = 0; i != relieved.steps.size(); ++i) {
-        auto const [kind, step] = relieved.steps[i];
-        auto const touched = relieved.program.touches(static_cast<sublet::step_id>(i));
-        std::string const& first = tensors[relieved.origin[touched[0].value]].name;
+    auto const& spilled = advice.spilled;
+    for (std::size_t i = 0; i != spilled.steps.size(); ++i) {
+        auto const [kind, step] = spilled.steps[i];
+        auto const touched = spilled.program.touches(static_cast<sublet::step_id>(i));
+        std::string const& first = tensors[spilled.origin[touched[0].value]].name;
         switch (kind) {
-        case sublet::relieved_program::kind::original: std::cout << operations[step].name << '\n'; break;
-        case sublet::relieved_program::kind::run_again:
+        case sublet::spilled_program::kind::original: std::cout << operations[step].name << '\n'; break;
+        case sublet::spilled_program::kind::rematerialize:
             std::cout << "  again: " << operations[step].name << '\n';
             break;
-        case sublet::relieved_program::kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
-        case sublet::relieved_program::kind::copied_back:
+        case sublet::spilled_program::kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
+        case sublet::spilled_program::kind::copied_back:
             std::cout << "  copy back: " << first << '\n';
             break;
         }

@@ -29,16 +29,16 @@ using int_ids = std::vector<int>;
 
 namespace {
 
-std::vector<absence> absences_of(snapshot const& p, plan_options const& options)
+std::vector<spill_candidate> absences_of(snapshot const& p, plan_options const& options)
 {
     auto const steps = steps_in_order(p, options.order);
-    auto const alone = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
-    auto const joined = options.in_place ? take_in_place(p, steps, alone) : alone;
+    auto const unjoined = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
+    auto const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     auto const role = options.role.tabulate(p.values());
-    return possible_absences(p, steps, alone, joined, role);
+    return find_spill_candidates(p, steps, unjoined, joined, role);
 }
 
-std::vector<absence> absences_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
+std::vector<spill_candidate> absences_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
                                  int values, plan_options const& options = {.bytes = 8})
 {
     return absences_of(sequence(
@@ -65,11 +65,11 @@ std::vector<value_role> roles(char const* text)
 TEST_CASE("a buffer is away between two steps that touch it, and comes back by copy or by its step")
 {
     auto const found = absences_of({{}, {0}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}, {}}, 4);
-    CHECK(found == std::vector<absence>{{0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}});
+    CHECK(found == std::vector<spill_candidate>{{0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}});
     // Step 1 cannot be run again before step 4: its operand has died.
     auto const longer = absences_of({{}, {0}, {}, {0}, {1}, {0}}, {{0}, {1}, {2}, {3}, {}, {}}, 4);
     CHECK(longer ==
-          std::vector<absence>{
+          std::vector<spill_candidate>{
               {0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}, {0, 0, 3, 5}, {0, 0, 3, 5, 0}});
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("an input is touched as the run begins and an output as it ends; an in
 {
     plan_options const options{.bytes = 8, .role = roles("io")};
     CHECK(absences_of({{}, {}, {0}, {}, {}}, {{}, {1}, {}, {}, {}}, 2, options) ==
-          std::vector<absence>{{0, 0, 0, 2}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}});
+          std::vector<spill_candidate>{{0, 0, 0, 2}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}});
 }
 
 TEST_CASE("what is not planned, or pinned, or has a pinned view, is never away")
@@ -105,7 +105,7 @@ TEST_CASE("a step is not run again if its operand was written since, or if it wr
 {
     // b = f(a), then a is written again.
     CHECK(absences_of({{}, {0}, {0}, {}, {1, 0}}, {{0}, {1}, {0}, {2}, {}}, 3) ==
-          std::vector<absence>{{1, 1, 1, 4}, {0, 0, 2, 4}});
+          std::vector<spill_candidate>{{1, 1, 1, 4}, {0, 0, 2, 4}});
     // Beside b the step writes a state, or a view of something else, or a pinned value.
     std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0, 1}, {}, {}};
     CHECK(absences_of(uses, defs, 2).size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("views and what is written in place are touches of the buffer")
 {
     // b is a view of a
     CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}) ==
-          std::vector<absence>{{0, 0, 1, 3}}); // the view was made by another step than its root
+          std::vector<spill_candidate>{{0, 0, 1, 3}}); // the view was made by another step than its root
     // b is written over a, and neither can be made again
     auto const p = sequence(6, 3, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
@@ -131,7 +131,7 @@ TEST_CASE("views and what is written in place are touches of the buffer")
         if (step == 3) s.def(2);
         if (step == 5) s.use(1);
     });
-    CHECK(absences_of(p, {.bytes = 8}) == std::vector<absence>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
+    CHECK(absences_of(p, {.bytes = 8}) == std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
 }
 
 TEST_CASE("on random programs the absences are the times between the touches of planned classes")
@@ -159,9 +159,9 @@ TEST_CASE("on random programs the absences are the times between the touches of 
                     expected[{root, *i}] = *std::next(i);
             }
         }
-        for (absence const& a : absences_of(program, p.options(false))) {
+        for (spill_candidate const& a : absences_of(program, p.options(false))) {
             CHECK(p.root(a.root) == a.root);
-            (a.rerun == no_step ? copied : made)[{a.root, a.after}] = a.before;
+            (a.remat_step == no_step ? copied : made)[{a.root, a.after}] = a.before;
         }
         CHECK(copied == expected);
         for (auto const& m : made) CHECK(copied.count(m.first) == 1);
@@ -198,20 +198,20 @@ struct trace {
 /// Runs a program with kernels by which each byte counts, watched as closely as can be. Values that are shown
 /// get their bytes by what they stand for: the same for the program and for what advice makes of it.
 template <class Mode>
-trace run(snapshot const& p, plan_options const& options, std::vector<relieved_program::step> const& steps,
+trace run(snapshot const& p, plan_options const& options, std::vector<spilled_program::step> const& steps,
           std::vector<value_id> const& origin, std::vector<value_id> const& shown, Mode const& mode)
 {
     trace result;
     kernel const compute = [&](cpu_call const& call) {
         auto const [kind, step] = steps[call.step];
-        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
+        if (kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back) {
             std::copy(call.in(0).begin(), call.in(0).end(), call.out(0).begin());
             return;
         }
         cpu_call as_it_was = call;
         as_it_was.step = step;
         synthetic_kernel{}(as_it_was);
-        if (kind != relieved_program::kind::original) return;
+        if (kind != spilled_program::kind::original) return;
         std::uint64_t sum = 0;
         for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold_digest(sum, digest(call.out(j)));
         result.written.push_back(sum);
@@ -267,7 +267,7 @@ TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
         step.def(s);
     });
     std::vector<byte_count> const sizes{64, 60, 60, 8};
-    auto const advice = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}}, {.reruns = false});
+    auto const advice = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}}, {.remats = false});
     CHECK(advice.is_enough());
     REQUIRE(advice.suggestions.size() == 1);
     CHECK(advice.suggestions[0] ==
@@ -280,7 +280,7 @@ TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
 
     auto const again = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}});
     REQUIRE(again.suggestions.size() == 1);
-    CHECK(again.suggestions[0].rerun == 0); // which reads nothing and writes 64 bytes
+    CHECK(again.suggestions[0].remat_step == 0); // which reads nothing and writes 64 bytes
     CHECK(again.suggestions[0].cost == 64);
 }
 
@@ -320,13 +320,13 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
     auto const program = net.program();
     byte_count const whole = plan_memory(program, net.options(no_limit)).report.arena_bytes;
     CHECK(whole == 4000 + 100);
-    auto const copied = advise_memory(program, net.options(400), {.reruns = false});
+    auto const copied = advise_memory(program, net.options(400), {.remats = false});
     CHECK(copied.is_enough());
     for (memory_advice::suggestion const& s : copied.suggestions) CHECK(s.saved > 0);
     auto const again = advise_memory(program, net.options(whole / 2 + 200), {.copies = false});
     CHECK(again.is_enough());
     for (memory_advice::suggestion const& s : again.suggestions) {
-        CHECK(s.rerun == s.value);
+        CHECK(s.remat_step == s.value);
         CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
     }
 }
@@ -337,11 +337,11 @@ TEST_CASE("what the caller says of costs counts: never to be run again, never to
     auto const program = net.program();
     auto const options = net.options(800);
     for (memory_advice::suggestion const& s :
-         advise_memory(program, options, {.rerun_cost = no_size}).suggestions)
-        CHECK(s.rerun == no_step);
+         advise_memory(program, options, {.remat_cost = no_size}).suggestions)
+        CHECK(s.remat_step == no_step);
     for (memory_advice::suggestion const& s :
-         advise_memory(program, options, {.rerun_cost = byte_count{1}}).suggestions)
-        CHECK(s.rerun != no_step);
+         advise_memory(program, options, {.remat_cost = byte_count{1}}).suggestions)
+        CHECK(s.remat_step != no_step);
     auto const odd = advise_memory(program, options, {.movable = [](auto v) { return v % 2 == 1; }});
     CHECK_FALSE(odd.suggestions.empty());
     for (memory_advice::suggestion const& s : odd.suggestions) CHECK(s.value % 2 == 1);
@@ -363,7 +363,7 @@ TEST_CASE("what is read early and made again has left before its reader writes")
     CHECK(again.is_enough());
     CHECK(again.pools == std::vector<memory_advice::pool>{{30, 20, 20, 1}});
     CHECK_FALSE(
-        advise_memory(p, options, {.reruns = false}).is_enough()); // copied out, it is there throughout 1
+        advise_memory(p, options, {.remats = false}).is_enough()); // copied out, it is there throughout 1
 }
 
 TEST_CASE("ResNet-50 forward has little to move: its peak is one block")
@@ -377,7 +377,7 @@ TEST_CASE("ResNet-50 forward has little to move: its peak is one block")
 
 TEST_CASE("random programs under a capacity: what is said is exact, and what is run leaves the same")
 {
-    std::size_t relieved = 0, fitting = 0, unreachable = 0, missed = 0, suggestions = 0, reruns = 0;
+    std::size_t spilled = 0, fitting = 0, unreachable = 0, missed = 0, suggestions = 0, remats = 0;
     for (unsigned seed = 0, n = rounds(250); seed != n; ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
@@ -388,7 +388,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         REQUIRE(whole.is_sound());
         advice_options how;
         how.copies = pick.below(4) != 0;
-        how.reruns = !how.copies || pick.below(3) != 0;
+        how.remats = !how.copies || pick.below(3) != 0;
 
         auto tight = options;
         tight.pools.assign(whole.plan.arena_bytes.size(), {0, 1});
@@ -406,7 +406,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         for (std::size_t pool = 0; pool != advice.pools.size(); ++pool) {
             auto const& its = advice.pools[pool];
             auto const id = static_cast<pool_id>(pool);
-            CHECK(its.peak_after == live_peak(advice.relieved.program, advice.options, id));
+            CHECK(its.peak_after == live_peak(advice.spilled.program, advice.options, id));
             CHECK(its.least == least[pool].least);
             CHECK(its.least <= its.peak_after);
             is_out_of_reach = is_out_of_reach || its.least > options.pools[pool].capacity;
@@ -417,50 +417,50 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         } else if (advice.suggestions.empty()) {
             ++fitting;
         } else {
-            ++(advice.is_enough() ? relieved : missed);
+            ++(advice.is_enough() ? spilled : missed);
         }
 
         // Each saving, by the program with all the others.
-        detail::advice_question const question(program, options, how);
-        std::vector<absence> all;
+        detail::spill_problem const spill(program, options, how);
+        std::vector<spill_candidate> all;
         for (memory_advice::suggestion const& s : advice.suggestions)
-            for (absence const& a : question.absences)
-                if (a.root == s.value && question.steps[a.before] == s.before &&
-                    (a.rerun == no_step ? no_step : question.steps[a.rerun]) == s.rerun)
+            for (spill_candidate const& a : spill.candidates)
+                if (a.root == s.value && spill.steps[a.before] == s.before &&
+                    (a.remat_step == no_step ? no_step : spill.steps[a.remat_step]) == s.remat_step)
                     all.push_back(a);
         REQUIRE(all.size() == advice.suggestions.size());
         for (std::size_t i = 0; i != all.size(); ++i) {
             auto others = all;
             others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-            auto const without = apply_absences(program, question.steps, options, question.in_place, others);
+            auto const without = insert_spills(program, spill.steps, options, spill.in_place, others);
             pool_id const pool = p.pool[all[i].root];
             byte_count const peak = live_peak(without.program, without.options(options), pool),
                              with = advice.pools[pool].peak_after;
             CHECK(advice.suggestions[i].saved == (peak > with ? peak - with : 0));
             ++suggestions;
-            reruns += all[i].rerun != no_step;
+            remats += all[i].remat_step != no_step;
         }
         if (!advice.is_enough()) continue;
 
         std::vector<value_id> itself, shown;
-        std::vector<relieved_program::step> as_it_is;
+        std::vector<spilled_program::step> as_it_is;
         for (step_id s = 0; s != program.steps(); ++s)
-            as_it_is.push_back({relieved_program::kind::original, s});
+            as_it_is.push_back({spilled_program::kind::original, s});
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output)) shown.push_back(v);
         }
         trace const expected = run(program, options, as_it_is, itself, shown, no_plan{});
-        for (value_id& v : shown) v = advice.relieved.at_the_end[v];
-        CHECK(run(advice.relieved.program, advice.options, advice.relieved.steps, advice.relieved.origin,
+        for (value_id& v : shown) v = advice.spilled.final_version[v];
+        CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin,
                   shown, arena{advice.planned.plan}) == expected);
     }
-    MESSAGE("relieved " << relieved << " programs, fitting " << fitting << ", out of reach " << unreachable
-                        << ", missed " << missed << "; " << suggestions << " suggestions, " << reruns
+    MESSAGE("relieved " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
+                        << ", missed " << missed << "; " << suggestions << " suggestions, " << remats
                         << " of them to run a step again");
-    CHECK(relieved > rounds(60));
+    CHECK(spilled > rounds(60));
     CHECK(unreachable > rounds(10));
-    CHECK(reruns > rounds(20));
+    CHECK(remats > rounds(20));
 }
 
 // --- apply absences ----------------------------------------------------------------------------------------
@@ -474,32 +474,32 @@ struct found {
     plan_options options;
     std::vector<step_id> steps;
     std::vector<memory_plan::in_place_pair> in_place;
-    std::vector<absence> absences;
+    std::vector<spill_candidate> candidates;
 
     found(snapshot p, plan_options asked) : program(std::move(p)), options(std::move(asked))
     {
         steps = steps_in_order(program, options.order);
         auto const lives = lifetimes(program, {.role = options.role, .order = options.order});
-        auto const alone = gather_buffers(lives, options);
-        auto const joined = options.in_place ? take_in_place(program, steps, alone) : alone;
+        auto const unjoined = gather_buffers(lives, options);
+        auto const joined = options.in_place ? take_in_place(program, steps, unjoined) : unjoined;
         in_place = joined.in_place;
         auto const role = options.role.tabulate(program.values());
-        absences = possible_absences(program, steps, alone, joined, role);
+        candidates = find_spill_candidates(program, steps, unjoined, joined, role);
     }
-    relieved_program apply(std::vector<absence> const& chosen) const
+    spilled_program apply(std::vector<spill_candidate> const& chosen) const
     {
-        return apply_absences(program, steps, options, in_place, chosen);
+        return insert_spills(program, steps, options, in_place, chosen);
     }
 };
 
-/// Contents as numbers, one a class, by what each kind of step means. What does `at_the_end` of `values` come
+/// Contents as numbers, one a class, by what each kind of step means. What does `final_version` of `values` come
 /// to, what has each original step read?
 struct outcome {
     std::vector<std::uint64_t> read, left;
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-outcome outcome_of(snapshot const& p, std::vector<relieved_program::step> const& steps,
+outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& steps,
                    std::vector<value_id> const& alias_of, std::vector<value_role> const& role,
                    std::vector<value_id> const& origin, std::span<value_id const> shown)
 {
@@ -518,7 +518,7 @@ outcome outcome_of(snapshot const& p, std::vector<relieved_program::step> const&
     for (step_id s = 0; s != steps.size(); ++s) {
         auto const [kind, of] = steps[s];
         auto const touches = p.touches(s);
-        if (kind == relieved_program::kind::copied_out || kind == relieved_program::kind::copied_back) {
+        if (kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back) {
             REQUIRE(touches.size() >= 2);
             REQUIRE(touches[0].kind == touch::access::use);
             REQUIRE(touches[1].kind == touch::access::def);
@@ -529,7 +529,7 @@ outcome outcome_of(snapshot const& p, std::vector<relieved_program::step> const&
         std::uint64_t sum = fold(7, of);
         for (touch t : touches)
             if (t.kind != touch::access::def) sum = fold(sum, content.at(root(t.value)));
-        if (kind == relieved_program::kind::original) result.read.push_back(sum);
+        if (kind == spilled_program::kind::original) result.read.push_back(sum);
         std::set<value_id> there;
         for (auto const& c : content) there.insert(c.first);
         for (touch t : touches) {
@@ -545,23 +545,23 @@ outcome outcome_of(snapshot const& p, std::vector<relieved_program::step> const&
 }
 
 /// Of each time at most one absence, and nobody away whom a step that is run again reads.
-std::vector<absence> draw_absences(dice& pick, found const& f, std::vector<value_id> const& alias_of)
+std::vector<spill_candidate> draw_absences(dice& pick, found const& f, std::vector<value_id> const& alias_of)
 {
-    std::vector<absence> chosen;
+    std::vector<spill_candidate> chosen;
     auto root = [&](value_id v) {
         while (alias_of[v] != no_value) v = alias_of[v];
         return v;
     };
-    auto is_in_the_way = [&](absence const& made, absence const& away) { // who reads what is away
-        if (made.rerun == no_step || away.after >= made.before || away.before <= made.before) return false;
-        for (touch t : f.program.touches(f.steps[made.rerun]))
+    auto is_in_the_way = [&](spill_candidate const& made, spill_candidate const& away) { // who reads what is away
+        if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before) return false;
+        for (touch t : f.program.touches(f.steps[made.remat_step]))
             if (t.kind != touch::access::def && root(t.value) == away.root) return true;
         return false;
     };
     std::uint32_t const chance = 1 + pick.below(4);
-    for (absence const& a : f.absences) {
+    for (spill_candidate const& a : f.candidates) {
         bool is_free = pick.below(chance) == 0;
-        for (absence const& c : chosen)
+        for (spill_candidate const& c : chosen)
             is_free = is_free && !(c.root == a.root && c.before == a.before) && !is_in_the_way(a, c) &&
                       !is_in_the_way(c, a);
         if (is_free) chosen.push_back(a);
@@ -583,26 +583,26 @@ found small(bool has_view = false)
 TEST_CASE("a value is copied to a home of the caller's and back into another value")
 {
     found const f = small();
-    auto const relieved = f.apply({{0, 0, 1, 3}});
-    using enum relieved_program::kind;
-    CHECK(relieved.steps ==
-          std::vector<relieved_program::step>{
+    auto const spilled = f.apply({{0, 0, 1, 3}});
+    using enum spilled_program::kind;
+    CHECK(spilled.steps ==
+          std::vector<spilled_program::step>{
               {original, 0}, {original, 1}, {copied_out, 1}, {original, 2}, {copied_back, 3}, {original, 3}});
-    REQUIRE(relieved.homes == ids{3});
-    CHECK(relieved.origin == ids{0, 1, 2, 0, 0});
-    CHECK(relieved.at_the_end == ids{4, 1, 2});
+    REQUIRE(spilled.homes == ids{3});
+    CHECK(spilled.origin == ids{0, 1, 2, 0, 0});
+    CHECK(spilled.final_version == ids{4, 1, 2});
     using touches = std::vector<touch>;
     auto of = [&](step_id s) {
-        auto const all = relieved.program.touches(s);
+        auto const all = spilled.program.touches(s);
         return touches(all.begin(), all.end());
     };
     CHECK(of(2) == touches{{0, touch::access::use}, {3, touch::access::def}});
     CHECK(of(4) == touches{{3, touch::access::use}, {4, touch::access::def}});
     CHECK(of(5) == touches{{4, touch::access::use}, {1, touch::access::use}});
-    auto const options = relieved.options(f.options);
+    auto const options = spilled.options(f.options);
     CHECK(options.bytes[4] == 64);
     CHECK(has_role(options.role[3], value_role::state));
-    auto const planned = plan_memory(relieved.program, options);
+    auto const planned = plan_memory(spilled.program, options);
     CHECK(planned.is_sound());
     CHECK(planned.report.lower_bound_bytes == 96);
 }
@@ -610,23 +610,23 @@ TEST_CASE("a value is copied to a home of the caller's and back into another val
 TEST_CASE("a step is run again right before its result is needed")
 {
     found const f = small();
-    auto const relieved = f.apply({{1, 1, 1, 3, 1}});
-    using enum relieved_program::kind;
-    CHECK(relieved.steps == std::vector<relieved_program::step>{
-                                {original, 0}, {original, 1}, {original, 2}, {run_again, 1}, {original, 3}});
-    CHECK(relieved.homes.empty());
-    CHECK(relieved.at_the_end == ids{0, 3, 2});
-    CHECK(plan_memory(relieved.program, relieved.options(f.options)).is_sound());
+    auto const spilled = f.apply({{1, 1, 1, 3, 1}});
+    using enum spilled_program::kind;
+    CHECK(spilled.steps == std::vector<spilled_program::step>{
+                                {original, 0}, {original, 1}, {original, 2}, {rematerialize, 1}, {original, 3}});
+    CHECK(spilled.homes.empty());
+    CHECK(spilled.final_version == ids{0, 3, 2});
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
 }
 
 TEST_CASE("a view comes back with what it is a view of")
 {
     found const f = small(true);
-    REQUIRE(f.absences == std::vector<absence>{{0, 0, 1, 3}});
-    auto const relieved = f.apply(f.absences);
-    CHECK(relieved.at_the_end == ids{4, 5, 2});
-    CHECK(relieved.alias_of == ids{no_value, 0, no_value, no_value, no_value, 4});
-    CHECK(plan_memory(relieved.program, relieved.options(f.options)).is_sound());
+    REQUIRE(f.candidates == std::vector<spill_candidate>{{0, 0, 1, 3}});
+    auto const spilled = f.apply(f.candidates);
+    CHECK(spilled.final_version == ids{4, 5, 2});
+    CHECK(spilled.alias_of == ids{no_value, 0, no_value, no_value, no_value, 4});
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
 }
 
 TEST_CASE("a view comes back for a step that is run again, though nobody else reads it any more")
@@ -637,12 +637,12 @@ TEST_CASE("a view comes back for a step that is run again, though nobody else re
         sequence(
             6, 5, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
         {.bytes = 8, .alias_of = {-1, 0, -1, -1, -1}});
-    auto const relieved = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
-    auto const read = relieved.program.touches(static_cast<step_id>(relieved.steps.size() - 2))[0].value;
-    CHECK(relieved.steps[relieved.steps.size() - 2].kind == relieved_program::kind::run_again);
+    auto const spilled = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
+    auto const read = spilled.program.touches(static_cast<step_id>(spilled.steps.size() - 2))[0].value;
+    CHECK(spilled.steps[spilled.steps.size() - 2].kind == spilled_program::kind::rematerialize);
     CHECK(read != 1);
-    CHECK(relieved.origin[read] == 1);
-    auto const planned = plan_memory(relieved.program, relieved.options(f.options));
+    CHECK(spilled.origin[read] == 1);
+    auto const planned = plan_memory(spilled.program, spilled.options(f.options));
     CHECK(planned.is_sound());
     CHECK(planned.report.lower_bound_bytes == 16); // nothing of old is held
 }
@@ -650,10 +650,10 @@ TEST_CASE("a view comes back for a step that is run again, though nobody else re
 TEST_CASE("without absences the program is the same list of steps, and of no program it is none")
 {
     found const f = small();
-    auto const relieved = f.apply({});
-    CHECK(relieved.steps.size() == 4);
-    CHECK(relieved.origin == ids{0, 1, 2});
-    CHECK(plan_memory(relieved.program, relieved.options(f.options)).report.arena_bytes ==
+    auto const spilled = f.apply({});
+    CHECK(spilled.steps.size() == 4);
+    CHECK(spilled.origin == ids{0, 1, 2});
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)).report.arena_bytes ==
           plan_memory(f.program, f.options).report.arena_bytes);
     found const none(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8});
     CHECK(none.apply({}).program == snapshot{});
@@ -661,7 +661,7 @@ TEST_CASE("without absences the program is the same list of steps, and of no pro
 
 TEST_CASE("random programs read and leave the same with any absences, and their plans are sound")
 {
-    std::size_t applied = 0, reruns = 0;
+    std::size_t applied = 0, remats = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
@@ -669,11 +669,11 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
         found const f(p.program(), p.options(pick.below(2) == 0));
         auto const chosen = draw_absences(pick, f, p.alias_of);
         applied += chosen.size();
-        for (absence const& a : chosen) reruns += a.rerun != no_step;
-        auto const relieved = f.apply(chosen);
+        for (spill_candidate const& a : chosen) remats += a.remat_step != no_step;
+        auto const spilled = f.apply(chosen);
 
         std::vector<value_id> itself, shown;
-        std::vector<relieved_program::step> as_it_is;
+        std::vector<spilled_program::step> as_it_is;
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output) || has_role(p.role[v], value_role::state))
@@ -681,18 +681,18 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
         }
         auto const plain = f.apply({});
         outcome const expected = outcome_of(plain.program, plain.steps, p.alias_of, p.role, itself, shown);
-        for (value_id& v : shown) v = relieved.at_the_end[v];
-        CHECK(outcome_of(relieved.program, relieved.steps, relieved.alias_of, relieved.role, relieved.origin,
+        for (value_id& v : shown) v = spilled.final_version[v];
+        CHECK(outcome_of(spilled.program, spilled.steps, spilled.alias_of, spilled.role, spilled.origin,
                          shown) == expected);
         for (value_id v = 0; v != p.values(); ++v)
-            CHECK(has_role(relieved.role[relieved.at_the_end[v]], value_role::output) ==
+            CHECK(has_role(spilled.role[spilled.final_version[v]], value_role::output) ==
                   has_role(p.role[v], value_role::output));
-        auto const planned = plan_memory(relieved.program, relieved.options(f.options));
+        auto const planned = plan_memory(spilled.program, spilled.options(f.options));
         CHECK(planned.is_sound());
         CHECK(planned.report.is_checked);
     }
     CHECK(applied > rounds(800));
-    CHECK(reruns > rounds(100));
+    CHECK(remats > rounds(100));
 }
 
 } // namespace this_test

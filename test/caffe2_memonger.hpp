@@ -57,7 +57,7 @@ struct caffe2_memonger {
     sublet::byte_count total_bytes() const
     {
         sublet::byte_count sum = 0;
-        for (auto [who, size] : sizes()) sum += size;
+        for (auto [id, size] : sizes()) sum += size;
         return sum;
     }
 

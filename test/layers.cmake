@@ -8,33 +8,33 @@ cmake_minimum_required(VERSION 3.25)
 
 cmake_path(ABSOLUTE_PATH ROOT)
 
-set(words words)
-set(graph words graph)
-set(analysis words graph analysis detail/bit_rows detail/range_sets)
-set(ordering words graph analysis ordering detail/bit_rows detail/overwrite_matching)
-set(sharing words graph analysis sharing detail/bit_rows detail/overwrite_matching)
-set(placement words placement detail/load_tree)
-set(checking words checking detail/demands graph/program.hpp graph/snapshot.hpp # it shares no algorithm with what it
+set(core core)
+set(graph core graph)
+set(analysis core graph analysis detail/bit_rows detail/range_sets)
+set(ordering core graph analysis ordering detail/bit_rows detail/overwrite_matching)
+set(sharing core graph analysis sharing detail/bit_rows detail/overwrite_matching)
+set(placement core placement detail/segment_tree)
+set(checking core checking detail/plan_requirements graph/program.hpp graph/snapshot.hpp # it shares no algorithm with what it
              placement/problem.hpp)                                             # checks: question and answer
-set(rewriting words graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for what people read
-set(reporting words graph analysis reporting detail/text)
-set(planners words graph analysis ordering sharing placement checking rewriting reporting planners detail/text
-             detail/antichain detail/load_tree detail/detours)
-set(execution words graph analysis checking rewriting execution detail/text # for what errors say
-              detail/overwrite_matching detail/demands detail/detours)
-set(testing words graph analysis checking execution testing)
-set(sublet.hpp words graph analysis ordering sharing placement checking rewriting reporting planners)
+set(rewriting core graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for what people read
+set(reporting core graph analysis reporting detail/text)
+set(planners core graph analysis ordering sharing placement checking rewriting reporting planners detail/text
+             detail/antichain detail/segment_tree detail/transitive_reduction)
+set(execution core graph analysis checking rewriting execution detail/text # for what errors say
+              detail/overwrite_matching detail/plan_requirements detail/transitive_reduction)
+set(testing core graph analysis checking execution testing)
+set(sublet.hpp core graph analysis ordering sharing placement checking rewriting reporting planners)
 set(execution.hpp execution testing)
-set(adapt words graph adapt)
+set(adapt core graph adapt)
 # Rooms of several stages.
-foreach(room bit_rows load_tree overwrite_matching range_sets text)
-  set(detail/${room} words)
+foreach(room bit_rows segment_tree overwrite_matching range_sets text)
+  set(detail/${room} core)
 endforeach()
-set(detail/detours words graph)
-set(detail/antichain words graph analysis detail/antichain detail/range_sets)
-set(detail/demands words graph)
+set(detail/transitive_reduction core graph)
+set(detail/antichain core graph analysis detail/antichain detail/range_sets)
+set(detail/plan_requirements core graph)
 
-set(words_are units plan symbolic_plan detail/sorting)
+set(core_files units plan symbolic_plan detail/sorting)
 set(planners_are planned_memory plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
                  advise_memory detail/planned_buffers detail/schedule detail/advise)
 set(apart placement/place.hpp) # not in the umbrella: it brings clocks and threads
@@ -43,11 +43,11 @@ set(may_be_heavy execution testing adapt execution.hpp)
 
 function(stage_of header result)
   string(REGEX REPLACE "[.][hi]pp$" "" name ${header})
-  if(name IN_LIST words_are)
-    set(stage words)
+  if(name IN_LIST core_files)
+    set(stage core)
   elseif(name IN_LIST planners_are)
     set(stage planners)
-  elseif(name MATCHES "^detail/(antichain|giving_network)$")
+  elseif(name MATCHES "^detail/(antichain|reuse_network)$")
     set(stage detail/antichain)
   elseif(name MATCHES "^detail/")
     set(stage ${name})
@@ -93,7 +93,7 @@ foreach(header IN LISTS headers)
   if(header MATCHES "[.]ipp$")
     set(folder ${stage}) # the file that compiles it
     if(stage MATCHES "^detail/")
-      set(folder words)
+      set(folder core)
     elseif(stage STREQUAL "testing")
       set(folder execution)
     endif()
@@ -218,8 +218,8 @@ foreach(header IN LISTS examples)
   endif()
 endforeach()
 if(PRINT)
-  set(stages words detail/text detail/bit_rows detail/load_tree detail/overwrite_matching detail/range_sets
-             detail/detours graph detail/demands analysis detail/antichain ordering sharing placement checking
+  set(stages core detail/text detail/bit_rows detail/segment_tree detail/overwrite_matching detail/range_sets
+             detail/transitive_reduction graph detail/plan_requirements analysis detail/antichain ordering sharing placement checking
              reporting rewriting planners execution testing adapt)
   foreach(stage IN LISTS stages)
     set(line "${stage} ->")

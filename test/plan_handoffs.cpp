@@ -57,7 +57,7 @@ TEST_CASE("a step waits where that saves memory and costs no time")
     auto const planned = plan_with_handoffs(program.program(), {.bytes = program.bytes});
     REQUIRE(planned.is_sound());
     CHECK(planned.report.is_checked);
-    CHECK(planned.report.is_clocked);
+    CHECK(planned.report.is_scheduled);
     CHECK(planned.plan.valid_for == program_reading::concurrent);
     // Value 3 takes the place of value 5, so the step that makes it waits for the only one that reads that.
     CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
@@ -78,7 +78,7 @@ TEST_CASE("nobody waits where the time of a step forbids it")
     REQUIRE(planned.is_sound());
     CHECK(planned.plan.handoffs.empty());
     CHECK(planned.report.arena_bytes == planned.bytes_without);
-    CHECK(!planned.report.is_clocked);
+    CHECK(!planned.report.is_scheduled);
     // One worker takes longer, and that is accepted.
     auto const alone = plan_with_handoffs(program.program(), {.bytes = program.bytes},
                                           {.duration = {1, 1, 1, 1, 1, 1, 9, 1}, .workers = 1});
@@ -93,11 +93,11 @@ TEST_CASE("nobody waits for a trifle")
 {
     branches program;
     program.bytes[3] = program.bytes[5] = 2;
-    auto const without = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.trifle = 1000});
+    auto const without = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.minimum_gain = 1000});
     REQUIRE(without.is_sound());
     CHECK(without.plan.handoffs.empty());
     CHECK(without.plan == plan_concurrent(program.program(), {.bytes = program.bytes}).plan);
-    auto const with = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.trifle = 0});
+    auto const with = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.minimum_gain = 0});
     REQUIRE(with.is_sound());
     CHECK(!with.plan.handoffs.empty());
     CHECK(with.report.arena_bytes < without.report.arena_bytes);
@@ -139,7 +139,7 @@ TEST_CASE("one pool is nothing to another")
     std::vector<pool_id> const pool{0, 0, 0, 1, 0, 1, 0, 0};
     plan_options const options{.bytes = program.bytes, .pool = pool};
     auto const without = plan_concurrent(program.program(), options);
-    auto const planned = plan_with_handoffs(program.program(), options, {.trifle = 500});
+    auto const planned = plan_with_handoffs(program.program(), options, {.minimum_gain = 500});
     REQUIRE(planned.is_sound());
     CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
     REQUIRE(planned.plan.arena_bytes.size() == 2);
@@ -156,7 +156,7 @@ TEST_CASE("hand-offs that are kept anyway are kept, and may do")
         plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.handoffs = {{6, 3}}});
     REQUIRE(planned.is_sound());
     CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
-    CHECK(!planned.report.is_clocked);
+    CHECK(!planned.report.is_scheduled);
     CHECK(planned.report.arena_bytes < 1100);
     auto const more = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.handoffs = {{5, 2}}});
     REQUIRE(more.is_sound());
@@ -201,7 +201,7 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
         plan_options const options = tasks.options();
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 5));
-        handoff_options wanted{.duration = takes, .workers = roll.below(4), .trifle = 0};
+        handoff_options wanted{.duration = takes, .workers = roll.below(4), .minimum_gain = 0};
         auto const planned = plan_with_handoffs(p, options, wanted);
         REQUIRE(planned.is_sound());
         REQUIRE(planned.report.is_checked);
@@ -209,7 +209,7 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
         REQUIRE(planned.report.arena_bytes <= planned.bytes_without);
         REQUIRE(planned.report.arena_bytes >= planned.report.lower_bound_bytes);
         REQUIRE(planned.handoff_bytes.size() == planned.plan.handoffs.size());
-        REQUIRE(planned.report.is_clocked == (planned.report.arena_bytes < planned.bytes_without));
+        REQUIRE(planned.report.is_scheduled == (planned.report.arena_bytes < planned.bytes_without));
         if (seed % 4 != 0) {
             REQUIRE(is_safe(tasks, planned.plan, planned.plan.handoffs));
             for (std::size_t i = 0; i != planned.plan.handoffs.size(); ++i) {
@@ -218,12 +218,12 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
                 REQUIRE(!is_safe(tasks, planned.plan, without));
             }
         }
-        wanted.two_level = false;
-        auto const in_clock = plan_with_handoffs(p, options, wanted);
-        REQUIRE(in_clock.is_sound());
-        REQUIRE(planned.report.arena_bytes <= in_clock.report.arena_bytes);
+        wanted.few_waits = false;
+        auto const in_schedule = plan_with_handoffs(p, options, wanted);
+        REQUIRE(in_schedule.is_sound());
+        REQUIRE(planned.report.arena_bytes <= in_schedule.report.arena_bytes);
         with_handoffs += !planned.plan.handoffs.empty();
-        fewer += planned.plan.handoffs.size() < in_clock.plan.handoffs.size();
+        fewer += planned.plan.handoffs.size() < in_schedule.plan.handoffs.size();
         longer += planned.critical_path_with > planned.critical_path;
     }
     CHECK(with_handoffs > rounds(100));

@@ -22,10 +22,10 @@ TEST_CASE("the report says what the plan is held to: its order, or every schedul
     report.reading = program_reading::concurrent;
     concurrently << report;
     CHECK(concurrently.str() == "2 KiB instead of 4 KiB; no plan for every schedule goes below 1 KiB");
-    report.is_clocked = true;
-    std::ostringstream in_clock;
-    in_clock << report;
-    CHECK(in_clock.str() == "2 KiB instead of 4 KiB; no plan in this clock goes below 1 KiB");
+    report.is_scheduled = true;
+    std::ostringstream in_schedule;
+    in_schedule << report;
+    CHECK(in_schedule.str() == "2 KiB instead of 4 KiB; no plan in this clock goes below 1 KiB");
     CHECK(report.gap() == 1);
 }
 

@@ -55,14 +55,14 @@ sublet::live_range draw_life(Dice& dice, unsigned positions)
 
 template <class Dice>
 void draw_gaps(Dice& dice, random_placement_shape const& shape, sublet::placement_problem& problem,
-               sublet::buffer_id who)
+               sublet::buffer_id id)
 {
-    auto const [life, size] = std::pair{problem.buffers[who].life, problem.buffers[who].size / shape.scale};
+    auto const [life, size] = std::pair{problem.buffers[id].life, problem.buffers[id].size / shape.scale};
     sublet::step_id next = life.first == 0 ? 0 : life.first - dice.below(2); // perhaps begun before its life
     unsigned const wanted = 1 + dice.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
         next += dice.below(3);
-        sublet::placement_problem::gap gap{who, {next, next + dice.below(4)}, 0, 0};
+        sublet::placement_problem::gap gap{id, {next, next + dice.below(4)}, 0, 0};
         next = gap.when.last;
         if (dice.below(100) < shape.windows) {
             gap.begin = dice.below(static_cast<unsigned>(size) + 1);

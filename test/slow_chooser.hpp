@@ -88,11 +88,11 @@ struct slow_chooser {
         s = {std::max(s.bytes, r.size),
              s.first_size,
              s.pool,
-             r.who,
+             r.id,
              s.tenants + 1,
              std::max<sublet::step_id>(r.over, r.begins + 1),
              r.over != sublet::no_step};
-        slot_of[r.who] = *mine;
+        slot_of[r.id] = *mine;
     }
 };
 

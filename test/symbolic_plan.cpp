@@ -152,7 +152,7 @@ TEST_CASE("rounding up takes at most as many bytes as it says, and over enough b
                 byte_count most = 0;
                 for (byte_count n = 1; n <= alignment; ++n)
                     most = std::max(most, align_up(a.at(n), alignment) - a.at(n));
-                REQUIRE(most_rounding(a, alignment) == most);
+                REQUIRE(max_padding(a, alignment) == most);
                 byte_count const divisor = common_divisor(slope, alignment);
                 REQUIRE(alignment % divisor == 0);
                 REQUIRE(slope % divisor == 0);

@@ -26,8 +26,8 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     for (sublet::memory_advice::suggestion const& s : advice.suggestions) {
         out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: away after "
             << net.operations[s.after].label << ", ";
-        if (s.rerun == sublet::no_step) out << "copied";
-        else out << "made again by " << net.operations[s.rerun].label;
+        if (s.remat_step == sublet::no_step) out << "copied";
+        else out << "made again by " << net.operations[s.remat_step].label;
         out << " before " << net.operations[s.before].label << ", saves " << s.saved << '\n';
     }
     out << model << ": " << advice.planned.report << ", with " << advice.suggestions.size()

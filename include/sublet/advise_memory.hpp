@@ -40,27 +40,27 @@ namespace sublet {
 namespace detail {
 
 /// Between two positions nobody touches a buffer. Both hold its storage, what is between need not.
-struct absence {
+struct spill_candidate {
     value_id root = no_value;     ///< the value that all are views of that live in the buffer then
     buffer_id buffer = no_buffer; ///< in the table with what is in place
     step_id after = 0;            ///< positions
     step_id before = 0;
-    step_id rerun = no_step; ///< the position whose step makes it again; none: its bytes are copied
-    friend bool operator==(absence, absence) = default;
+    step_id remat_step = no_step; ///< the position whose step makes it again; none: its bytes are copied
+    friend bool operator==(spill_candidate, spill_candidate) = default;
 };
 
 /// Touches where nodes end, by position.
-std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps);
+std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> const& steps);
 
 /// All absences of planned buffers, those of a time together: first by copy, then by running a step again.
 ///
-/// Requires:   `steps` are the program's by position, `alone` its buffers in that order, `joined` the same
-///             with what is in place (or `alone` again), `role` one entry a value.
+/// Requires:   `steps` are the program's by position, `unjoined` its buffers in that order, `joined` the same
+///             with what is in place (or `unjoined` again), `role` one entry a value.
 /// Ensures:    by ascending `before`. Who is given is touched as the run begins, an output as it ends. No
 ///             absence of a pinned buffer.
 /// Complexity: O(values + touches), and O(touches of the step that would be run again) for each time.
-[[nodiscard]] std::vector<absence> possible_absences(snapshot const& p, std::vector<step_id> const& steps,
-                                                     buffer_table const& alone, buffer_table const& joined,
+[[nodiscard]] std::vector<spill_candidate> find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps,
+                                                     buffer_table const& unjoined, buffer_table const& joined,
                                                      std::span<value_role const> role);
 
 } // namespace detail
@@ -83,24 +83,24 @@ std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const
 /// than at the step before or at the step behind.
 
 /// A list of steps, one a node, in the order in which they run.
-struct relieved_program {
+struct spilled_program {
     enum class kind : std::uint8_t {
         original,    ///< a step of the program
         copied_out,  ///< its operand is to be copied to its result, which is the caller's
         copied_back, ///< its operand, which is the caller's, is to be copied to its first result
-        run_again    ///< a step of the program, once more
+        rematerialize    ///< a step of the program, once more
     };
 
     struct step {
-        relieved_program::kind kind = relieved_program::kind::original;
+        spilled_program::kind kind = spilled_program::kind::original;
         step_id step = no_step; ///< of the program: what is run, or what the copy follows or precedes
-        friend bool operator==(relieved_program::step, relieved_program::step) = default;
+        friend bool operator==(spilled_program::step, spilled_program::step) = default;
     };
 
     snapshot program;
-    std::vector<relieved_program::step> steps; ///< by step
+    std::vector<spilled_program::step> steps; ///< by step
     std::vector<value_id> origin;              ///< by value: of the program; of a home the one that is there
-    std::vector<value_id> at_the_end;          ///< by value of the program: which one it is when all has run
+    std::vector<value_id> final_version;          ///< by value of the program: which one it is when all has run
     std::vector<value_id> homes;               ///< ascending
     std::vector<value_id> alias_of;            ///< by value
     std::vector<value_role> role;              ///< by value
@@ -111,19 +111,19 @@ struct relieved_program {
 
 namespace detail {
 
-/// The program with some absences, as possible_absences() found them.
+/// The program with some absences, as find_spill_candidates() found them.
 ///
 /// Requires:   `steps` are the program's by position in the order of `options`; of absences of one time at
 ///             most one is among them, and what a step that is run again reads is not away there (but may be
 ///             back just there).
 /// Ensures:    values of the program keep their ids, further ones follow. A value that is replaced is no
-///             output any more: `at_the_end` says which one is.
+///             output any more: `final_version` says which one is.
 /// Complexity: O(values + touches + k log k), and for each absence its views and the touches of a step that
 ///             is run again; k absences and uses at the ends of nodes.
-[[nodiscard]] relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
+[[nodiscard]] spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
                                               plan_options const& options,
                                               std::span<memory_plan::in_place_pair const> in_place,
-                                              std::span<absence const> absences);
+                                              std::span<spill_candidate const> candidates);
 
 } // namespace detail
 
@@ -136,7 +136,7 @@ namespace detail {
 ///     for (auto const& a : advice.suggestions) ...     value 7 leaves after step 3 and is back before step 9
 ///     run(advice.relieved.program, advice.planned.plan);
 ///
-///     program ─► absences ─► advise ─► apply_absences ─► plan_memory ─► does it fit?
+///     program ─► absences ─► advise ─► insert_spills ─► plan_memory ─► does it fit?
 ///                               ▲                                           │ no: ask for so many bytes less
 ///                               └───────────────────────────────────────────┘
 ///
@@ -146,10 +146,10 @@ namespace detail {
 
 struct advice_options {
     bool copies = true;       ///< bytes may be copied out and back
-    bool reruns = true;       ///< steps may be run again
+    bool remats = true;       ///< steps may be run again
     byte_count copy_cost = 2; ///< of each byte that is copied out and back
     /// Of making a value again. 0: not known, the bytes that its step reads and writes; `no_size`: never.
-    per_value<byte_count> rerun_cost = byte_count{0};
+    per_value<byte_count> remat_cost = byte_count{0};
     per_value<bool> movable = true; ///< false: its buffer is never away
 };
 
@@ -159,7 +159,7 @@ struct memory_advice {
         value_id value = no_value; ///< with its views
         step_id after = no_step;   ///< the last step of the program to touch it before it leaves,
         step_id before = no_step;  ///< and the first that needs it back
-        step_id rerun = no_step;   ///< the step that makes it again; none: its bytes are copied out and back
+        step_id remat_step = no_step;   ///< the step that makes it again; none: its bytes are copied out and back
         byte_count bytes = 0;
         byte_count saved = 0; ///< bytes alive at the peak of its pool without this one, less those with all
         byte_count cost = 0;
@@ -178,7 +178,7 @@ struct memory_advice {
         suggestions; ///< by the step that needs it back; empty: the program fits as it is
     std::vector<memory_advice::pool> pools; ///< by pool id
     byte_count cost = 0;
-    relieved_program relieved; ///< the program with the suggestions
+    spilled_program spilled; ///< the program with the suggestions
     plan_options options;      ///< of its values
     planned_memory planned;    ///< its plan; sound if it fits, refuted where it does not
 
@@ -192,9 +192,9 @@ namespace detail {
 ///     step 0 | copies back | step 0 again | step 1 | copies back | step 2 ...
 struct spaced_positions {
     std::vector<step_id> of_step;   ///< by position
-    std::vector<step_id> return_at; ///< by absence: from where on it is back
+    std::vector<step_id> reload_at; ///< by absence: from where on it is back
 
-    spaced_positions(std::size_t positions, std::vector<absence> const& absences);
+    spaced_positions(std::size_t positions, std::vector<spill_candidate> const& candidates);
 
     /// The life of a buffer: over gaps too, and over the one before an early use with which it ends.
     [[nodiscard]] live_range life(buffer const& b, step_id last_touch) const;
@@ -203,23 +203,23 @@ struct spaced_positions {
 };
 
 /// What a program, as it is planned, can do without for a while.
-struct advice_question {
+struct spill_problem {
     std::vector<step_id> steps;
     std::vector<memory_plan::in_place_pair> in_place;
-    std::vector<absence> absences;
+    std::vector<spill_candidate> candidates;
     spaced_positions spaced{0, {}};
     placement_problem problem;
     idle_times times;
 
-    advice_question(snapshot const& p, plan_options const& options, advice_options const& how);
+    spill_problem(snapshot const& p, plan_options const& options, advice_options const& how);
 
 private:
     /// What is read early and then not copied is gone before the step that reads it has written.
-    bool leaves_early(snapshot const& p, buffer_table const& joined, std::vector<keyed> const& leaving,
-                      absence const& a) const;
+    bool is_freed_early(snapshot const& p, buffer_table const& joined, std::vector<sort_key> const& at_node_ends,
+                      spill_candidate const& a) const;
 
     /// What a step that is run again asks for, and the bytes that it touches.
-    byte_count list_rerun(snapshot const& p, buffer_table const& alone, buffer_table const& joined,
+    byte_count list_remat(snapshot const& p, buffer_table const& unjoined, buffer_table const& joined,
                           csr_rows const& of_buffer, std::uint32_t i);
 };
 
@@ -228,9 +228,9 @@ private:
 /// Plan a program under the capacities of `options.pools`; where it does not fit, say what should be away for
 /// a while, and plan the program that does so.
 ///
-/// Requires:   what possible_absences() says of a step that is run again also holds of what the library does
-///             not see: it makes the same once more (where not, `how.rerun_cost` is `no_size`).
-/// Ensures:    `planned` is the plan of `relieved.program`. If it is refuted for its size, `pools` says
+/// Requires:   what find_spill_candidates() says of a step that is run again also holds of what the library does
+///             not see: it makes the same once more (where not, `how.remat_cost` is `no_size`).
+/// Ensures:    `planned` is the plan of `spilled.program`. If it is refuted for its size, `pools` says
 ///             whether anything could help: what one step needs at once no absences lower. An order that is
 ///             refuted is refuted without advice.
 /// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then until what

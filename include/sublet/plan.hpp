@@ -97,7 +97,7 @@ template <class X, class T>
 concept value_constant = !
 value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
 
-/// As `ask`: the index of a user's table may well be an `int`.
+/// As `call_user`: the index of a user's table may well be an `int`.
 template <class X>
 constexpr decltype(auto) look_up(X const& table, value_id v)
 {
@@ -204,7 +204,7 @@ private:
     static T read_one(X const& x, value_id v)
     {
         if constexpr (detail::value_callable<X, T>) {
-            return as_property(detail::ask(x, v));
+            return as_property(detail::call_user(x, v));
         } else if constexpr (detail::value_table<X, T>) {
             SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
                            "sublet: the table of a property has no entry for a value");

@@ -54,7 +54,7 @@ struct planned_concurrently : planned_memory {
 namespace detail {
 
 /// Where each value is touched in the program as it is listed, whatever order it runs in.
-live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role);
+live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role);
 
 /// Why a program has no concurrent plan, as a witness.
 witness as_witness(dependence_violation const& v);

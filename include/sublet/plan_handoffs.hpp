@@ -32,8 +32,8 @@ struct handoff_options {
     /// The makespan that is accepted is that of a schedule for so many workers; 0: for one a step, so that no
     /// execution becomes longer at all.
     std::size_t workers = 0;
-    bool two_level = true;              ///< false: share whatever the clock allows, however many have to wait
-    std::uint32_t trifle = 5;           ///< so many thousandths of an arena are not worth waiting for
+    bool few_waits = true;              ///< false: share whatever the clock allows, however many have to wait
+    std::uint32_t minimum_gain = 5;           ///< so many thousandths of an arena are not worth waiting for
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
     std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
     std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/dependences.hpp

@@ -28,7 +28,7 @@ struct pool_report {
 /// What a plan costs and what it saves. Sums over pools (the position is pool 0's), and each pool by itself.
 struct plan_report : pool_report {
     program_reading reading = program_reading::sequential;
-    bool is_clocked = false; ///< the bound is that of plans in the clock that the hand-offs keep
+    bool is_scheduled = false; ///< the bound is that of plans in the clock that the hand-offs keep
     std::size_t steps = 0;
     std::size_t values = 0;
     std::size_t buffers = 0;        ///< planned ones: of more than 0 bytes, after in-place decisions
@@ -72,18 +72,18 @@ namespace detail {
 
 /// Sizes by pool and in all. Sums that leave 64 bits stay at their largest: "or more".
 template <class Placement>
-void account(plan_report& report, Placement const& placed, memory_plan const& plan)
+void fill_report(plan_report& report, Placement const& placed, memory_plan const& plan)
 {
     auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
-    std::vector<keyed> by_size;
+    std::vector<sort_key> by_size;
     report.buffers = plan.buffers.size();
     report.pools = std::vector<pool_report>(placed.pools.size());
     for (memory_plan::placed_buffer const& b : plan.buffers) {
         add(report.pools[b.pool].naive_bytes, b.size);
-        by_size.push_back({falling(b.size), 0, b.root});
+        by_size.push_back({descending(b.size), 0, b.root});
     }
-    sort_keyed(by_size);
-    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].who);
+    sort_by_key(by_size);
+    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].id);
     for (std::size_t i = 0; i != placed.pools.size(); ++i) {
         pool_report& pool = report.pools[i];
         pool.lower_bound_bytes = placed.pools[i].lower_bound;
@@ -109,7 +109,7 @@ Stream& operator<<(Stream& out, plan_report const& r)
     text << " instead of ";
     detail::write_bytes(text, r.naive_bytes);
     text << "; no plan ";
-    if (r.is_clocked) text << "in this clock";
+    if (r.is_scheduled) text << "in this clock";
     else if (r.reading == program_reading::concurrent) text << "for every schedule";
     else if (r.reading == program_reading::control_flow) text << "for every path";
     else text << "in this order";

@@ -20,6 +20,6 @@
 #include <sublet/impl/src/reporting.hpp>
 #include <sublet/impl/src/rewriting.hpp>
 #include <sublet/impl/src/sharing.hpp>
-#include <sublet/impl/src/words.hpp>
+#include <sublet/impl/src/core.hpp>
 
 #endif

@@ -104,7 +104,7 @@ namespace detail {
 /// multiples of the common divisor; the least that is not 0 has the farthest to go.
 ///
 /// Requires: alignment >= 1.
-[[nodiscard]] constexpr byte_count most_rounding(affine_bytes a, byte_count alignment)
+[[nodiscard]] constexpr byte_count max_padding(affine_bytes a, byte_count alignment)
 {
     byte_count const divisor = common_divisor(a.per_batch, alignment), least = a.fixed % divisor;
     return alignment - (least == 0 ? divisor : least);
@@ -178,7 +178,7 @@ struct symbolic_plan {
         [[nodiscard]] affine_bytes top() const
         {
             affine_bytes const end = checked_add(start, size);
-            return {checked_add(end.fixed, detail::most_rounding(start, alignment)), end.per_batch};
+            return {checked_add(end.fixed, detail::max_padding(start, alignment)), end.per_batch};
         }
         friend bool operator==(symbolic_plan::buffer const&, symbolic_plan::buffer const&) = default;
     };

@@ -119,7 +119,7 @@ namespace detail {
 /// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
 /// and the narrowing is then ours to answer for (ids that a user's int cannot hold are ids it never gave).
 template <class F, class... Arguments>
-constexpr decltype(auto) ask(F& f, Arguments&&... arguments)
+constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 {
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
@@ -321,7 +321,7 @@ public:
     }
 
     /// The most values alive at one position.  O(ranges + positions)
-    [[nodiscard]] std::size_t max_live() const { return most_at_once(ranges_, positions_); }
+    [[nodiscard]] std::size_t max_live() const { return max_overlap(ranges_, positions_); }
 
     /// The same ranges, however found.
     friend bool operator==(live_range_lists const& a, live_range_lists const& b)
@@ -330,7 +330,7 @@ public:
     }
 
 private:
-    static std::size_t most_at_once(std::vector<live_range> const& ranges, step_id positions);
+    static std::size_t max_overlap(std::vector<live_range> const& ranges, step_id positions);
 
     live_range_lists::source method_ = live_range_lists::source::from_liveness;
     step_id positions_ = 0;

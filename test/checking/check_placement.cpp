@@ -294,11 +294,11 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
             // The witness is one that anyone can look up.
             std::size_t const a = oracle.group_of[verdict->buffer], b = oracle.group_of[verdict->other];
             REQUIRE((a != oracle.none && b != oracle.none && a != b));
-            auto solid = [&](buffer_id who, std::size_t g) {
+            auto solid = [&](buffer_id id, std::size_t g) {
                 auto const& group = oracle.groups[g];
                 auto part = group.parts.begin();
-                while (part->buffer != who) ++part;
-                auto const at = static_cast<std::int64_t>(offset[who]) - part->distance;
+                while (part->buffer != id) ++part;
+                auto const at = static_cast<std::int64_t>(offset[id]) - part->distance;
                 auto const extent = group.solid[verdict->position];
                 return std::pair{at + extent.begin, at + extent.end};
             };

@@ -622,7 +622,7 @@ namespace {
 node_ends ends_of(random_flow const& f, plan_options const& options = {.bytes = 8})
 {
     snapshot const p = f.program();
-    return ends_of_nodes(p, demands(p, options));
+    return ends_of_nodes(p, derive_requirements(p, options));
 }
 
 } // namespace
@@ -688,7 +688,7 @@ std::optional<witness> found_in(random_flow const& f, std::vector<value_role> co
                                 flow_options const& flow = {})
 {
     snapshot const p = f.program();
-    plan_demands const asked = demands(p, {.bytes = 8, .role = role});
+    plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
     return find_unwritten_read(p, asked, ends_of_nodes(p, asked), flow);
 }
 

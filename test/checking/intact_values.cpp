@@ -22,7 +22,7 @@ using ids = std::vector<value_id>;
 
 /// Classes of values at places, without a program.
 struct places {
-    plan_demands asked;
+    plan_requirements asked;
     memory_plan plan;
 
     void add(byte_count offset, byte_count size, pool_id pool = 0)
@@ -152,7 +152,7 @@ namespace {
 std::vector<ids> arriving_at(random_flow const& f, std::vector<byte_count> const& offsets, ids const& given)
 {
     snapshot const p = f.program();
-    plan_demands const asked = demands(p, {.bytes = 8});
+    plan_requirements const asked = derive_requirements(p, {.bytes = 8});
     memory_plan plan;
     for (value_id v = 0; v != f.values; ++v) {
         plan.buffers.push_back({.root = v, .size = 8, .offset = offsets[v]});
@@ -276,7 +276,7 @@ struct question {
     std::optional<witness> at_end_of(node_id n, value_id v) const
     {
         snapshot const p = flow.program();
-        plan_demands const asked = demands(p, {.bytes = 8, .role = role});
+        plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
         memory_plan const plan = plan_at(offsets);
         placed_classes const classes(asked, plan);
         flow_paths paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),

@@ -45,7 +45,7 @@ struct two_values {
                              .pinned = pinned,
                              .eligible = eligible,
                              .pools = pools};
-        return check_places(demands(p, options), plan, options);
+        return check_places(derive_requirements(p, options), plan, options);
     }
     fault what() const
     {
@@ -149,7 +149,7 @@ TEST_CASE("two places have bytes in common only within one pool")
 {
     two_values t;
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
-    auto const asked = demands(p, plan_options{.bytes = t.bytes});
+    auto const asked = derive_requirements(p, plan_options{.bytes = t.bytes});
     t.plan.buffers[1].offset = 6;
     auto const both = detail::overlap(asked, t.plan, 0, 1);
     CHECK(both.begin == 6);

@@ -229,7 +229,7 @@ namespace {
 /// u and v, said to lie in the same bytes.
 concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
 {
-    plan_demands const asked = demands(p, options);
+    plan_requirements const asked = derive_requirements(p, options);
     step_order const order = order_of_steps(p, asked.role, {});
     memory_plan plan;
     plan.buffer_of.assign(p.values(), 0);
@@ -294,7 +294,7 @@ TEST_CASE("of any two that may not share there is a schedule, and it keeps the o
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();
-        plan_demands const asked = demands(p, options);
+        plan_requirements const asked = derive_requirements(p, options);
         for (value_id u = 0; u != tasks.values(); ++u)
             for (value_id v = 0; v != tasks.values(); ++v) {
                 bool const are_roots = u != v && rule.root[u] == u && rule.root[v] == v;
@@ -337,12 +337,12 @@ steps listed(std::span<step_id const> row) { return {row.begin(), row.end()}; }
 struct scene {
     snapshot p;
     plan_options options;
-    plan_demands asked;
+    plan_requirements asked;
     step_order order;
     class_touches touches;
 
     scene(snapshot program, plan_options wanted)
-        : p(std::move(program)), options(std::move(wanted)), asked(demands(p, options)),
+        : p(std::move(program)), options(std::move(wanted)), asked(derive_requirements(p, options)),
           order(order_of_steps(p, asked.role, {})), touches(p, asked, order)
     {
     }

@@ -106,7 +106,7 @@ TEST_CASE("no set of a small program is heavier")
         REQUIRE(one.weight(found.members) == found.bytes);
         byte_count const best = heaviest_by_trying(one);
         REQUIRE(found.bytes <= best);
-        REQUIRE(best <= found.at_most);
+        REQUIRE(best <= found.upper_bound);
         REQUIRE(found.is_exact);
     }
 }
@@ -121,7 +121,7 @@ TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
         REQUIRE(one.weight(found.members) == found.bytes);
         byte_count const best = heaviest_by_boost(one);
         REQUIRE(found.bytes <= best);
-        REQUIRE(best <= found.at_most);
+        REQUIRE(best <= found.upper_bound);
         REQUIRE(found.is_exact);
     }
 }
@@ -154,8 +154,8 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
         REQUIRE(one.weight(found.members) == found.bytes);
         byte_count const best = heaviest_by_boost(one);
         REQUIRE(found.bytes <= best);
-        REQUIRE(best <= found.at_most);
-        REQUIRE(found.is_exact == (found.bytes == found.at_most));
+        REQUIRE(best <= found.upper_bound);
+        REQUIRE(found.is_exact == (found.bytes == found.upper_bound));
         if (!found.is_exact) ++unknown;
         for (step_id x = 0; x != one.g.positions(); ++x) { // all who are there at x are an antichain
             byte_count level = 0;
@@ -199,7 +199,7 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).is_exact);
     antichain const hurried = heaviest_antichain(g, lives, {8, 8, 8}, 16);
     CHECK(hurried.bytes <= 24);
-    CHECK(hurried.at_most >= 24);
+    CHECK(hurried.upper_bound >= 24);
 }
 
 TEST_CASE("undecided conflicts prove nothing, of what is written in parts neither")
@@ -247,16 +247,16 @@ TEST_CASE("of any buffers only those stay of which none gives to another")
         bool const is_prefix = roll.below(2) == 0;
         std::size_t const part = roll.below(static_cast<unsigned>(cut.size()) + 1);
         for (std::size_t x = 0; x != cut.size(); ++x) cut[x] = is_prefix ? x < part : roll.below(2) != 0;
-        std::vector<buffer_id> members, several;
+        std::vector<buffer_id> members, multi_begin;
         for (buffer_id b = 0; b != one.weights.size(); ++b) {
             if (one.weights[b] == 0) continue;
-            if (one.lives.begins[b].size() > 1) several.push_back(b);
+            if (one.lives.begins[b].size() > 1) multi_begin.push_back(b);
             bool const may_be = one.lives.begins[b].size() != 1 || cut[one.lives.first(b)] != 0;
             if (may_be && roll.below(3) != 0) members.push_back(b);
         }
         bool const was_antichain = one.is_antichain(members);
         std::size_t const were = members.size();
-        detail::keep_proved(one.g, one.lives, conflicts, several, cut, members);
+        detail::keep_proved(one.g, one.lives, conflicts, multi_begin, cut, members);
         REQUIRE(one.is_antichain(members));
         if (was_antichain) REQUIRE(members.size() == were);
         stayed += members.size();

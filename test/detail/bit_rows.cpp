@@ -76,11 +76,11 @@ TEST_CASE("bits that are set at random are those of a table of truth values")
 
 // --- value set ---------------------------------------------------------------------------------------------
 
-using detail::value_set;
+using detail::sparse_set;
 
 TEST_CASE("who comes is listed once, and who goes no more")
 {
-    value_set alive(3);
+    sparse_set alive(3);
     CHECK(alive.list().empty());
     alive.insert(2);
     alive.insert(0);
@@ -97,7 +97,7 @@ TEST_CASE("who comes is listed once, and who goes no more")
 
 TEST_CASE("there may be no values")
 {
-    value_set nobody(0);
+    sparse_set nobody(0);
     nobody.clear();
     CHECK(nobody.list().empty());
 }
@@ -105,7 +105,7 @@ TEST_CASE("there may be no values")
 TEST_CASE("whatever comes, goes and is cleared, it is a set")
 {
     dice pick{std::mt19937{1}};
-    value_set alive(40);
+    sparse_set alive(40);
     std::set<value_id> expected;
     for (unsigned round = 0; round != rounds(5000); ++round) {
         CAPTURE(round);

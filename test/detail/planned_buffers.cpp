@@ -78,7 +78,7 @@ TEST_CASE("pairs that save bytes at the peak are taken, and the arena is as high
     buffer_table table;
     table.buffers = {sized(0, {0, 2}, 8), sized(1, {1, 3}, 8)};
     table.buffer_of = {0, 1};
-    auto const found = place_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2}, {});
+    auto const found = select_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2}, {});
     CHECK(found.placed.pools[0].height == 8);
     CHECK(found.gains == std::vector<memory_plan::in_place_gain>{{{1, 0, 1, 8}, 8, 8}});
     CHECK(found.plan.buffers.size() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("a smaller result lies where its operand began, and what it leaves fre
     buffer_table table;
     table.buffers = {sized(0, {0, 2}, 16), sized(1, {1, 4}, 8), sized(2, {2, 4}, 8)};
     table.buffer_of = {0, 1, 2};
-    auto const found = place_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2, 3}, {});
+    auto const found = select_in_place(table, {{1, 0, 1, 8}}, {0, 1, 2, 3}, {});
     CHECK(found.placed.pools[0].height == 16);
     REQUIRE(found.plan.buffers.size() == 3);
     CHECK(found.plan.buffers[1].over == 0);
@@ -101,11 +101,11 @@ TEST_CASE("a smaller result lies where its operand began, and what it leaves fre
 
 TEST_CASE("without buffers or pairs there is nothing to choose")
 {
-    CHECK(place_in_place(buffer_table(), {}, {}, {}).plan.buffers.empty());
+    CHECK(select_in_place(buffer_table(), {}, {}, {}).plan.buffers.empty());
     buffer_table table;
     table.buffers = {sized(0, {0, 1}, 8)};
     table.buffer_of = {0};
-    CHECK(place_in_place(table, {}, {0}, {}).placed.pools[0].height == 8);
+    CHECK(select_in_place(table, {}, {0}, {}).placed.pools[0].height == 8);
 }
 
 TEST_CASE("random programs: in place no pool is higher than apart, and every plan is proved")
@@ -149,7 +149,7 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         std::vector<memory_plan::in_place_pair> some;
         for (memory_plan::in_place_pair const& pair : pairs)
             if (pick.below(2) == 0) some.push_back(pair);
-        placed_in_place other;
+        in_place_selection other;
         REQUIRE(!detail::list_planned(join_in_place(table, some), other.plan, other.problem));
         other.placed = pack(other.problem);
         for (std::size_t pool = 0; pool != planned.report.pools.size(); ++pool)

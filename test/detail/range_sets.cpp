@@ -32,24 +32,24 @@ TEST_CASE("a range put behind others joins those that it touches")
 TEST_CASE("sets without enough room join what lies behind, and say from where on")
 {
     detail::range_sets sets(2, 12);
-    sets.keep(0, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
-    CHECK(!sets.has_forgotten());
-    CHECK(sets.known_until(0) == no_step);
-    sets.keep(1, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
-    REQUIRE(sets.has_forgotten());
+    sets.assign(0, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
+    CHECK(!sets.is_coarsened());
+    CHECK(sets.exact_until(0) == no_step);
+    sets.assign(1, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
+    REQUIRE(sets.is_coarsened());
     CHECK(listed(sets, 0) == ranges{{0, 1}, {2, 3}, {4, 9}});
-    CHECK(sets.known_until(0) == 5);
-    sets.keep(1, ranges{{0, 1}}, 3);
-    CHECK(sets.known_until(1) == 3);
-    sets.keep(1, ranges{}, no_step);
+    CHECK(sets.exact_until(0) == 5);
+    sets.assign(1, ranges{{0, 1}}, 3);
+    CHECK(sets.exact_until(1) == 3);
+    sets.assign(1, ranges{}, no_step);
     CHECK(sets[1].empty());
-    CHECK(sets.known_until(1) == no_step);
+    CHECK(sets.exact_until(1) == no_step);
 }
 
 TEST_CASE("one range a set is kept, however little room there is")
 {
     detail::range_sets sets(100, 1);
-    for (step_id i = 0; i != 100; ++i) sets.keep(i, ranges{{i, i + 1}, {i + 2, i + 3}}, no_step);
+    for (step_id i = 0; i != 100; ++i) sets.assign(i, ranges{{i, i + 1}, {i + 2, i + 3}}, no_step);
     for (step_id i = 0; i != 100; ++i) {
         CHECK(sets[i].front().first == i);
         CHECK(sets[i].back().last == i + 3);
@@ -61,16 +61,16 @@ TEST_CASE("gaps are filled, and memory is bounded")
     detail::range_sets sets(1000, 100'000);
     std::vector<live_range> const wide{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
     for (std::size_t i = 0; i != 100'000; ++i) {
-        sets.keep(i % 1000, wide, no_step);
-        if (i >= 10) sets.release((i - 10) % 1000);
+        sets.assign(i % 1000, wide, no_step);
+        if (i >= 10) sets.erase((i - 10) % 1000);
     }
-    CHECK(sets.room() < 5000);
+    CHECK(sets.capacity() < 5000);
     ranges wider;
     for (step_id i = 0; i != 500; ++i) wider.push_back({2 * i, 2 * i + 1});
-    for (std::size_t i = 0; i != 1000; ++i) sets.keep(i, wider, no_step);
-    CHECK(sets.has_forgotten());
-    CHECK(sets.room() > 50'000);
-    CHECK(sets.room() < 110'000);
+    for (std::size_t i = 0; i != 1000; ++i) sets.assign(i, wider, no_step);
+    CHECK(sets.is_coarsened());
+    CHECK(sets.capacity() > 50'000);
+    CHECK(sets.capacity() < 110'000);
 }
 
 TEST_CASE("sets are what was kept, or cover it from where they are said to be coarser")
@@ -92,25 +92,25 @@ TEST_CASE("sets are what was kept, or cover it from where they are said to be co
                 at = last + 1 + roll.below(5);
             }
             if (roll.below(3) == 0) {
-                sets.release(owner);
+                sets.erase(owner);
                 wanted[owner].clear();
             } else {
-                sets.keep(owner, now, no_step);
+                sets.assign(owner, now, no_step);
                 wanted[owner] = now;
             }
         }
-        coarser += sets.has_forgotten();
-        if (!is_tight) CHECK(!sets.has_forgotten());
+        coarser += sets.is_coarsened();
+        if (!is_tight) CHECK(!sets.is_coarsened());
         for (std::size_t owner = 0; owner != owners; ++owner) {
             ranges const mine = listed(sets, owner);
-            if (sets.known_until(owner) == no_step) REQUIRE(mine == wanted[owner]);
+            if (sets.exact_until(owner) == no_step) REQUIRE(mine == wanted[owner]);
             for (step_id p = 0; p != 300; ++p) {
                 auto holds = [p](ranges const& all) {
                     for (live_range r : all)
                         if (contains(r, p)) return true;
                     return false;
                 };
-                if (p < sets.known_until(owner)) REQUIRE(holds(mine) == holds(wanted[owner]));
+                if (p < sets.exact_until(owner)) REQUIRE(holds(mine) == holds(wanted[owner]));
                 else REQUIRE((holds(mine) || !holds(wanted[owner])));
             }
         }

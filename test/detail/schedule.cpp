@@ -46,9 +46,9 @@ TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and not
     concurrent_lives const lives = beginning_one_by_one(6);
     live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
                                  {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
-    std::vector<live_range> const in_clock{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
+    std::vector<live_range> const in_schedule{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
     auto first_row = [&](std::vector<unsigned char> const& may_wait) {
-        return row(clock_conflicts(exact, lives, in_clock, may_wait), 0);
+        return row(schedule_conflicts(exact, lives, in_schedule, may_wait), 0);
     };
     CHECK(first_row({0, 0, 0, 0, 0, 0}) == row(exact, 0));
     CHECK(first_row({0, 0, 0, 0, 0, 1}) == std::vector<live_range>{{0, 2}, {3, 4}});
@@ -61,10 +61,10 @@ TEST_CASE("tables of other buffers are refused")
 {
     concurrent_lives const lives = beginning_one_by_one(1);
     live_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
-    CHECK(clock_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
-    CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {}, {0}), precondition_error);
-    CHECK_THROWS_AS((void)clock_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
-    CHECK_THROWS_AS((void)clock_conflicts(live_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
+    CHECK(schedule_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
+    CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {}, {0}), precondition_error);
+    CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
+    CHECK_THROWS_AS((void)schedule_conflicts(live_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
 }
 
 TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one that may wait")
@@ -73,16 +73,16 @@ TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one 
     step_id const n = 1000;
     concurrent_lives const lives = beginning_one_by_one(n);
     std::vector<std::uint32_t> first{0};
-    std::vector<live_range> ranges, in_clock;
+    std::vector<live_range> ranges, in_schedule;
     std::vector<unsigned char> may_wait;
     for (step_id at = 0; at != n; ++at) {
         ranges.push_back({at, n});
         first.push_back(at + 1);
-        in_clock.push_back({at, at + 1});
+        in_schedule.push_back({at, at + 1});
         may_wait.push_back(at % 2);
     }
     live_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
-    live_range_lists const found = clock_conflicts(exact, lives, in_clock, may_wait);
+    live_range_lists const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
     CHECK(found.ranges() < 70 * n);
     CHECK(found.ranges() > 10 * n);
     for (buffer_id b = 0; b != n; ++b) {
@@ -103,19 +103,19 @@ TEST_CASE("the positions left are those that the definition leaves")
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
-        auto const [timed, clock] = in_clock_order(g, parallel_clock(g, takes, {.workers = roll.below(4)}));
+        auto const [timed, schedule] = in_schedule_order(g, parallel_schedule(g, takes, {.workers = roll.below(4)}));
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
         auto const exact = later_conflicts(timed, lives).of;
-        auto const in_clock = clock_lives(lives, clock);
+        auto const in_schedule = schedule_live_ranges(lives, schedule);
         std::vector<unsigned char> may_wait, waits(timed.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
             may_wait.push_back(roll.below(3) == 0);
             for (step_id at : lives.begins[b])
                 if (may_wait[b]) waits[at] = 1;
         }
-        auto const found = clock_conflicts(exact, lives, in_clock, may_wait);
+        auto const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
         REQUIRE(found.positions() == exact.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
             step_id last = 0;
@@ -126,12 +126,12 @@ TEST_CASE("the positions left are those that the definition leaves")
             }
             tick_count end = 0; // of the last step that touches it
             for (step_id at : lives.ends[b])
-                end = at == lives.positions ? no_limit : larger(end, clock.end[at]);
+                end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
             for (step_id at = 0; at != timed.positions(); ++at) {
                 bool was = false, is = false;
                 for (live_range r : exact[b]) was = was || contains(r, at);
                 for (live_range r : found[b]) is = is || contains(r, at);
-                bool const ends_before = end <= clock.start[at] && !lives.ends[b].empty();
+                bool const ends_before = end <= schedule.start[at] && !lives.ends[b].empty();
                 REQUIRE(is == (was && !(ends_before && (may_wait[b] || waits[at]))));
             }
         }
@@ -150,17 +150,17 @@ TEST_CASE("a buffer lives from the begin of the step that makes it to the end of
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, std::vector<value_role>(3));
     // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4).
     tick_count const unit = 1'000'000'000;
-    clock_times const clock = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit});
-    CHECK(clock_lives(lives, clock) == std::vector<live_range>{{0, 4}, {1, 4}, {1, 4}});
+    schedule_times const schedule = parallel_schedule(g, {unit, 2 * unit, 5 * unit, unit});
+    CHECK(schedule_live_ranges(lives, schedule) == std::vector<live_range>{{0, 4}, {1, 4}, {1, 4}});
     // One worker runs 2 before 1, which has the shorter path ahead: a ends with 1.
-    clock_times const alone = parallel_clock(g, {unit, 2 * unit, 5 * unit, unit}, {.workers = 1});
-    CHECK(clock_lives(lives, alone) == std::vector<live_range>{{0, 3}, {2, 4}, {1, 2}});
+    schedule_times const alone = parallel_schedule(g, {unit, 2 * unit, 5 * unit, unit}, {.workers = 1});
+    CHECK(schedule_live_ranges(lives, alone) == std::vector<live_range>{{0, 3}, {2, 4}, {1, 2}});
 }
 
 TEST_CASE("lives of another graph are refused")
 {
-    CHECK(clock_lives({}, clock_times{}).empty());
-    CHECK_THROWS_AS((void)clock_lives({}, clock_times{{0}, {1}, 1, 1}), precondition_error);
+    CHECK(schedule_live_ranges({}, schedule_times{}).empty());
+    CHECK_THROWS_AS((void)schedule_live_ranges({}, schedule_times{{0}, {1}, 1, 1}), precondition_error);
 }
 
 TEST_CASE("lives overlap exactly where the steps that touch them do")
@@ -175,11 +175,11 @@ TEST_CASE("lives overlap exactly where the steps that touch them do")
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(9));
-        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4)});
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4)});
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
-        auto const ranges = clock_lives(lives, clock);
+        auto const ranges = schedule_live_ranges(lives, schedule);
         REQUIRE(ranges.size() == tasks.values());
 
         auto has_ended = [&](value_id u, value_id v) { // when v begins
@@ -187,7 +187,7 @@ TEST_CASE("lives overlap exactly where the steps that touch them do")
             for (std::size_t d : rule.defs[v])
                 for (auto const* touches : {&rule.late[u], &rule.early[u]})
                     for (std::size_t t : *touches)
-                        if (clock.end[g.position_of[t]] > clock.start[g.position_of[d]]) return false;
+                        if (schedule.end[g.position_of[t]] > schedule.start[g.position_of[d]]) return false;
             return true;
         };
         for (value_id u = 0; u != tasks.values(); ++u) {
@@ -209,20 +209,20 @@ TEST_CASE("positions are numbered as the clock starts them, the edges with them"
     std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
     dependence_graph const g = dependences(flow(
         4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
-    clocked_graph const timed = in_clock_order(g, parallel_clock(g, tick_count{5}, {.workers = 1}));
+    scheduled_graph const timed = in_schedule_order(g, parallel_schedule(g, tick_count{5}, {.workers = 1}));
     CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
     CHECK(timed.graph.position_of == std::vector<step_id>{0, 1, 3, 2});
     CHECK(timed.graph.after == csr_rows({0, 1, 2, 2, 2}, {1, 3}));
-    CHECK(timed.clock.start == std::vector<tick_count>{0, 5, 10, 15});
-    CHECK(timed.clock.end == std::vector<tick_count>{5, 10, 15, 20});
-    CHECK(timed.clock.makespan == 20);
-    CHECK(timed.clock.critical_path == 15);
+    CHECK(timed.schedule.start == std::vector<tick_count>{0, 5, 10, 15});
+    CHECK(timed.schedule.end == std::vector<tick_count>{5, 10, 15, 20});
+    CHECK(timed.schedule.makespan == 20);
+    CHECK(timed.schedule.critical_path == 15);
 }
 
 TEST_CASE("the clock of another graph is refused")
 {
-    CHECK(in_clock_order(dependences(snapshot{}), clock_times{}).graph.positions() == 0);
-    CHECK_THROWS_AS((void)in_clock_order(dependences(snapshot{}), clock_times{{0}, {1}, 1, 1}),
+    CHECK(in_schedule_order(dependences(snapshot{}), schedule_times{}).graph.positions() == 0);
+    CHECK_THROWS_AS((void)in_schedule_order(dependences(snapshot{}), schedule_times{{0}, {1}, 1, 1}),
                     precondition_error);
 }
 
@@ -236,9 +236,9 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
-        clock_side const side = seed % 3 == 0 ? clock_side::latest : clock_side::earliest;
-        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4), .side = side});
-        auto const [graph, times] = in_clock_order(g, clock);
+        schedule_side const side = seed % 3 == 0 ? schedule_side::latest : schedule_side::earliest;
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4), .side = side});
+        auto const [graph, times] = in_schedule_order(g, schedule);
         REQUIRE(graph.positions() == g.positions());
         REQUIRE(graph.edges() == g.edges());
         REQUIRE(graph.before == graph.after.transposed(g.positions()));
@@ -252,8 +252,8 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         };
         for (step_id at = 0; at != g.positions(); ++at) {
             REQUIRE(graph.step_at[number_of(at)] == g.step_at[at]);
-            REQUIRE(times.start[number_of(at)] == clock.start[at]);
-            REQUIRE(times.end[number_of(at)] == clock.end[at]);
+            REQUIRE(times.start[number_of(at)] == schedule.start[at]);
+            REQUIRE(times.end[number_of(at)] == schedule.end[at]);
             if (at != 0) REQUIRE(times.start[at - 1] <= times.start[at]);
             for (step_id next : g.after[at]) {
                 REQUIRE(is_listed(graph.after[number_of(at)], number_of(next)));
@@ -286,11 +286,11 @@ std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_coun
 TEST_CASE("two branches run at once if there are two workers, and one after the other if there is one")
 {
     dependence_graph const g = diamond();
-    clock_times const two = parallel_clock(g, tick_count{10}, {.workers = 2});
+    schedule_times const two = parallel_schedule(g, tick_count{10}, {.workers = 2});
     CHECK(by_step(g, two.start) == std::vector<tick_count>{0, 10, 10, 20});
     CHECK(by_step(g, two.end) == std::vector<tick_count>{10, 20, 20, 30});
     CHECK(two.makespan == 30);
-    clock_times const one = parallel_clock(g, tick_count{10}, {.workers = 1});
+    schedule_times const one = parallel_schedule(g, tick_count{10}, {.workers = 1});
     CHECK(by_step(g, one.start) == std::vector<tick_count>{0, 10, 20, 30});
     CHECK(one.makespan == 40);
     CHECK(one.critical_path == 30);
@@ -300,8 +300,8 @@ TEST_CASE("a short branch beside a long one runs at its begin or at its end")
 {
     dependence_graph const g = diamond();
     std::vector<tick_count> const takes{1, 5, 2, 1};
-    CHECK(by_step(g, parallel_clock(g, takes).start) == std::vector<tick_count>{0, 1, 1, 6});
-    CHECK(by_step(g, parallel_clock(g, takes, {.side = clock_side::latest}).start) ==
+    CHECK(by_step(g, parallel_schedule(g, takes).start) == std::vector<tick_count>{0, 1, 1, 6});
+    CHECK(by_step(g, parallel_schedule(g, takes, {.side = schedule_side::latest}).start) ==
           std::vector<tick_count>{0, 1, 4, 6});
 }
 
@@ -311,28 +311,28 @@ TEST_CASE("whoever is free takes the step with the longest path ahead, not the f
     std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
     dependence_graph const g = dependences(flow(
         5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
-    clock_times const clock = parallel_clock(g, tick_count{1}, {.workers = 2});
-    CHECK(by_step(g, clock.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
-    clock_times const late = parallel_clock(g, tick_count{1}, {.workers = 2, .side = clock_side::latest});
+    schedule_times const schedule = parallel_schedule(g, tick_count{1}, {.workers = 2});
+    CHECK(by_step(g, schedule.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
+    schedule_times const late = parallel_schedule(g, tick_count{1}, {.workers = 2, .side = schedule_side::latest});
     CHECK(by_step(g, late.start) == std::vector<tick_count>{1, 2, 0, 1, 2});
 }
 
 TEST_CASE("a step that takes no time is refused")
 {
     dependence_graph const g = diamond();
-    CHECK_THROWS_WITH_AS((void)parallel_clock(g, {1, 1, 0, 1}),
+    CHECK_THROWS_WITH_AS((void)parallel_schedule(g, {1, 1, 0, 1}),
                          "sublet: a step takes no time (a clock needs at least 1 for each)",
                          precondition_error);
-    CHECK_THROWS_AS((void)parallel_clock(g, {1, 1, 1}), precondition_error);
-    CHECK_THROWS_AS((void)parallel_clock(g, no_size / 2), precondition_error);
+    CHECK_THROWS_AS((void)parallel_schedule(g, {1, 1, 1}), precondition_error);
+    CHECK_THROWS_AS((void)parallel_schedule(g, no_size / 2), precondition_error);
     snapshot const unwritten = sequence(1, 1, [](step_id, effect_sink& sink) { sink.use(0); });
-    CHECK_THROWS_AS((void)parallel_clock(dependences(unwritten)), precondition_error);
+    CHECK_THROWS_AS((void)parallel_schedule(dependences(unwritten)), precondition_error);
 }
 
 TEST_CASE("the empty program takes no time")
 {
     for (std::size_t workers : {0u, 1u, 2u})
-        CHECK(parallel_clock(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
+        CHECK(parallel_schedule(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
 }
 
 TEST_CASE("a schedule keeps the order, the number of workers, and none of them rests for nothing")
@@ -361,31 +361,31 @@ TEST_CASE("a schedule keeps the order, the number of workers, and none of them r
 
         std::size_t const workers = roll.below(5);
         CAPTURE(workers);
-        for (clock_side side : {clock_side::earliest, clock_side::latest}) {
-            clock_times const clock = parallel_clock(g, takes, {.workers = workers, .side = side});
-            REQUIRE(clock.critical_path == longest);
+        for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
+            schedule_times const schedule = parallel_schedule(g, takes, {.workers = workers, .side = side});
+            REQUIRE(schedule.critical_path == longest);
             for (step_id at = 0; at != g.positions(); ++at)
-                REQUIRE(clock.end[at] == clock.end[g.position_of[g.step_at[at]]]);
-            auto start = by_step(g, clock.start), end = by_step(g, clock.end);
+                REQUIRE(schedule.end[at] == schedule.end[g.position_of[g.step_at[at]]]);
+            auto start = by_step(g, schedule.start), end = by_step(g, schedule.end);
             REQUIRE(*std::min_element(start.begin(), start.end()) == 0);
-            REQUIRE(*std::max_element(end.begin(), end.end()) == clock.makespan);
+            REQUIRE(*std::max_element(end.begin(), end.end()) == schedule.makespan);
             for (std::size_t a = 0; a != n; ++a) {
                 REQUIRE(end[a] == start[a] + takes[a]);
                 for (std::size_t b = 0; b != n; ++b)
                     if (rule.before[a][b]) REQUIRE(end[a] <= start[b]);
             }
-            bool const is_late = side == clock_side::latest;
+            bool const is_late = side == schedule_side::latest;
             auto precedes = [&](std::size_t a, std::size_t b) {
                 return is_late ? rule.before[b][a] : rule.before[a][b];
             };
             if (is_late) { // look at it backwards
                 std::swap(start, end);
-                for (tick_count& t : start) t = clock.makespan - t;
-                for (tick_count& t : end) t = clock.makespan - t;
+                for (tick_count& t : start) t = schedule.makespan - t;
+                for (tick_count& t : end) t = schedule.makespan - t;
             }
-            if (workers == 0) REQUIRE(clock.makespan == longest);
-            else REQUIRE(clock.makespan * workers <= work + (workers - 1) * longest); // Graham
-            for (tick_count now = 0; now != clock.makespan; ++now) {
+            if (workers == 0) REQUIRE(schedule.makespan == longest);
+            else REQUIRE(schedule.makespan * workers <= work + (workers - 1) * longest); // Graham
+            for (tick_count now = 0; now != schedule.makespan; ++now) {
                 std::size_t busy = 0, waits = 0;
                 for (std::size_t a = 0; a != n; ++a) {
                     busy += start[a] <= now && now < end[a];
@@ -413,16 +413,16 @@ TEST_CASE("what is used where a node ends keeps its reader waiting")
     dependence_graph const g = dependences(p, {.role = {value_role::intermediate, value_role::input}});
     REQUIRE(!g.violation);
     for (std::size_t workers : {0u, 1u, 2u})
-        for (clock_side side : {clock_side::earliest, clock_side::latest})
-            CHECK(by_step(g, parallel_clock(g, tick_count{2}, {workers, side}).start) ==
+        for (schedule_side side : {schedule_side::earliest, schedule_side::latest})
+            CHECK(by_step(g, parallel_schedule(g, tick_count{2}, {workers, side}).start) ==
                   std::vector<tick_count>{2, 4, 0});
 }
 
 TEST_CASE("a chain of a million steps needs no stack")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
-    CHECK(parallel_clock(g).makespan == 1'000'000);
-    CHECK(parallel_clock(g, tick_count{1}, {.workers = 2}).makespan == 1'000'000);
+    CHECK(parallel_schedule(g).makespan == 1'000'000);
+    CHECK(parallel_schedule(g, tick_count{1}, {.workers = 2}).makespan == 1'000'000);
 }
 
 // --- handoffs ----------------------------------------------------------------------------------------------
@@ -588,7 +588,7 @@ TEST_CASE("steps of no length at one moment would wait for each other for ever")
     std::sort(cycle.begin(), cycle.end());
     CHECK(cycle == std::vector<step_id>{2, 3});
     // With a clock that moves there is no such plan: their lives meet the lives that they would take over.
-    auto const ranges = clock_lives(lives, parallel_clock(g));
+    auto const ranges = schedule_live_ranges(lives, parallel_schedule(g));
     CHECK(overlaps(ranges[0], ranges[3]));
     CHECK(overlaps(ranges[1], ranges[2]));
 }
@@ -644,8 +644,8 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 11));
-        clock_side const side = seed % 4 == 0 ? clock_side::latest : clock_side::earliest;
-        clock_times const clock = parallel_clock(g, takes, {.workers = roll.below(4), .side = side});
+        schedule_side const side = seed % 4 == 0 ? schedule_side::latest : schedule_side::earliest;
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4), .side = side});
 
         memory_plan plan;
         sharing_rule const rule(tasks);
@@ -660,7 +660,7 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
             plan.buffer_of[v] = plan.buffer_of[root];
         }
         auto const lives = concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, tasks.role);
-        auto const ranges = clock_lives(lives, clock);
+        auto const ranges = schedule_live_ranges(lives, schedule);
         placement_problem problem;
         for (std::size_t b = 0; b != plan.buffers.size(); ++b) {
             plan.buffers[b].life = ranges[b];
@@ -676,10 +676,10 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
         REQUIRE(is_safe(tasks, plan, found.handoffs));
         dependence_graph const more = dependences(p, {.role = tasks.role, .handoffs = found.handoffs});
         REQUIRE(!more.violation);
-        tick_count const path = parallel_clock(more, takes).makespan;
-        REQUIRE(path <= clock.makespan);
+        tick_count const path = parallel_schedule(more, takes).makespan;
+        REQUIRE(path <= schedule.makespan);
         with_handoffs += !found.handoffs.empty();
-        longer += path > clock.critical_path;
+        longer += path > schedule.critical_path;
     }
     CHECK(with_handoffs > rounds(500));
     CHECK(longer > rounds(100));

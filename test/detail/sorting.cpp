@@ -42,9 +42,9 @@ TEST_CASE("the first number for which something holds is found, or that there is
         for (std::size_t first = 0; first <= count; ++first) {
             CAPTURE(count);
             CAPTURE(first);
-            CHECK(first_that(count, [&](std::size_t i) { return i >= first; }) == first);
+            CHECK(partition_point(count, [&](std::size_t i) { return i >= first; }) == first);
         }
-    CHECK(first_that(9, [](std::size_t i) {
+    CHECK(partition_point(9, [](std::size_t i) {
               CHECK(i < 9); // it is never asked about the count itself
               return false;
           }) == 9);
@@ -76,43 +76,43 @@ TEST_CASE("tables of any length are sorted as a sort by place in the table would
         for (auto const& [key, place] : expected) keys.push_back(key);
         auto const key = static_cast<std::uint32_t>(pick() % 45);
         CHECK(is_listed(keys, key) == (std::count(keys.begin(), keys.end(), key) != 0));
-        CHECK(first_that(keys.size(), [&](std::size_t i) { return keys[i] >= key; }) ==
+        CHECK(partition_point(keys.size(), [&](std::size_t i) { return keys[i] >= key; }) ==
               static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()));
     }
 }
 
 // --- keyed -------------------------------------------------------------------------------------------------
 
-using sublet::detail::falling;
-using sublet::detail::keyed;
+using sublet::detail::descending;
+using sublet::detail::sort_key;
 
 TEST_CASE("ids are sorted by key, then by tie, then by themselves")
 {
-    std::vector<keyed> items{{2, 0, 0}, {1, 5, 1}, {1, 4, 3}, {1, 4, 2}};
-    sort_keyed(items);
-    std::vector<std::uint32_t> who;
-    for (keyed const& k : items) who.push_back(k.who);
-    CHECK(who == std::vector<std::uint32_t>{2, 3, 1, 0});
+    std::vector<sort_key> items{{2, 0, 0}, {1, 5, 1}, {1, 4, 3}, {1, 4, 2}};
+    sort_by_key(items);
+    std::vector<std::uint32_t> id;
+    for (sort_key const& k : items) id.push_back(k.id);
+    CHECK(id == std::vector<std::uint32_t>{2, 3, 1, 0});
 }
 
 TEST_CASE("a falling key sorts the largest first, up to the last of 64 bits")
 {
-    std::vector<keyed> items{{falling(7), 0, 0}, {falling(~std::uint64_t{0}), 0, 1}, {falling(0), 0, 2}};
-    sort_keyed(items);
-    CHECK(items[0].who == 1);
-    CHECK(items[1].who == 0);
-    CHECK(items[2].who == 2);
+    std::vector<sort_key> items{{descending(7), 0, 0}, {descending(~std::uint64_t{0}), 0, 1}, {descending(0), 0, 2}};
+    sort_by_key(items);
+    CHECK(items[0].id == 1);
+    CHECK(items[1].id == 0);
+    CHECK(items[2].id == 2);
 }
 
 TEST_CASE("nothing is sorted too, and random keys leave nobody behind a smaller one")
 {
-    std::vector<keyed> none;
-    sort_keyed(none);
+    std::vector<sort_key> none;
+    sort_by_key(none);
     CHECK(none.empty());
     std::mt19937 pick{3};
-    std::vector<keyed> items;
+    std::vector<sort_key> items;
     for (std::uint32_t i = 0; i != 1000; ++i) items.push_back({pick() % 7, pick() % 5, i});
-    sort_keyed(items);
+    sort_by_key(items);
     for (std::size_t i = 1; i != items.size(); ++i) {
         CHECK(items[i - 1] < items[i]);
         CHECK(!(items[i] < items[i - 1]));

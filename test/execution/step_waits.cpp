@@ -478,10 +478,10 @@ namespace {
 std::vector<buffer_id> bytes_of(owners const& all, byte_count begin, byte_count end)
 {
     std::vector<buffer_id> bytes;
-    all.each(begin, end, [&](byte_count first, byte_count last, buffer_id who) {
+    all.each(begin, end, [&](byte_count first, byte_count last, buffer_id id) {
         CHECK(first == begin + bytes.size()); // ascending, and nothing left out
         CHECK(first < last);
-        bytes.insert(bytes.end(), last - first, who);
+        bytes.insert(bytes.end(), last - first, id);
     });
     CHECK(bytes.size() == end - begin);
     return bytes;
@@ -516,7 +516,7 @@ TEST_CASE("stretches say what an array of bytes says")
             byte_count begin, end;
         };
         std::vector<range> buffers;
-        std::vector<keyed> borders;
+        std::vector<sort_key> borders;
         for (unsigned i = 0; i != 12; ++i) {
             std::uint32_t const begin = pick.below(end);
             std::uint32_t const last = begin + pick.below(end - begin + 1);
@@ -687,9 +687,9 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
         plan.buffers.push_back({.root = v, .offset = offsets[v]});
     }
     detail::tenants arenas(tape, plan);
-    auto followed = [&](buffer_id who) {
+    auto followed = [&](buffer_id id) {
         std::vector<buffer_id> before;
-        arenas.move_in(who, [&](buffer_id b) { before.push_back(b); });
+        arenas.move_in(id, [&](buffer_id b) { before.push_back(b); });
         return before;
     };
     CHECK(followed(in).empty());

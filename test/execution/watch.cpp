@@ -70,7 +70,7 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         dice pick{std::mt19937{seed}};
-        std::vector<keyed> borders;
+        std::vector<sort_key> borders;
         std::vector<std::pair<byte_count, byte_count>> ranges;
         for (std::uint32_t i = 0, n = 1 + pick.below(6); i != n; ++i) {
             byte_count const begin = pick.below(30), end = begin + pick.below(10);
@@ -81,10 +81,10 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
         detail::byte_owners owners(borders, 40);
         std::vector<buffer_id> expected(40, no_buffer);
         for (int claim = 0; claim != 8; ++claim) {
-            buffer_id const who = pick.below(static_cast<std::uint32_t>(ranges.size()));
-            auto const [begin, end] = ranges[who];
-            owners.claim(begin, end, who);
-            for (byte_count b = begin; b != end; ++b) expected[b] = who;
+            buffer_id const id = pick.below(static_cast<std::uint32_t>(ranges.size()));
+            auto const [begin, end] = ranges[id];
+            owners.claim(begin, end, id);
+            for (byte_count b = begin; b != end; ++b) expected[b] = id;
             for (auto const& [from, to] : std::vector{std::pair<byte_count, byte_count>{0, 40}, ranges[0]}) {
                 byte_count next = from;
                 owners.each(from, to, [&](byte_count first, byte_count last, buffer_id owner) {
@@ -100,7 +100,7 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
 
 TEST_CASE("where a thousand buffers begin is one border, and each stretch is looked at once")
 {
-    std::vector<keyed> borders;
+    std::vector<sort_key> borders;
     for (std::uint32_t i = 0; i != 1000; ++i) borders.insert(borders.end(), {{0, 0, i}, {16, 0, i}});
     detail::byte_owners owners(borders, 32);
     owners.claim(0, 16, 7);

@@ -202,7 +202,7 @@ TEST_CASE(
         node_demands demands(g);
         peak_walk walk(g);
         std::vector<byte_count> announced(g.nodes());
-        for (keyed const& a : demands.announced()) announced[a.who] = larger(announced[a.who], a.key);
+        for (sort_key const& a : demands.announced()) announced[a.id] = larger(announced[a.id], a.key);
         std::vector<unsigned char> has_run(g.nodes());
         bool is_first = true;
         std::vector<byte_count> need(g.nodes()), growth(g.nodes());
@@ -237,12 +237,12 @@ TEST_CASE(
 
 TEST_CASE("the picture: of those that fit that which leaves least, else of those that need least")
 {
-    std::vector<keyed> const needs{{64, 0, 0}, {16, 0, 1}, {8, 0, 2}, {40, 0, 3}, {16, 0, 4}};
+    std::vector<sort_key> const needs{{64, 0, 0}, {16, 0, 1}, {8, 0, 2}, {40, 0, 3}, {16, 0, 4}};
     std::uint64_t const zero = 1000;
     std::uint64_t const left[] = {zero + 8, zero - 16, zero + 8, zero - 40, zero};
     ready_nodes ready(5, needs);
     CHECK(ready.empty());
-    for (keyed const& n : needs) ready.put(n.who, n.key, left[n.who], n.who);
+    for (sort_key const& n : needs) ready.put(n.id, n.key, left[n.id], n.id);
     CHECK(ready.best(20) == 1);
     CHECK(ready.best(8) == 2);
     CHECK(ready.best(40) == 3);
@@ -253,11 +253,11 @@ TEST_CASE("the picture: of those that fit that which leaves least, else of those
     CHECK(ready.empty());
 }
 
-TEST_CASE("no nodes at all") { CHECK(ready_nodes(0, std::vector<keyed>{}).empty()); }
+TEST_CASE("no nodes at all") { CHECK(ready_nodes(0, std::vector<sort_key>{}).empty()); }
 
 TEST_CASE("equal claims go by rank, and a node put anew stands where it now belongs")
 {
-    ready_nodes ready(2, std::vector<keyed>{{8, 0, 0}, {8, 0, 1}, {2, 0, 1}});
+    ready_nodes ready(2, std::vector<sort_key>{{8, 0, 0}, {8, 0, 1}, {2, 0, 1}});
     ready.put(0, 8, 5, 0);
     ready.put(1, 8, 5, 1);
     CHECK(ready.best(8) == 0);
@@ -277,7 +277,7 @@ TEST_CASE("whatever is put and taken, the best is that of a look at all")
         CAPTURE(seed);
         dice pick{std::mt19937(seed)};
         std::uint32_t const nodes = 1 + pick.below(20);
-        std::vector<keyed> announced;
+        std::vector<sort_key> announced;
         std::vector<std::vector<byte_count>> of(nodes);
         for (node_id n = 0; n != nodes; ++n)
             for (std::uint32_t i = 1 + pick.below(3); i != 0; --i) {

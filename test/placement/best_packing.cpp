@@ -419,7 +419,7 @@ static placement_shape sized(byte_count size, byte_count alignment = 1, byte_cou
 TEST_CASE("who comes takes the tightest gap, who leaves gives back a gap that grows with its neighbours")
 {
     gap_list gaps(6);
-    for (std::uint32_t who = 0; who != 5; ++who) gaps.stack(who, 10 * who, 10 - who); // 1 to 4 bytes between
+    for (std::uint32_t id = 0; id != 5; ++id) gaps.stack(id, 10 * id, 10 - id); // 1 to 4 bytes between
     CHECK(gaps.take(5, sized(2), 100) == 19 + 9);                                     // of 2 bytes, above 2
     gaps.give_back(5);
     gaps.give_back(1); // 9 and 2 more: 10 to 20
@@ -462,7 +462,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
         std::uint32_t const n = 1000;
         gap_list gaps(n);
         std::map<byte_count, std::pair<byte_count, std::uint32_t>> alive; // by begin: end, who
-        for (std::uint32_t who = 0; who != n; ++who) {
+        for (std::uint32_t id = 0; id != n; ++id) {
             while (!alive.empty() && roll.below(seed % 4 < 2 ? 5 : 9) < 4) {
                 auto gone = alive.begin();
                 for (std::uint32_t k = roll.below(static_cast<std::uint32_t>(alive.size())); k != 0; --k)
@@ -492,9 +492,9 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
                 ++tried;
             }
             misfits += tried != 0;
-            byte_count const at = gaps.take(who, shape, no_limit - 1);
+            byte_count const at = gaps.take(id, shape, no_limit - 1);
             REQUIRE(at == expected);
-            alive[at] = {at + shape.size, who};
+            alive[at] = {at + shape.size, id};
         }
     }
     CHECK(misfits > 1000);
@@ -503,7 +503,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
 TEST_CASE("where many gaps are too small by alignment only, one is taken that is large enough for sure")
 {
     gap_list gaps(300);
-    for (std::uint32_t who = 0; who != 200; ++who) gaps.stack(who, 16 * who, 7); // 9 bytes from 7 to 16
+    for (std::uint32_t id = 0; id != 200; ++id) gaps.stack(id, 16 * id, 7); // 9 bytes from 7 to 16
     gaps.stack(200, 200 * 16 + 24, 1);                                           // and 33, behind them
     CHECK(gaps.take(201, sized(8, 16), no_limit - 1) == 200 * 16);
     CHECK(gaps.take(202, sized(9, 16, 7), no_limit - 1) == 7);

@@ -326,7 +326,7 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
 namespace {
 
 struct stay {
-    buffer_id who;
+    buffer_id id;
     byte_count begin, end;
 };
 
@@ -335,7 +335,7 @@ byte_count lowest_by_trial(placement_conflicts const& c, std::vector<stay> const
 {
     for (byte_count at = 0; at + size <= ceiling; at += alignment)
         if (std::none_of(placed.begin(), placed.end(),
-                         [&](stay s) { return c.conflict(b, s.who) && s.begin < at + size && at < s.end; }))
+                         [&](stay s) { return c.conflict(b, s.id) && s.begin < at + size && at < s.end; }))
             return at;
     return no_offset;
 }
@@ -378,7 +378,7 @@ TEST_CASE("random placements leave the gaps that a trial of every offset finds")
             REQUIRE(at == lowest_by_trial(c, stays, b, size, alignment, ceiling));
             byte_count const begin = roll.below(60), end = begin + 1 + roll.below(9);
             REQUIRE(placed.is_free(b, begin, end) == std::none_of(stays.begin(), stays.end(), [&](stay s) {
-                        return c.conflict(b, s.who) && s.begin < end && begin < s.end;
+                        return c.conflict(b, s.id) && s.begin < end && begin < s.end;
                     }));
             if (at == no_offset) continue;
             if (roll.below(5) == 0) at += roll.below(20); // may lie over others: unions do not mind

@@ -411,7 +411,7 @@ TEST_CASE("ties that contradict each other are named")
     auto const groups = group_colocated(problem, {3, 0, 1, 2});
     REQUIRE(!groups.broken.empty());
     CHECK(groups.broken[0].key == 1);
-    CHECK(groups.broken[0].tie != groups.broken[0].who);
+    CHECK(groups.broken[0].tie != groups.broken[0].id);
     for (auto const size : {byte_count{8}, byte_count{0}}) {
         problem.buffers[0].size = problem.buffers[1].size = problem.buffers[2].size = size;
         CHECK(group_colocated(problem, {0, 1, 2, 3}).broken.empty() == (size == 0));

@@ -213,8 +213,8 @@ memory_plan listed_with_handoffs(seen_tasks const& seen)
 
 memory_plan clocked_with_handoffs(seen_tasks const& seen)
 {
-    auto const clock = parallel_clock(seen.g, tick_count{1}, {.workers = seen.tasks.tasks.size() % 3});
-    return handed_over(seen, clock_lives(seen.lives, clock));
+    auto const schedule = parallel_schedule(seen.g, tick_count{1}, {.workers = seen.tasks.tasks.size() % 3});
+    return handed_over(seen, schedule_live_ranges(seen.lives, schedule));
 }
 
 memory_plan by_tokens(seen_tasks const& seen)
@@ -258,14 +258,14 @@ memory_plan lowered_by_waiting(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
-    return plan_with_handoffs(seen.program, options, {.trifle = 0}).plan;
+    return plan_with_handoffs(seen.program, options, {.minimum_gain = 0}).plan;
 }
 
 memory_plan wherever_a_clock_allows(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
-    return plan_with_handoffs(seen.program, options, {.workers = 2, .two_level = false, .trifle = 0}).plan;
+    return plan_with_handoffs(seen.program, options, {.workers = 2, .few_waits = false, .minimum_gain = 0}).plan;
 }
 
 constexpr method methods[] = {{"own storage", own_storage},

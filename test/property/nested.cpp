@@ -340,7 +340,7 @@ TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
-        INFO((planned_all.objection ? text(*planned_all.objection) : ""));
+        INFO((planned_all.refuted_in_tree ? text(*planned_all.refuted_in_tree) : ""));
         REQUIRE(planned_all.is_sound());
         CHECK(planned_all.report.is_checked);
         programs += tree.size();

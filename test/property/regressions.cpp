@@ -141,7 +141,7 @@ planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_nam
         token_plan const& shared = all.tokens.back();
         placement const placed = stack_slots(problem, shared);
         plan.arena_bytes.clear();
-        detail::put(placed, plan);
+        detail::set_offsets(placed, plan);
         plan.handoffs = all.handoffs;
         auto const refuted = check_concurrent_plan(all.program, plan, all.options);
         REQUIRE(!refuted);

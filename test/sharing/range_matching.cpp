@@ -131,24 +131,24 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
         sort_by(members, [&](buffer_id a, buffer_id b) {
             return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
         });
-        takers const who(d.lives, d.conflicts, members);
-        REQUIRE(who.size() == members.size());
-        for (std::size_t i = 0; i != who.size(); ++i) {
-            REQUIRE(who[i] == members[i]);
-            if (d.lives.begins[who[i]].size() > 1) ++several;
-            std::vector<bool> takes(who.size());
+        takers const id(d.lives, d.conflicts, members);
+        REQUIRE(id.size() == members.size());
+        for (std::size_t i = 0; i != id.size(); ++i) {
+            REQUIRE(id[i] == members[i]);
+            if (d.lives.begins[id[i]].size() > 1) ++several;
+            std::vector<bool> takes(id.size());
             std::uint32_t last = 0;
             bool is_first = true;
-            who.for_each_range(i, [&](live_range r) {
+            id.for_each_range(i, [&](live_range r) {
                 REQUIRE(!is_empty(r));
                 REQUIRE((is_first || last <= r.first));
                 is_first = false;
                 last = r.last;
-                REQUIRE(last <= who.size());
+                REQUIRE(last <= id.size());
                 for (std::uint32_t k = r.first; k != r.last; ++k) takes[k] = true;
             });
-            for (std::size_t k = 0; k != who.size(); ++k) {
-                REQUIRE(takes[k] == d.rule.gives(who[i], who[k]));
+            for (std::size_t k = 0; k != id.size(); ++k) {
+                REQUIRE(takes[k] == d.rule.gives(id[i], id[k]));
                 taken += takes[k];
             }
         }

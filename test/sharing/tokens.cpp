@@ -166,7 +166,7 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
             CAPTURE(static_cast<int>(how));
             slow_chooser slow{how, {}, slots(c.size.size(), no_slot)};
             for (buffer_id b : by_begin(c))
-                slow.take({.who = b,
+                slow.take({.id = b,
                            .size = c.size[b],
                            .pool = c.tasks.pool[b],
                            .begins = c.lives.first(b),
@@ -405,11 +405,11 @@ sized_slot_plan taken_by(byte_count size, slot_choice how)
     auto nobody = [](buffer_id) { return no_step; };
     byte_count const sizes[] = {64, 16, 24, 16};
     for (buffer_id b = 0; b != 4; ++b)
-        chooser.take({.who = b, .size = sizes[b], .over = b == 0 ? 1u : b == 1 ? 2u : 9u}, nobody);
-    chooser.take({.who = 4, .size = 8, .begins = 1, .over = 9}, always(1)); // only 0 is free
-    chooser.take({.who = 5, .size = 8, .begins = 2, .over = 3}, always(2)); // only 1
-    chooser.take({.who = 6, .size = 8, .begins = 3, .over = 9}, always(3));
-    chooser.take({.who = 7, .size = size, .begins = 9}, always(9));
+        chooser.take({.id = b, .size = sizes[b], .over = b == 0 ? 1u : b == 1 ? 2u : 9u}, nobody);
+    chooser.take({.id = 4, .size = 8, .begins = 1, .over = 9}, always(1)); // only 0 is free
+    chooser.take({.id = 5, .size = 8, .begins = 2, .over = 3}, always(2)); // only 1
+    chooser.take({.id = 6, .size = 8, .begins = 3, .over = 9}, always(3));
+    chooser.take({.id = 7, .size = size, .begins = 9}, always(9));
     return std::move(chooser).finish();
 }
 
@@ -440,9 +440,9 @@ TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, a
     auto third = [](step_id first_over, step_id second_over, byte_count size) {
         slot_chooser chooser(3, slot_choice::caffe2_sized);
         auto all = always(0);
-        chooser.take({.who = 0, .size = 100, .over = first_over}, all);
-        chooser.take({.who = 1, .size = 10, .over = second_over}, all);
-        return chooser.take({.who = 2, .size = size, .begins = 5}, all);
+        chooser.take({.id = 0, .size = 100, .over = first_over}, all);
+        chooser.take({.id = 1, .size = 10, .over = second_over}, all);
+        return chooser.take({.id = 2, .size = size, .begins = 5}, all);
     };
     CHECK(third(1, 2, 8) == 0);
     CHECK(third(2, 1, 8) == 1);
@@ -450,10 +450,10 @@ TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, a
 
     slot_chooser chooser(3, slot_choice::caffe2_sized);
     auto all = always(0);
-    chooser.take({.who = 0, .size = 4, .over = 1}, all);
-    chooser.take({.who = 1, .size = 50, .begins = 1, .over = 3}, all);
-    chooser.take({.who = 2, .size = 20, .begins = 2, .over = 3}, all);
-    CHECK(chooser.take({.who = 2, .size = 30, .begins = 3}, all) ==
+    chooser.take({.id = 0, .size = 4, .over = 1}, all);
+    chooser.take({.id = 1, .size = 50, .begins = 1, .over = 3}, all);
+    chooser.take({.id = 2, .size = 20, .begins = 2, .over = 3}, all);
+    CHECK(chooser.take({.id = 2, .size = 30, .begins = 3}, all) ==
           1); // 50 would do, but it is said to have 4
     CHECK(std::move(chooser).finish().slot_bytes == std::vector<byte_count>{50, 30});
 }
@@ -462,17 +462,17 @@ TEST_CASE("a slot that sleeps is not asked about before its time")
 {
     slot_chooser chooser(4);
     auto never = [](buffer_id) { return no_step; };
-    chooser.take({.who = 0, .size = 8, .over = 1}, never);
+    chooser.take({.id = 0, .size = 8, .over = 1}, never);
     unsigned asked = 0;
     auto at_five = [&](buffer_id u) -> step_id {
         CHECK(u == 0);
         ++asked;
         return 5;
     };
-    CHECK(chooser.take({.who = 1, .size = 8, .begins = 1}, at_five) == 1);
-    CHECK(chooser.take({.who = 2, .size = 8, .begins = 4}, at_five) == 2);
+    CHECK(chooser.take({.id = 1, .size = 8, .begins = 1}, at_five) == 1);
+    CHECK(chooser.take({.id = 2, .size = 8, .begins = 4}, at_five) == 2);
     CHECK(asked == 1);
-    CHECK(chooser.take({.who = 3, .size = 8, .begins = 5}, at_five) == 0);
+    CHECK(chooser.take({.id = 3, .size = 8, .begins = 5}, at_five) == 0);
     CHECK(asked == 2);
 }
 
@@ -480,27 +480,27 @@ TEST_CASE("a slot that nobody may follow sleeps until it is woken, now or for a 
 {
     slot_chooser chooser(6);
     auto never = [](buffer_id) { return no_step; };
-    chooser.take({.who = 0, .size = 8}, never);
-    CHECK(chooser.take({.who = 1, .size = 8, .begins = 1}, always(0)) == 1);
+    chooser.take({.id = 0, .size = 8}, never);
+    CHECK(chooser.take({.id = 1, .size = 8, .begins = 1}, always(0)) == 1);
     chooser.wake(0, 4);
-    CHECK(chooser.take({.who = 2, .size = 8, .begins = 3}, always(0)) == 2);
-    CHECK(chooser.take({.who = 3, .size = 8, .begins = 4}, always(0)) == 0);
+    CHECK(chooser.take({.id = 2, .size = 8, .begins = 3}, always(0)) == 2);
+    CHECK(chooser.take({.id = 3, .size = 8, .begins = 4}, always(0)) == 0);
     chooser.wake(2);
-    CHECK(chooser.take({.who = 4, .size = 8, .begins = 4}, always(0)) == 2);
-    CHECK(chooser.take({.who = 5, .size = 8, .begins = 9}, always(0)) == 3);
+    CHECK(chooser.take({.id = 4, .size = 8, .begins = 4}, always(0)) == 2);
+    CHECK(chooser.take({.id = 5, .size = 8, .begins = 9}, always(0)) == 3);
 }
 
 TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need no slot")
 {
     slot_chooser chooser(2);
     auto all = always(0);
-    CHECK_THROWS_WITH_AS(chooser.take({.who = 0, .size = no_size}, all),
+    CHECK_THROWS_WITH_AS(chooser.take({.id = 0, .size = no_size}, all),
                          "sublet: a buffer of unknown size cannot share a slot", precondition_error);
-    CHECK_THROWS_WITH_AS(chooser.take({.who = 0, .size = 8, .pool = no_value}, all),
+    CHECK_THROWS_WITH_AS(chooser.take({.id = 0, .size = 8, .pool = no_value}, all),
                          "sublet: a pool id is out of range", precondition_error);
-    CHECK(chooser.take({.who = 0, .size = 0}, all) == no_slot);
-    chooser.take({.who = 0, .size = no_size - 1}, all);
-    chooser.take({.who = 1, .size = 1}, all);
+    CHECK(chooser.take({.id = 0, .size = 0}, all) == no_slot);
+    chooser.take({.id = 0, .size = no_size - 1}, all);
+    chooser.take({.id = 1, .size = 1}, all);
     CHECK_THROWS_AS((void)std::move(chooser).finish(), precondition_error);
 }
 
@@ -516,7 +516,7 @@ TEST_CASE("random requests get what the rule says, however long the slots may sl
             for (std::size_t at = 0; at != positions; ++at) row[at] = roll.below(100) < percent;
         std::vector<slot_request> requests;
         for (buffer_id b = 0; b != buffers; ++b) {
-            slot_request r{.who = b, .size = roll.below(sizes), .pool = roll.below(pools) * 7};
+            slot_request r{.id = b, .size = roll.below(sizes), .pool = roll.below(pools) * 7};
             r.begins = roll.below(static_cast<unsigned>(positions));
             r.over = roll.below(10) == 0 ? no_step : r.begins + roll.below(5);
             r.follows = roll.below(10) != 0;

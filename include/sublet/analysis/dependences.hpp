@@ -223,12 +223,12 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
         for (step_id s : after) {
             if (s == after[0]) push_ranges(now, sets[s]);
             else intersect_behind(now, next[s], sets[s], scratch);
-            known = smaller(known, sets.known_until(s));
+            known = smaller(known, sets.exact_until(s));
         }
         if (!keep_all)
             for (step_id s : after)
-                if (g.before[s].front() == t) sets.release(s);
-        if (keep_all || !g.before[t].empty()) sets.keep(t, now, known);
+                if (g.before[s].front() == t) sets.erase(s);
+        if (keep_all || !g.before[t].empty()) sets.assign(t, now, known);
         if (!visit(t, now, known)) return;
     }
 }

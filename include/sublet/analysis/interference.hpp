@@ -298,7 +298,7 @@ struct flow_meetings {
     template <class Meet>
     void operator()(Meet meet) const
     {
-        value_set arriving(p.values()), present(p.values());
+        sparse_set arriving(p.values()), present(p.values());
         for (node_id n = 0; n != p.nodes(); ++n) {
             step_range const mine = p.steps_of(n);
             present.clear();
@@ -331,7 +331,7 @@ struct flow_meetings {
 /// From left to right: who is born meets those who are alive.
 struct range_meetings {
     std::size_t values;
-    std::vector<keyed> births, deaths; // at `key`
+    std::vector<sort_key> births, deaths; // at `key`
 
     /// The ranges of one value follow each other, ascending. Those that touch become one.
     void add(value_id v, live_range life);
@@ -339,12 +339,12 @@ struct range_meetings {
     template <class Meet>
     void operator()(Meet meet) const
     {
-        value_set present(values);
-        keyed const* death = deaths.data();
-        for (keyed const& birth : births) {
-            for (; death->key <= birth.key; ++death) present.erase(death->who);
-            meet(std::span<value_id const>(&birth.who, 1), present.list());
-            present.insert(birth.who);
+        sparse_set present(values);
+        sort_key const* death = deaths.data();
+        for (sort_key const& birth : births) {
+            for (; death->key <= birth.key; ++death) present.erase(death->id);
+            meet(std::span<value_id const>(&birth.id, 1), present.list());
+            present.insert(birth.id);
         }
     }
 };
@@ -356,8 +356,8 @@ range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
     range_meetings walk{values, {}, {}};
     for (value_id v = 0; v != values; ++v) add_ranges_of(walk, v);
-    sort_keyed(walk.births);
-    sort_keyed(walk.deaths);
+    sort_by_key(walk.births);
+    sort_by_key(walk.deaths);
     return walk;
 }
 
@@ -396,7 +396,7 @@ template <detail::interference_result R = interference_graph, detail::live_range
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::meetings_in_time(
-        values, [&lives](auto& all, value_id v) { all.add(v, live_range(detail::ask(lives, v))); });
+        values, [&lives](auto& all, value_id v) { all.add(v, live_range(detail::call_user(lives, v))); });
     return detail::result_of_meetings<R>(values, options, walk);
 }
 
@@ -408,7 +408,7 @@ template <detail::interference_result R = interference_graph, detail::live_range
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::meetings_in_time(values, [&lives](auto& all, value_id v) {
-        for (live_range const life : detail::ask(lives, v)) all.add(v, life);
+        for (live_range const life : detail::call_user(lives, v)) all.add(v, life);
     });
     return detail::result_of_meetings<R>(values, options, walk);
 }
@@ -425,7 +425,7 @@ template <detail::interference_result R = interference_graph, detail::interferen
     auto each_edge = [&](auto visit) {
         for (value_id u = 0; u != values; ++u)
             for (value_id v = u + 1; v < values; ++v)
-                if (detail::ask(interfere, u, v)) visit(u, v);
+                if (detail::call_user(interfere, u, v)) visit(u, v);
     };
     if constexpr (std::same_as<R, interference_matrix>) {
         interference_matrix matrix(values, options.budget);

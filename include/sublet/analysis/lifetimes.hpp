@@ -48,7 +48,7 @@ template <class AliasOf>
     // root[v] while chains are followed: v's own alias at first, at last the root of v.
     std::vector<value_id> root(values);
     for (std::size_t v = 0; v != values; ++v) {
-        value_id const to = detail::as_id(detail::ask(alias_of, static_cast<value_id>(v)));
+        value_id const to = detail::as_id(detail::call_user(alias_of, static_cast<value_id>(v)));
         SUBLET_EXPECTS(to == no_value || to < values, "sublet: alias_of names a value that does not exist");
         root[v] = to == no_value ? static_cast<value_id>(v) : to;
         SUBLET_EXPECTS(to != v, "sublet: a value is a view of itself");
@@ -240,10 +240,10 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     std::vector<byte_count> born(positions, 0), dies(std::size_t{positions} + 1, 0);
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        live_range const life = detail::ask(lives, b);
+        live_range const life = detail::call_user(lives, b);
         if (is_empty(life)) continue;
         SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
-        byte_count const size = detail::to_byte_count(detail::ask(sizes, b));
+        byte_count const size = detail::to_byte_count(detail::call_user(sizes, b));
         born[life.first] = checked_add(born[life.first], size);
         dies[life.last] = checked_add(dies[life.last], size);
     }

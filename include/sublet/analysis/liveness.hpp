@@ -401,16 +401,16 @@ enum class operand_end : std::uint8_t {
 /// Ranges by whom they belong to, in any order and overlapping as they like.
 class range_heap {
 public:
-    void add(std::uint32_t who, live_range r)
+    void add(std::uint32_t id, live_range r)
     {
-        if (!is_empty(r)) ranges_.push_back({who, falling(r.first), r.last});
+        if (!is_empty(r)) ranges_.push_back({id, descending(r.first), r.last});
     }
     /// Complexity: O(n log n).
     [[nodiscard]] live_range_lists lists(std::size_t count, live_range_lists::source method,
                                          step_id positions);
 
 private:
-    std::vector<keyed> ranges_; // {who, the last begin first, end}
+    std::vector<sort_key> ranges_; // {who, the last begin first, end}
 };
 
 /// Whether the step says that a result of it may be written over v.

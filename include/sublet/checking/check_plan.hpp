@@ -5,7 +5,7 @@
 /// Proves plans, or says what is wrong: sequential, for every batch, along control flow, concurrent.
 
 #include <sublet/checking/witness.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/symbolic_plan.hpp>
@@ -37,7 +37,7 @@ struct node_ends {
 
 /// Requires:   `asked` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
-[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked);
+[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& asked);
 
 } // namespace detail
 
@@ -63,7 +63,7 @@ namespace detail {
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
-[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
+[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& asked,
                                                          node_ends const& ends, flow_options const& options);
 
 } // namespace detail

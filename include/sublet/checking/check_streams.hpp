@@ -97,15 +97,15 @@ public:
     template <class Ask>
     void go(Ask ask)
     {
-        std::vector<keyed> turns; // those of one step: reads first
+        std::vector<sort_key> turns; // those of one step: reads first
         for (std::uint32_t i = 0; i != list_.size(); ++i)
             if (list_[i].begin < list_[i].end) turns.push_back({list_[i].at, list_[i].writes, i});
-        sort_keyed(turns);
-        for (keyed const& turn : turns) {
-            cut(begin_[turn.who]);
-            cut(end_[turn.who]);
-            if (list_[turn.who].writes) write(turn.who, ask);
-            else read(turn.who, ask);
+        sort_by_key(turns);
+        for (sort_key const& turn : turns) {
+            cut(begin_[turn.id]);
+            cut(end_[turn.id]);
+            if (list_[turn.id].writes) write(turn.id, ask);
+            else read(turn.id, ask);
         }
     }
 

@@ -4,7 +4,7 @@
 
 /// Which buffers should leave memory for a while so that the rest fits. Included by the advisor.
 
-#include <sublet/detail/load_tree.hpp>
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
@@ -30,30 +30,30 @@
 namespace sublet::detail {
 
 /// During `when`, positions of its life, the storage of a buffer could be free.
-struct idle_stretch {
+struct idle_interval {
     buffer_id buffer = no_buffer;
     live_range when;
     byte_count cost = 0; ///< in any unit, the same for all
 };
 
 /// At `position` an absence takes bytes itself: what a step that is run again writes besides.
-struct return_load {
-    std::uint32_t stretch = 0;
+struct remat_load {
+    std::uint32_t interval = 0;
     step_id position = 0;
     pool_id pool = 0;
     byte_count bytes = 0;
 };
 
-/// `stretch` asks that `kept` is not taken: a step that is run again needs its operands.
-struct stretch_need {
-    std::uint32_t stretch = 0;
+/// `interval` asks that `kept` is not taken: a step that is run again needs its operands.
+struct residency_need {
+    std::uint32_t interval = 0;
     std::uint32_t kept = 0;
 };
 
 struct idle_times {
-    std::vector<idle_stretch> stretches;
-    std::vector<return_load> loads = {};
-    std::vector<stretch_need> needs = {}; ///< of two ways to fill the same time one asks that of the other
+    std::vector<idle_interval> intervals;
+    std::vector<remat_load> loads = {};
+    std::vector<residency_need> needs = {}; ///< of two ways to fill the same time one asks that of the other
 };
 
 /// Bytes that cannot be sent away, and where they are most.
@@ -66,10 +66,10 @@ struct lowest_load {
 /// taken, is raised to what can.
 ///
 /// Requires: as advise().
-class idle_loads {
+class spill_pressure {
 public:
     /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
-    idle_loads(placement_problem const& problem, idle_times const& times);
+    spill_pressure(placement_problem const& problem, idle_times const& times);
 
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
     [[nodiscard]] step_id positions() const { return positions_; }
@@ -79,30 +79,30 @@ public:
     /// By position, with nothing taken.
     [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
     [[nodiscard]] byte_count peak(std::size_t pool) const { return trees_[pool].most({0, positions_}); }
-    [[nodiscard]] bool is_crowded(std::size_t pool, live_range where) const
+    [[nodiscard]] bool exceeds_capacity(std::size_t pool, live_range where) const
     {
         return trees_[pool].most(where) > capacity_[pool];
     }
 
-    [[nodiscard]] std::size_t stretches() const { return times_.stretches.size(); }
-    [[nodiscard]] live_range when(std::uint32_t i) const { return times_.stretches[i].when; }
-    [[nodiscard]] byte_count cost(std::uint32_t i) const { return times_.stretches[i].cost; }
+    [[nodiscard]] std::size_t intervals() const { return times_.intervals.size(); }
+    [[nodiscard]] live_range when(std::uint32_t i) const { return times_.intervals[i].when; }
+    [[nodiscard]] byte_count cost(std::uint32_t i) const { return times_.intervals[i].cost; }
     [[nodiscard]] byte_count bytes(std::uint32_t i) const { return of(i).size; }
     [[nodiscard]] std::size_t pool_of(std::uint32_t i) const { return of(i).pool; }
-    [[nodiscard]] bool is_plain(std::uint32_t i) const { return is_plain_[i] != 0; }
-    [[nodiscard]] bool is_taken(std::uint32_t i) const { return is_taken_[i] != 0; }
+    [[nodiscard]] bool is_independent(std::uint32_t i) const { return is_independent_[i] != 0; }
+    [[nodiscard]] bool is_spilled(std::uint32_t i) const { return is_spilled_[i] != 0; }
     /// Somewhere in it there are more bytes than the capacity.
-    [[nodiscard]] bool is_crowded(std::uint32_t i) const { return is_crowded(pool_of(i), when(i)); }
+    [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const { return exceeds_capacity(pool_of(i), when(i)); }
     /// It is not taken, and neither asks for nor is asked for by what is.
-    [[nodiscard]] bool is_free(std::uint32_t i) const;
+    [[nodiscard]] bool can_spill(std::uint32_t i) const;
     /// What it loads fits at least where everybody else is away.
-    [[nodiscard]] bool can_be_borne(std::uint32_t i) const;
+    [[nodiscard]] bool load_fits(std::uint32_t i) const;
 
     /// O(log p), and as much for each load and each need of it.
-    void take(std::uint32_t i);
-    void give_back(std::uint32_t i) { change(i, false); }
+    void spill(std::uint32_t i);
+    void restore(std::uint32_t i) { change(i, false); }
     /// Gives back all that ask that this one is not taken.
-    void give_back_askers(std::uint32_t i);
+    void restore_dependents(std::uint32_t i);
 
 private:
     struct rows {
@@ -113,9 +113,9 @@ private:
         }
     };
     template <class RowOf>
-    rows by_stretch(std::size_t count, RowOf row_of) const
+    rows by_interval(std::size_t count, RowOf row_of) const
     {
-        rows result{std::vector<std::uint32_t>(stretches() + 2, 0), std::vector<std::uint32_t>(count)};
+        rows result{std::vector<std::uint32_t>(intervals() + 2, 0), std::vector<std::uint32_t>(count)};
         for (std::size_t i = 0; i != count; ++i) ++result.first[row_of(i) + 2];
         for (std::size_t r = 2; r < result.first.size(); ++r) result.first[r] += result.first[r - 1];
         for (std::size_t i = 0; i != count; ++i)
@@ -125,33 +125,33 @@ private:
 
     [[nodiscard]] placement_problem::buffer const& of(std::uint32_t i) const
     {
-        return problem_.buffers[times_.stretches[i].buffer];
+        return problem_.buffers[times_.intervals[i].buffer];
     }
     std::vector<byte_count> loads(std::size_t pool) const;
-    struct absent {
-        std::uint32_t stretch;
+    struct merged_interval {
+        std::uint32_t interval;
         live_range when;
     };
     /// When each buffer can be away, whichever of its stretches are taken.
-    std::vector<absent> all_away() const;
+    std::vector<merged_interval> merge_intervals() const;
     void put(std::size_t pool, live_range where, byte_count size, bool is_more)
     {
         if (is_more) trees_[pool].add(where, size);
         else trees_[pool].remove(where, size);
     }
-    void change(std::uint32_t i, bool taken);
+    void change(std::uint32_t i, bool spilled);
 
     placement_problem const& problem_;
     idle_times const& times_;
     step_id positions_ = 1;
-    std::vector<load_tree> trees_; // by pool
+    std::vector<segment_tree> trees_; // by pool
     std::vector<byte_count> capacity_;
     std::vector<lowest_load> least_;
     std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position
-    std::vector<unsigned char> is_taken_;                        // by stretch
+    std::vector<unsigned char> is_spilled_;                        // by stretch
     std::vector<std::uint32_t> blocked_;                         // how many of those taken ask that it is not
-    std::vector<unsigned char> is_plain_;
-    rows loads_of_, asked_by_, asking_; // loads, needs, and needs in which it is the one kept
+    std::vector<unsigned char> is_independent_;
+    rows loads_of_, needs_of_, needs_on_; // loads, needs, and needs in which it is the one kept
 };
 
 // --- advise ----------------------------------------------------------------------------------------------
@@ -170,30 +170,30 @@ private:
 /// first, and the cheapest set is the advice. No guaranteed factor; if all absences together are enough, so
 /// is the advice.
 
-struct relief {
-    std::uint32_t stretch = 0;
+struct chosen_spill {
+    std::uint32_t interval = 0;
     byte_count saved = 0; ///< the peak of its pool without this one less the peak with all of them
 };
 
-struct pool_relief {
+struct pool_pressure {
     byte_count peak_before = 0;
     byte_count peak_after = 0;
     byte_count least = 0;       ///< with all buffers away that can be: no advice goes below
     step_id least_position = 0; ///< where these are alive
 };
 
-struct memory_relief {
-    std::vector<relief> chosen;     ///< by ascending stretch
-    std::vector<pool_relief> pools; ///< by pool id
+struct spill_set {
+    std::vector<chosen_spill> chosen;     ///< by ascending stretch
+    std::vector<pool_pressure> pools; ///< by pool id
     byte_count cost = 0;
     bool is_enough = false; ///< no pool holds more than its capacity at any position
 };
 
 /// What has been chosen, as good as can be said so far.
-struct found_relief {
+struct spill_trial {
     std::vector<std::uint32_t> chosen;
     byte_count excess = 0, cost = 0;
-    [[nodiscard]] bool is_better_than(found_relief const& other) const
+    [[nodiscard]] bool is_better_than(spill_trial const& other) const
     {
         return excess != other.excess ? excess < other.excess : cost < other.cost;
     }
@@ -201,29 +201,29 @@ struct found_relief {
 
 /// Give back what nobody needs, the dearest first, and say what is left; then nothing is taken any more.
 template <class Loads>
-found_relief settle(Loads& loads)
+spill_trial drop_redundant(Loads& loads)
 {
-    std::vector<keyed> taken;
-    for (std::uint32_t i = 0; i != loads.stretches(); ++i)
-        if (loads.is_taken(i)) taken.push_back({falling(loads.cost(i)), 0, i});
-    sort_keyed(taken);
-    for (bool is_settled = false; !is_settled;) { // what one loads another may have been taken for
-        is_settled = true;
-        for (keyed const& k : taken) {
-            if (!loads.is_taken(k.who)) continue;
-            loads.give_back(k.who);
-            if (loads.is_crowded(k.who)) loads.take(k.who);
-            else is_settled = false;
+    std::vector<sort_key> spilled;
+    for (std::uint32_t i = 0; i != loads.intervals(); ++i)
+        if (loads.is_spilled(i)) spilled.push_back({descending(loads.cost(i)), 0, i});
+    sort_by_key(spilled);
+    for (bool is_stable = false; !is_stable;) { // what one loads another may have been taken for
+        is_stable = true;
+        for (sort_key const& k : spilled) {
+            if (!loads.is_spilled(k.id)) continue;
+            loads.restore(k.id);
+            if (loads.exceeds_capacity(k.id)) loads.spill(k.id);
+            else is_stable = false;
         }
     }
-    found_relief result;
+    spill_trial result;
     for (std::size_t pool = 0; pool != loads.pools(); ++pool)
         if (loads.peak(pool) > loads.capacity(pool)) result.excess += loads.peak(pool) - loads.capacity(pool);
-    for (std::uint32_t i = 0; i != loads.stretches(); ++i) {
-        if (!loads.is_taken(i)) continue;
+    for (std::uint32_t i = 0; i != loads.intervals(); ++i) {
+        if (!loads.is_spilled(i)) continue;
         result.chosen.push_back(i);
         result.cost = checked_add(result.cost, loads.cost(i));
-        loads.give_back(i);
+        loads.restore(i);
     }
     return result;
 }
@@ -236,7 +236,7 @@ found_relief settle(Loads& loads)
 ///             a capacity is below what can be reached, what can be reached is its place. Nothing chosen can
 ///             be left out. Ties go to the lower stretch.
 /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
-[[nodiscard]] memory_relief advise(placement_problem const& problem, idle_times const& times);
+[[nodiscard]] spill_set advise(placement_problem const& problem, idle_times const& times);
 
 } // namespace sublet::detail
 

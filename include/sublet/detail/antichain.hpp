@@ -10,11 +10,11 @@
 /// Buffers of which neither gives to the other under every schedule need bytes of their own, all of them at
 /// once. The most such buffers can weigh is by Dilworth's theorem the weight of all, less the most that can
 /// be given on; and what is given on is a flow down the graph of dependences itself
-/// (detail/giving_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
+/// (detail/reuse_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
 /// unlimited width, and at every position as much as begins there may leave it.
 ///
 /// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
-/// others are fetched that rest elsewhere (detail/giving_network.hpp). Positions where none were to
+/// others are fetched that rest elsewhere (detail/reuse_network.hpp). Positions where none were to
 /// be had, and those that were searched in vain, are the cut: who begins in it and is not free in it is a
 /// member of the antichain. So the flow only proposes; the members are proved without it.
 ///
@@ -34,20 +34,20 @@ namespace detail {
 struct antichain {
     std::vector<buffer_id> members; ///< ascending; none gives to another
     byte_count bytes = 0;           ///< what they weigh
-    byte_count at_most = 0;         ///< no antichain weighs more
-    bool is_exact = false;          ///< bytes == at_most
+    byte_count upper_bound = 0;         ///< no antichain weighs more
+    bool is_exact = false;          ///< bytes == upper_bound
     std::uint64_t visits = 0;       ///< of positions and nodes, by searches
 };
 
-/// Leave out members that cannot be shown to give to no other, and those of `several` that others give to.
+/// Leave out members that cannot be shown to give to no other, and those of `multi_begin` that others give to.
 ///
 /// There are two ways to show it. If the cut is closed, holding with each position all that come before it,
 /// one end is enough that leads to no position of the cut directly: all that comes after that end lies
 /// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
 ///
-/// Requires: a member is given, or its first begin is in the `cut`, or it is one of `several`, which ascend.
+/// Requires: a member is given, or its first begin is in the `cut`, or it is one of `multi_begin`, which ascend.
 void keep_proved(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
-                 std::vector<buffer_id> const& several, std::vector<unsigned char> const& cut,
+                 std::vector<buffer_id> const& multi_begin, std::vector<unsigned char> const& cut,
                  std::vector<buffer_id>& members);
 
 /// The heaviest set of buffers of which none gives to another, `weights` by buffer; or one that is heavy.

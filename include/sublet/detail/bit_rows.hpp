@@ -67,11 +67,11 @@ private:
 /// known of who is not listed, too, so that one look tells.
 
 /// All takes O(1), but to make a set O(values), to clear it O(its size).
-class value_set {
+class sparse_set {
 public:
-    explicit value_set(std::size_t values) : place_(values, nowhere) {}
+    explicit sparse_set(std::size_t values) : index_(values, no_index) {}
 
-    [[nodiscard]] bool contains(value_id v) const { return place_[v] != nowhere; }
+    [[nodiscard]] bool contains(value_id v) const { return index_[v] != no_index; }
     void insert(value_id v);
     /// Whether v was there.
     bool erase(value_id v);
@@ -81,9 +81,9 @@ public:
     [[nodiscard]] std::span<value_id const> list() const { return {list_.data(), list_.size()}; }
 
 private:
-    static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+    static constexpr std::uint32_t no_index = ~std::uint32_t{0};
     std::vector<value_id> list_;
-    std::vector<std::uint32_t> place_; // by value: its index in the list
+    std::vector<std::uint32_t> index_; // by value: its index in the list
 };
 
 } // namespace sublet::detail

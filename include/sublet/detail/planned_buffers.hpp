@@ -37,11 +37,11 @@ std::optional<witness> oversized_view(buffer_table const& table);
 std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan, placement_problem& problem);
 
 /// Why a placement is no plan, in terms of the values placed.
-std::optional<witness> objection(placement const& placed, placement_problem const& problem,
+std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
                                  memory_plan const& plan);
 
 /// Take over what was placed.
-void put(placement const& placed, memory_plan& plan);
+void set_offsets(placement const& placed, memory_plan& plan);
 
 // --- in place gains --------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ void put(placement const& placed, memory_plan& plan);
 /// pool ends above the bytes that are alive at once, two other placements are tried, and the lowest stays:
 /// with those pairs alone without which the peak would be higher, and with none, if none could be lower.
 
-struct placed_in_place {
+struct in_place_selection {
     memory_plan plan;
     placement_problem problem;
     placement placed;
@@ -94,7 +94,7 @@ struct placed_in_place {
 /// Ensures:    no pool ends higher than with all pairs, and none higher than without any. The lower bounds
 ///             hold for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools come down to the bytes alive.
-[[nodiscard]] placed_in_place place_in_place(buffer_table const& table,
+[[nodiscard]] in_place_selection select_in_place(buffer_table const& table,
                                              std::vector<memory_plan::in_place_pair> const& pairs,
                                              std::vector<step_id> const& steps,
                                              std::vector<pool_limits> const& pools);

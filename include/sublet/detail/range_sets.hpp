@@ -13,7 +13,7 @@
 ///
 /// If there is no room even so, sets become coarser: all keep as many ranges as before only up to a number
 /// that is the same for all, and what lies behind is joined into one. The set grows by that, and from
-/// `known_until` on, nobody knows what of it is true.
+/// `exact_until` on, nobody knows what of it is true.
 
 #include <sublet/units.hpp>
 
@@ -44,36 +44,36 @@ public:
     range_sets(std::size_t owners, std::uint64_t most);
 
     /// How many ranges, of eight bytes each, there is memory for.
-    [[nodiscard]] std::size_t room() const { return room_.size(); }
-    [[nodiscard]] std::size_t owners() const { return at_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return storage_.size(); }
+    [[nodiscard]] std::size_t owners() const { return head_.size(); }
     [[nodiscard]] std::span<live_range const> operator[](std::size_t owner) const
     {
-        live_range const* const head = room_.data() + at_[owner];
+        live_range const* const head = storage_.data() + head_[owner];
         return {head + 1, head + 1 + head->last};
     }
     /// Below it the owner's set is what it was said to be.
-    [[nodiscard]] step_id known_until(std::size_t owner) const
+    [[nodiscard]] step_id exact_until(std::size_t owner) const
     {
-        return known_until_.empty() ? no_step : known_until_[owner];
+        return exact_until_.empty() ? no_step : exact_until_[owner];
     }
 
-    [[nodiscard]] bool has_forgotten() const { return !known_until_.empty(); }
+    [[nodiscard]] bool is_coarsened() const { return !exact_until_.empty(); }
 
-    void release(std::size_t owner);
-    /// Replaces the owner's set by one that is what it should be below `known_until`.
+    void erase(std::size_t owner);
+    /// Replaces the owner's set by one that is what it should be below `exact_until`.
     ///
-    /// Requires:   `known_until` is `no_step` as long as nothing has been forgotten.
+    /// Requires:   `exact_until` is `no_step` as long as nothing has been forgotten.
     /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets become coarser.
-    void keep(std::size_t owner, std::vector<live_range> const& ranges, step_id known_until);
+    void assign(std::size_t owner, std::vector<live_range> const& ranges, step_id exact_until);
 
 private:
-    void move_together(std::size_t widest);
+    void compact(std::size_t widest);
     /// A quarter of the room, so that this happens seldom.
-    void make_room();
+    void coarsen();
 
-    std::vector<std::uint32_t> at_;    // by owner: the head; 0 if the set is empty
-    std::vector<live_range> room_;     // from 1 on; at 0 the head of all that are empty
-    std::vector<step_id> known_until_; // by owner; empty while all is known
+    std::vector<std::uint32_t> head_;    // by owner: the head; 0 if the set is empty
+    std::vector<live_range> storage_;     // from 1 on; at 0 the head of all that are empty
+    std::vector<step_id> exact_until_; // by owner; empty while all is known
     std::uint64_t most_;
     std::size_t used_ = 1;
     std::size_t gaps_ = 0;   // ranges and heads that nobody owns

@@ -38,18 +38,18 @@ namespace sublet::detail {
 /// factor: 2 - 1/workers).
 
 /// When a step runs that may run sooner or later.
-enum class clock_side : std::uint8_t {
+enum class schedule_side : std::uint8_t {
     earliest, ///< as soon as what it waits for has ended and a worker is free
     latest    ///< the same schedule made backwards, from the end: as late as that allows
 };
 
-struct parallel_clock_options {
+struct parallel_schedule_options {
     std::size_t workers = 0; ///< 0: as many as there are steps
-    clock_side side = clock_side::earliest;
+    schedule_side side = schedule_side::earliest;
 };
 
 /// By position of a dependence graph; the two positions of a step that reads early have the same times.
-struct clock_times {
+struct schedule_times {
     std::vector<tick_count> start;
     std::vector<tick_count> end;  ///< greater than `start`
     tick_count makespan = 0;      ///< when the last step ends; the first begins at 0
@@ -71,9 +71,9 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 /// Complexity: O(positions + edges) time and memory; with fewer workers than steps, and a logarithm.
 /// Throws:     precondition_error where a duration is 0 or there is not one for each step, or if all
 ///             durations together exceed 64 bits.
-[[nodiscard]] clock_times parallel_clock(dependence_graph const& g,
+[[nodiscard]] schedule_times parallel_schedule(dependence_graph const& g,
                                          per_value<tick_count> const& duration = tick_count{1},
-                                         parallel_clock_options const& options = {});
+                                         parallel_schedule_options const& options = {});
 
 // --- clock lives -----------------------------------------------------------------------------------------
 
@@ -87,12 +87,12 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 
 /// The live ranges of buffers, counted in positions by the order in which they start.
 ///
-/// Requires:   `clock` and `lives` are of one graph.
+/// Requires:   `schedule` and `lives` are of one graph.
 /// Ensures:    two ranges do not overlap if and only if the steps that touch the one buffer have ended in
 ///             the clock when the first that touches the other begins. An early read holds its buffer to the
 ///             end of its step. An input lives from 0, an output to the end; no range is empty.
 /// Complexity: O((positions + buffers) log positions + begins + ends) time, O(positions + buffers) memory.
-[[nodiscard]] std::vector<live_range> clock_lives(concurrent_lives const& lives, clock_times const& clock);
+[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_lives const& lives, schedule_times const& schedule);
 
 // --- clock order -----------------------------------------------------------------------------------------
 
@@ -104,15 +104,15 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 /// Whoever ends in the clock before somebody begins then ends before all of a row of positions: what a clock
 /// allows is the rest of the row, without holes.
 
-struct clocked_graph {
+struct scheduled_graph {
     dependence_graph graph;
-    clock_times clock; ///< `start` ascends
+    schedule_times schedule; ///< `start` ascends
 };
 
-/// Requires:   `clock` is a clock of `g`.
+/// Requires:   `schedule` is a clock of `g`.
 /// Ensures:    the same order of steps; positions ascend by start, then as they did.
 /// Complexity: O(V log V + E).
-[[nodiscard]] clocked_graph in_clock_order(dependence_graph const& g, clock_times const& clock);
+[[nodiscard]] scheduled_graph in_schedule_order(dependence_graph const& g, schedule_times const& schedule);
 
 // --- clock conflicts -------------------------------------------------------------------------------------
 
@@ -129,15 +129,15 @@ struct clocked_graph {
 
 /// The positions that conflict with each buffer if those that `may_wait` give and take bytes by hand-offs.
 ///
-/// Requires:   positions are numbered as the clock starts them (in_clock_order); `exact` are the
-///             conflicts under every schedule (analysis/dependences.hpp), `in_clock` those in the clock
-///             (clock_lives).
+/// Requires:   positions are numbered as the clock starts them (in_schedule_order); `exact` are the
+///             conflicts under every schedule (analysis/dependences.hpp), `in_schedule` those in the clock
+///             (schedule_live_ranges).
 /// Ensures:    of two buffers that conflict in `exact` the same is said here if they overlap in the clock, or
 ///             if neither may wait and nobody who may begins where the later one does. No others conflict. A
 ///             buffer whose ranges would fall into very many pieces counts as one that may wait.
 /// Complexity: O(positions + buffers + ranges of `exact` + ranges of the result).
-[[nodiscard]] live_range_lists clock_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
-                                               std::vector<live_range> const& in_clock,
+[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
+                                               std::vector<live_range> const& in_schedule,
                                                std::vector<unsigned char> const& may_wait);
 
 // --- handoffs --------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ struct handoff_set {
 ///             to the other; none can be left out. If lives are those of a clock, there is no cycle, and no
 ///             path is longer than the clock's makespan.
 /// Complexity: O((n + w) log n + positions + edges) time for n buffers and w waits between their steps, and
-///             what has_detour() takes for the waits: least if positions ascend in the order of lives.
+///             what has_indirect_path() takes for the waits: least if positions ascend in the order of lives.
 /// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
 [[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
                                         std::vector<memory_plan::placed_buffer> const& placed);

@@ -58,7 +58,7 @@ void sort_ascending(std::vector<Item>& items)
 /// Requires:   where `holds` is true for a number, it is true for all above.
 /// Complexity: O(log count) calls.
 template <class Holds>
-[[nodiscard]] constexpr std::size_t first_that(std::size_t count, Holds holds)
+[[nodiscard]] constexpr std::size_t partition_point(std::size_t count, Holds holds)
 {
     std::size_t first = 0;
     while (first != count) {
@@ -74,7 +74,7 @@ template <class Table, class Item>
 [[nodiscard]] constexpr bool is_listed(Table const& ascending, Item const& item)
 {
     std::size_t const n = ascending.size();
-    std::size_t const at = first_that(n, [&](std::size_t i) { return !(ascending[i] < item); });
+    std::size_t const at = partition_point(n, [&](std::size_t i) { return !(ascending[i] < item); });
     return at != n && !(item < ascending[at]);
 }
 
@@ -87,26 +87,26 @@ template <class Table, class Item>
 /// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
 /// is the same on every platform whatever the sort.
 
-struct keyed {
+struct sort_key {
     std::uint64_t key;
     std::uint64_t tie;
-    std::uint32_t who;
+    std::uint32_t id;
 
-    friend constexpr bool operator<(keyed const& a, keyed const& b) noexcept
+    friend constexpr bool operator<(sort_key const& a, sort_key const& b) noexcept
     {
         if (a.key != b.key) return a.key < b.key;
-        return a.tie != b.tie ? a.tie < b.tie : a.who < b.who;
+        return a.tie != b.tie ? a.tie < b.tie : a.id < b.id;
     }
 };
 
 /// Ascending by key, then tie, then id.  O(n log n)
-void sort_keyed(std::vector<keyed>& items);
+void sort_by_key(std::vector<sort_key>& items);
 
 /// Ascending.
-void keep_one_of_each(std::vector<keyed>& items);
+void sort_unique(std::vector<sort_key>& items);
 
 /// The key that sorts the largest first.
-[[nodiscard]] constexpr std::uint64_t falling(std::uint64_t key) noexcept { return ~key; }
+[[nodiscard]] constexpr std::uint64_t descending(std::uint64_t key) noexcept { return ~key; }
 
 } // namespace sublet::detail
 

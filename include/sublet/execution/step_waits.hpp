@@ -37,9 +37,9 @@ namespace sublet::detail {
 class byte_owners {
 public:
     /// Requires: all that will be claimed begins and ends at a border.
-    byte_owners(std::vector<keyed> borders, byte_count end);
+    byte_owners(std::vector<sort_key> borders, byte_count end);
 
-    void claim(byte_count begin, byte_count end, buffer_id who);
+    void claim(byte_count begin, byte_count end, buffer_id id);
     /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
     template <class See>
     void each(byte_count begin, byte_count end, See see) const
@@ -51,7 +51,7 @@ public:
 private:
     std::size_t stretch_at(byte_count begin) const;
 
-    std::vector<keyed> borders_;   // ascending, each once: many buffers begin where one ends
+    std::vector<sort_key> borders_;   // ascending, each once: many buffers begin where one ends
     std::vector<buffer_id> owner_; // of the stretch that begins at a border
 };
 
@@ -225,7 +225,7 @@ private:
     };
 
     static step_waits::wait as_wait(step_waits::wait const& wait) { return wait; }
-    static step_waits::wait as_wait(keyed const& f)
+    static step_waits::wait as_wait(sort_key const& f)
     {
         return {static_cast<step_id>(f.key), static_cast<step_id>(f.key >> 32),
                 static_cast<step_waits::kind>(f.tie)};
@@ -259,11 +259,11 @@ private:
     std::vector<step_id> position_of_;    // by step
     std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
     std::vector<step_id> viewed_at_;      // by value: where it was made as a view, and nothing written
-    std::vector<keyed> leaving_;          // {position, 0, value}: needed where a node ends
+    std::vector<sort_key> leaving_;          // {position, 0, value}: needed where a node ends
     std::vector<users> users_;            // by buffer
     std::vector<buffer_id> touched_;      // by the present step
     std::vector<step_id> waited_by_;      // by position: by whom last
-    std::vector<keyed> found_;            // {to and from, why}
+    std::vector<sort_key> found_;            // {to and from, why}
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
@@ -281,7 +281,7 @@ std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& option
 ///
 /// Requires:   as tape_of().
 /// Ensures:    whatever keeps the waits leaves what the tape leaves step by step. None can be left out.
-/// Complexity: O(V + E + steps + touches + pairs log pairs), and has_detour() for pairs: one for each read,
+/// Complexity: O(V + E + steps + touches + pairs log pairs), and has_indirect_path() for pairs: one for each read,
 ///             for each write one for each reader since the write before, for each buffer that moves in one
 ///             for each reader of those whose bytes it takes, but for readers for whom a later one waits
 ///             directly. With a plan for one order, and a step for each stretch of bytes of each buffer.

@@ -157,7 +157,7 @@ public:
                 return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
         std::size_t const n = by_descriptor_.size();
         std::size_t const at =
-            detail::first_that(n, [&](std::size_t i) { return !(vertices_[by_descriptor_[i]] < v); });
+            detail::partition_point(n, [&](std::size_t i) { return !(vertices_[by_descriptor_[i]] < v); });
         return at != n && !(v < vertices_[by_descriptor_[at]]) ? by_descriptor_[at] : no_node;
     }
 
@@ -370,7 +370,7 @@ template <class F>
     csr_rows rows;
     rows.reserve(nodes, nodes);
     for (std::size_t n = 0; n != nodes; ++n) {
-        for (auto&& s : detail::ask(successors, static_cast<node_id>(n))) {
+        for (auto&& s : detail::call_user(successors, static_cast<node_id>(n))) {
             node_id const to = detail::as_id(s);
             SUBLET_EXPECTS(to < nodes, "sublet: a successor is not a node of the graph");
             rows.append(to);

@@ -125,8 +125,8 @@ private:
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
         auto const first =
-            detail::first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
-        auto const last = detail::first_that(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
+            detail::partition_point(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
+        auto const last = detail::partition_point(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
         return {rows.data() + first, rows.data() + last};
     }
 
@@ -153,16 +153,16 @@ struct called_program {
 
     std::size_t nodes() const { return node_count; }
     std::size_t values() const { return value_count; }
-    decltype(auto) successors(node_id n) const { return ask(ask_successors, n); }
-    void effects(node_id n, effect_sink& sink) const { ask(ask_effects, n, sink); }
+    decltype(auto) successors(node_id n) const { return call_user(ask_successors, n); }
+    void effects(node_id n, effect_sink& sink) const { call_user(ask_effects, n, sink); }
 };
 
 template <class Uses, class Defs>
 auto uses_then_defs(Uses& uses, Defs& defs)
 {
     return [&uses, &defs](auto const& at, effect_sink& sink) {
-        for (auto&& v : ask(uses, at)) sink.use(as_id(v));
-        for (auto&& v : ask(defs, at)) sink.def(as_id(v));
+        for (auto&& v : call_user(uses, at)) sink.use(as_id(v));
+        for (auto&& v : call_user(defs, at)) sink.def(as_id(v));
     };
 }
 
@@ -246,7 +246,7 @@ template <graph G, class Effects>
     csr_graph const flat = as_graph(g, numbers);
     auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
         detail::effect_sink_on<detail::vertex_of<G>> on(sink, numbers);
-        detail::ask(effects, numbers[n], on);
+        detail::call_user(effects, numbers[n], on);
     };
     return flow(
         flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));

@@ -11,24 +11,24 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL idle_loads::idle_loads(placement_problem const& problem, idle_times const& times)
-    : problem_(problem), times_(times), is_taken_(times.stretches.size(), 0),
-      blocked_(times.stretches.size(), 0), is_plain_(times.stretches.size(), 1)
+SUBLET_DECL spill_pressure::spill_pressure(placement_problem const& problem, idle_times const& times)
+    : problem_(problem), times_(times), is_spilled_(times.intervals.size(), 0),
+      blocked_(times.intervals.size(), 0), is_independent_(times.intervals.size(), 1)
 {
     for (placement_problem::buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
     std::size_t const pools = pool_count(problem);
-    trees_.assign(pools, load_tree(positions_));
+    trees_.assign(pools, segment_tree(positions_));
     for (placement_problem::buffer const& b : problem.buffers)
         if (!is_empty(b.life)) trees_[b.pool].add(b.life, b.size);
-    for (return_load const& l : times.loads) is_plain_[l.stretch] = 0;
-    for (stretch_need const& n : times.needs) is_plain_[n.stretch] = 0;
-    loads_of_ = by_stretch(times.loads.size(), [&](std::size_t i) { return times.loads[i].stretch; });
-    asked_by_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].stretch; });
-    asking_ = by_stretch(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
+    for (remat_load const& l : times.loads) is_independent_[l.interval] = 0;
+    for (residency_need const& n : times.needs) is_independent_[n.interval] = 0;
+    loads_of_ = by_interval(times.loads.size(), [&](std::size_t i) { return times.loads[i].interval; });
+    needs_of_ = by_interval(times.needs.size(), [&](std::size_t i) { return times.needs[i].interval; });
+    needs_on_ = by_interval(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
 
     for (std::size_t pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
-    std::vector<absent> const away = all_away();
-    for (auto const& [i, gone] : away) trees_[pool_of(i)].remove(gone, bytes(i));
+    std::vector<merged_interval> const merged = merge_intervals();
+    for (auto const& [i, range] : merged) trees_[pool_of(i)].remove(range, bytes(i));
     for (std::size_t pool = 0; pool != pools; ++pool) {
         lowest_load most;
         least_loads_.push_back(loads(pool));
@@ -39,36 +39,36 @@ SUBLET_DECL idle_loads::idle_loads(placement_problem const& problem, idle_times 
         byte_count const asked = pool < problem.pools.size() ? problem.pools[pool].capacity : no_limit;
         capacity_.push_back(larger(asked, most.bytes));
     }
-    for (auto const& [i, gone] : away) trees_[pool_of(i)].add(gone, bytes(i));
+    for (auto const& [i, range] : merged) trees_[pool_of(i)].add(range, bytes(i));
 }
 
-SUBLET_DECL bool idle_loads::is_free(std::uint32_t i) const
+SUBLET_DECL bool spill_pressure::can_spill(std::uint32_t i) const
 {
-    if (is_taken_[i] || blocked_[i] != 0) return false;
-    for (std::uint32_t n : asked_by_[i])
-        if (is_taken_[times_.needs[n].kept]) return false;
+    if (is_spilled_[i] || blocked_[i] != 0) return false;
+    for (std::uint32_t n : needs_of_[i])
+        if (is_spilled_[times_.needs[n].kept]) return false;
     return true;
 }
 
-SUBLET_DECL bool idle_loads::can_be_borne(std::uint32_t i) const
+SUBLET_DECL bool spill_pressure::load_fits(std::uint32_t i) const
 {
     for (std::uint32_t l : loads_of_[i]) {
-        return_load const& load = times_.loads[l];
+        remat_load const& load = times_.loads[l];
         if (checked_add(least_loads_[load.pool][load.position], load.bytes) > capacity_[load.pool])
             return false;
     }
     return true;
 }
 
-SUBLET_DECL void idle_loads::take(std::uint32_t i) { change(i, true); }
+SUBLET_DECL void spill_pressure::spill(std::uint32_t i) { change(i, true); }
 
-SUBLET_DECL void idle_loads::give_back_askers(std::uint32_t i)
+SUBLET_DECL void spill_pressure::restore_dependents(std::uint32_t i)
 {
-    for (std::uint32_t n : asking_[i])
-        if (is_taken_[times_.needs[n].stretch]) give_back(times_.needs[n].stretch);
+    for (std::uint32_t n : needs_on_[i])
+        if (is_spilled_[times_.needs[n].interval]) restore(times_.needs[n].interval);
 }
 
-SUBLET_DECL std::vector<byte_count> idle_loads::loads(std::size_t pool) const
+SUBLET_DECL std::vector<byte_count> spill_pressure::loads(std::size_t pool) const
 {
     std::vector<byte_count> result;
     result.reserve(positions_);
@@ -76,156 +76,156 @@ SUBLET_DECL std::vector<byte_count> idle_loads::loads(std::size_t pool) const
     return result;
 }
 
-SUBLET_DECL std::vector<idle_loads::absent> idle_loads::all_away() const
+SUBLET_DECL std::vector<spill_pressure::merged_interval> spill_pressure::merge_intervals() const
 {
-    std::vector<keyed> sorted;
-    for (std::uint32_t i = 0; i != stretches(); ++i)
-        if (!is_empty(when(i))) sorted.push_back({times_.stretches[i].buffer, when(i).first, i});
-    sort_keyed(sorted);
-    std::vector<absent> away;
+    std::vector<sort_key> sorted;
+    for (std::uint32_t i = 0; i != intervals(); ++i)
+        if (!is_empty(when(i))) sorted.push_back({times_.intervals[i].buffer, when(i).first, i});
+    sort_by_key(sorted);
+    std::vector<merged_interval> merged;
     for (std::size_t k = 0; k != sorted.size(); ++k) {
-        live_range const its = when(sorted[k].who);
-        bool const meets = k != 0 && sorted[k].key == sorted[k - 1].key && its.first < away.back().when.last;
-        if (meets) away.back().when = hull(away.back().when, its);
-        else away.push_back({sorted[k].who, its});
+        live_range const its = when(sorted[k].id);
+        bool const meets = k != 0 && sorted[k].key == sorted[k - 1].key && its.first < merged.back().when.last;
+        if (meets) merged.back().when = hull(merged.back().when, its);
+        else merged.push_back({sorted[k].id, its});
     }
-    return away;
+    return merged;
 }
 
-SUBLET_DECL void idle_loads::change(std::uint32_t i, bool taken)
+SUBLET_DECL void spill_pressure::change(std::uint32_t i, bool spilled)
 {
-    is_taken_[i] = taken;
-    put(pool_of(i), when(i), bytes(i), !taken);
+    is_spilled_[i] = spilled;
+    put(pool_of(i), when(i), bytes(i), !spilled);
     for (std::uint32_t l : loads_of_[i]) {
-        return_load const& load = times_.loads[l];
-        put(load.pool, {load.position, load.position + 1}, load.bytes, taken);
+        remat_load const& load = times_.loads[l];
+        put(load.pool, {load.position, load.position + 1}, load.bytes, spilled);
     }
-    for (std::uint32_t n : asked_by_[i]) blocked_[times_.needs[n].kept] += taken ? 1u : ~0u;
+    for (std::uint32_t n : needs_of_[i]) blocked_[times_.needs[n].kept] += spilled ? 1u : ~0u;
 }
 
 // --- advise ----------------------------------------------------------------------------------------------
 
 /// What an absence gives, before that is divided by its cost.
-enum class worth_of_absence : std::uint8_t {
+enum class spill_metric : std::uint8_t {
     bytes_idle,    ///< its bytes, for all its positions
-    bytes_crowded, ///< for those above the capacity
-    needed_crowded ///< and no more bytes than the most that are above it
+    bytes_over_capacity, ///< for those above the capacity
+    capped_over_capacity ///< and no more bytes than the most that are above it
 };
 
 /// Stretches by falling worth, of those that can be worth anything.
 template <class Loads>
-std::vector<std::uint32_t> ranked_stretches(Loads const& loads, bool only_plain, worth_of_absence measured)
+std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independent, spill_metric measured)
 {
-    std::vector<std::vector<std::uint32_t>> crowded_below(loads.pools()); // positions above the capacity
+    std::vector<std::vector<std::uint32_t>> over_capacity_below(loads.pools()); // positions above the capacity
     std::vector<byte_count> most_over(loads.pools(), 0);
     for (std::size_t pool = 0; pool != loads.pools(); ++pool) {
-        crowded_below[pool].push_back(0);
+        over_capacity_below[pool].push_back(0);
         for (byte_count load : loads.initial(pool)) {
             bool const is_over = load > loads.capacity(pool);
-            crowded_below[pool].push_back(crowded_below[pool].back() + is_over);
+            over_capacity_below[pool].push_back(over_capacity_below[pool].back() + is_over);
             if (is_over) most_over[pool] = larger(most_over[pool], load - loads.capacity(pool));
         }
     }
-    std::vector<keyed> worth;
-    for (std::uint32_t i = 0; i != loads.stretches(); ++i) {
+    std::vector<sort_key> worth;
+    for (std::uint32_t i = 0; i != loads.intervals(); ++i) {
         live_range const when = loads.when(i);
-        if (is_empty(when) || (only_plain && !loads.is_plain(i)) || !loads.can_be_borne(i)) continue;
+        if (is_empty(when) || (only_independent && !loads.is_independent(i)) || !loads.load_fits(i)) continue;
         std::size_t const pool = loads.pool_of(i);
-        std::uint32_t const crowded = crowded_below[pool][when.last] - crowded_below[pool][when.first];
-        if (crowded == 0) continue;
-        bool const is_needed = measured == worth_of_absence::needed_crowded;
-        bool const is_idle = measured == worth_of_absence::bytes_idle;
+        std::uint32_t const over_capacity = over_capacity_below[pool][when.last] - over_capacity_below[pool][when.first];
+        if (over_capacity == 0) continue;
+        bool const is_needed = measured == spill_metric::capped_over_capacity;
+        bool const is_idle = measured == spill_metric::bytes_idle;
         auto const wide =
             static_cast<double>(is_needed ? smaller(loads.bytes(i), most_over[pool]) : loads.bytes(i));
-        double const gained = wide * static_cast<double>(is_idle ? length(when) : crowded);
+        double const gained = wide * static_cast<double>(is_idle ? length(when) : over_capacity);
         double const each = gained / static_cast<double>(larger(loads.cost(i), byte_count{1}));
-        worth.push_back({falling(std::bit_cast<std::uint64_t>(each)), 0, i}); // no double here is negative
+        worth.push_back({descending(std::bit_cast<std::uint64_t>(each)), 0, i}); // no double here is negative
     }
-    sort_keyed(worth);
+    sort_by_key(worth);
     std::vector<std::uint32_t> order;
-    for (keyed const& k : worth) order.push_back(k.who);
+    for (sort_key const& k : worth) order.push_back(k.id);
     return order;
 }
 
 /// In this order, whatever covers a position above the capacity just then. A second round sees what loads of
 /// the first have raised.
 template <class Loads>
-void take_in_turn(Loads& loads, std::vector<std::uint32_t> const& order)
+void spill_by_rank(Loads& loads, std::vector<std::uint32_t> const& order)
 {
     for (int round = 0; round != 2; ++round)
         for (std::uint32_t i : order)
-            if (loads.is_free(i) && loads.is_crowded(i)) loads.take(i);
+            if (loads.can_spill(i) && loads.exceeds_capacity(i)) loads.spill(i);
 }
 
 /// From the first position to the last, where there are too many bytes the first in this order of what covers
 /// it, until there are not.
 template <class Loads>
-void take_in_time(Loads& loads, std::vector<std::uint32_t> const& order)
+void spill_by_position(Loads& loads, std::vector<std::uint32_t> const& order)
 {
-    std::vector<keyed> by_first; // {first, rank, stretch}
+    std::vector<sort_key> by_first; // {first, rank, stretch}
     for (std::size_t rank = 0; rank != order.size(); ++rank)
         by_first.push_back({loads.when(order[rank]).first, rank, order[rank]});
-    sort_keyed(by_first);
+    sort_by_key(by_first);
     struct waiting {
         std::uint64_t rank;
-        std::uint32_t stretch;
+        std::uint32_t interval;
         bool operator<(waiting const& other) const { return other.rank < rank; } // the lowest comes first
     };
     std::vector<std::priority_queue<waiting>> open(loads.pools());
     std::size_t next = 0;
     for (step_id at = 0; at != loads.positions(); ++at) {
         for (; next != by_first.size() && by_first[next].key == at; ++next)
-            open[loads.pool_of(by_first[next].who)].push({by_first[next].tie, by_first[next].who});
+            open[loads.pool_of(by_first[next].id)].push({by_first[next].tie, by_first[next].id});
         for (std::size_t pool = 0; pool != loads.pools(); ++pool)
-            while (!open[pool].empty() && loads.is_crowded(pool, {at, at + 1})) {
-                std::uint32_t const i = open[pool].top().stretch;
+            while (!open[pool].empty() && loads.exceeds_capacity(pool, {at, at + 1})) {
+                std::uint32_t const i = open[pool].top().interval;
                 open[pool].pop();
-                if (contains(loads.when(i), at) && loads.is_free(i)) loads.take(i);
+                if (contains(loads.when(i), at) && loads.can_spill(i)) loads.spill(i);
             }
     }
-    take_in_turn(loads, order);
+    spill_by_rank(loads, order);
 }
 
 /// Where there still are too many bytes, what is plain goes before what asks that it stays.
 template <class Loads>
-void insist(Loads& loads, std::vector<std::uint32_t> const& order)
+void force_independent(Loads& loads, std::vector<std::uint32_t> const& order)
 {
     bool is_changed = true;
     for (int round = 0; is_changed && round != 8; ++round) {
         is_changed = false;
         for (std::uint32_t i : order) {
-            if (!loads.is_plain(i) || loads.is_taken(i) || !loads.is_crowded(i)) continue;
-            loads.give_back_askers(i);
-            loads.take(i);
+            if (!loads.is_independent(i) || loads.is_spilled(i) || !loads.exceeds_capacity(i)) continue;
+            loads.restore_dependents(i);
+            loads.spill(i);
             is_changed = true;
         }
-        if (is_changed) take_in_turn(loads, order);
+        if (is_changed) spill_by_rank(loads, order);
     }
 }
 
-SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times const& times)
+SUBLET_DECL spill_set advise(placement_problem const& problem, idle_times const& times)
 {
-    idle_loads loads(problem, times);
-    memory_relief result;
+    spill_pressure loads(problem, times);
+    spill_set result;
     for (std::size_t pool = 0; pool != loads.pools(); ++pool)
         result.pools.push_back({loads.peak(pool), 0, loads.least(pool).bytes, loads.least(pool).position});
 
-    std::optional<found_relief> best;
-    for (bool const only_plain : {false, true}) {
-        using enum worth_of_absence;
-        for (auto const measured : {bytes_idle, bytes_crowded, needed_crowded}) {
-            std::vector<std::uint32_t> const order = ranked_stretches(loads, only_plain, measured);
-            for (bool const in_time : {false, true}) {
-                if (in_time) take_in_time(loads, order);
-                else take_in_turn(loads, order);
-                insist(loads, order);
-                found_relief found = settle(loads);
+    std::optional<spill_trial> best;
+    for (bool const only_independent : {false, true}) {
+        using enum spill_metric;
+        for (auto const measured : {bytes_idle, bytes_over_capacity, capped_over_capacity}) {
+            std::vector<std::uint32_t> const order = rank_intervals(loads, only_independent, measured);
+            for (bool const by_position : {false, true}) {
+                if (by_position) spill_by_position(loads, order);
+                else spill_by_rank(loads, order);
+                force_independent(loads, order);
+                spill_trial found = drop_redundant(loads);
                 if (!best || found.is_better_than(*best)) best = std::move(found);
             }
         }
     }
 
-    for (std::uint32_t i : best->chosen) loads.take(i);
+    for (std::uint32_t i : best->chosen) loads.spill(i);
     result.cost = best->cost;
     result.is_enough = true;
     for (std::size_t pool = 0; pool != loads.pools(); ++pool) {
@@ -234,10 +234,10 @@ SUBLET_DECL memory_relief advise(placement_problem const& problem, idle_times co
     }
     for (std::uint32_t i : best->chosen) {
         std::size_t const pool = loads.pool_of(i);
-        loads.give_back(i);
+        loads.restore(i);
         byte_count const without = loads.peak(pool), with = result.pools[pool].peak_after;
         result.chosen.push_back({i, without > with ? without - with : 0});
-        loads.take(i);
+        loads.spill(i);
     }
     return result;
 }

@@ -11,56 +11,56 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<keyed> leaving_touches(snapshot const& p, std::vector<step_id> const& steps)
+SUBLET_DECL std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> const& steps)
 {
     std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
     for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
-    std::vector<keyed> leaving;
+    std::vector<sort_key> at_node_ends;
     for (edge_use u : p.edge_uses())
-        leaving.push_back({position_of[p.steps_of(u.pred).last - 1], leaving.size(), u.value});
-    sort_keyed(leaving);
-    return leaving;
+        at_node_ends.push_back({position_of[p.steps_of(u.pred).last - 1], at_node_ends.size(), u.value});
+    sort_by_key(at_node_ends);
+    return at_node_ends;
 }
 
-class absence_finder {
+class spill_candidate_finder {
 public:
-    absence_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& alone,
+    spill_candidate_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
                    buffer_table const& joined, std::span<value_role const> role)
-        : p_(p), steps_(steps), alone_(alone), joined_(joined), role_(role),
-          of_(joined.buffers.size(), history{}), is_there_(p.values(), 0), is_pinned_(alone.buffers.size(), 0)
+        : p_(p), steps_(steps), unjoined_(unjoined), joined_(joined), role_(role),
+          history_(joined.buffers.size(), history{}), is_defined_(p.values(), 0), is_pinned_(unjoined.buffers.size(), 0)
     {
-        for (std::size_t b = 0; b != alone.buffers.size(); ++b)
-            is_pinned_[b] = alone.buffers[b].pinned != no_offset;
+        for (std::size_t b = 0; b != unjoined.buffers.size(); ++b)
+            is_pinned_[b] = unjoined.buffers[b].pinned != no_offset;
     }
 
-    std::vector<absence> find()
+    std::vector<spill_candidate> find()
     {
         auto const positions = static_cast<step_id>(steps_.size());
         for (std::size_t v = 0; v != role_.size(); ++v) {
             if (!is_given(role_[v])) continue;
-            is_there_[v] = 1;
+            is_defined_[v] = 1;
             touch_buffer(static_cast<value_id>(v), 0); // it is there when the first step begins
         }
-        std::vector<keyed> const leaving = leaving_touches(p_, steps_);
-        std::size_t left = 0;
+        std::vector<sort_key> const at_node_ends = node_end_touches(p_, steps_);
+        std::size_t next_at_end = 0;
         for (step_id at = 0; at != positions; ++at) {
-            for (touch t : p_.touches(steps_[at])) look_before(t.value, at);
+            for (touch t : p_.touches(steps_[at])) add_candidates(t.value, at);
             for (touch t : p_.touches(steps_[at])) {
                 touch_buffer(t.value, at);
                 if (t.kind != touch::access::def) continue;
-                is_there_[t.value] = 1;
-                history& its = of_[joined_.buffer_of[t.value]];
+                is_defined_[t.value] = 1;
+                history& its = history_[joined_.buffer_of[t.value]];
                 if (its.first_def == no_step) its.first_def = at;
                 its.last_def = at;
             }
-            for (; left != leaving.size() && leaving[left].key == at; ++left) {
-                look_before(leaving[left].who, at);
-                touch_buffer(leaving[left].who, at);
+            for (; next_at_end != at_node_ends.size() && at_node_ends[next_at_end].key == at; ++next_at_end) {
+                add_candidates(at_node_ends[next_at_end].id, at);
+                touch_buffer(at_node_ends[next_at_end].id, at);
             }
         }
         for (std::size_t v = 0; v != role_.size(); ++v) // it is there when the last step ends
             if (has_role(role_[v], value_role::output) && positions != 0)
-                look_before(static_cast<value_id>(v), positions - 1);
+                add_candidates(static_cast<value_id>(v), positions - 1);
         return found_;
     }
 
@@ -69,41 +69,41 @@ private:
         step_id touched = no_step, first_def = no_step, last_def = no_step; // positions
     };
 
-    void touch_buffer(value_id v, step_id at) { of_[joined_.buffer_of[v]].touched = at; }
+    void touch_buffer(value_id v, step_id at) { history_[joined_.buffer_of[v]].touched = at; }
 
     /// v is needed at a position, and its buffer has not been touched since long.
-    void look_before(value_id v, step_id at)
+    void add_candidates(value_id v, step_id at)
     {
-        buffer_id const b = joined_.buffer_of[v], alone = alone_.buffer_of[v];
-        history& its = of_[b];
+        buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
+        history& its = history_[b];
         if (its.touched == no_step || its.touched >= at || at - its.touched < 2) return;
         step_id const after = its.touched;
         its.touched = at; // each time is looked at once
         buffer const& mine = joined_.buffers[b];
-        value_id const root = alone_.buffers[alone].root;
-        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[alone] || !is_there_[root]) return;
+        value_id const root = unjoined_.buffers[unjoined].root;
+        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root]) return;
         found_.push_back({root, b, after, at, no_step});
-        if (can_be_made_again(v, at)) found_.push_back({root, b, after, at, its.first_def});
+        if (can_rematerialize(v, at)) found_.push_back({root, b, after, at, its.first_def});
     }
 
-    bool can_be_made_again(value_id v, step_id at) const
+    bool can_rematerialize(value_id v, step_id at) const
     {
-        buffer_id const b = joined_.buffer_of[v], alone = alone_.buffer_of[v];
-        history const& its = of_[b];
-        if (is_given(alone_.buffers[alone].role) || its.first_def == no_step || its.first_def != its.last_def)
+        buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
+        history const& its = history_[b];
+        if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_step || its.first_def != its.last_def)
             return false;
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
-            history const& theirs = of_[joined_.buffer_of[t.value]];
+            history const& theirs = history_[joined_.buffer_of[t.value]];
             if (t.kind != touch::access::def) {
                 bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
                 bool const is_alive = !other.is_planned() || other.life.last > at;
                 if (!is_unchanged || !is_alive || other.is_unsized()) return false;
-            } else if (alone_.buffer_of[t.value] != alone) { // a copy of it is made, which nobody reads
-                buffer const& beside = alone_.buffers[alone_.buffer_of[t.value]];
-                bool const is_plain = beside.root == t.value && beside.pinned == no_offset &&
-                                      (beside.is_planned() || beside.size == 0) && beside.eligible &&
-                                      !is_given(beside.role);
+            } else if (unjoined_.buffer_of[t.value] != unjoined) { // a copy of it is made, which nobody reads
+                buffer const& side_result = unjoined_.buffers[unjoined_.buffer_of[t.value]];
+                bool const is_plain = side_result.root == t.value && side_result.pinned == no_offset &&
+                                      (side_result.is_planned() || side_result.size == 0) && side_result.eligible &&
+                                      !is_given(side_result.role);
                 if (!is_plain) return false;
             }
         }
@@ -112,12 +112,12 @@ private:
 
     snapshot const& p_;
     std::vector<step_id> const& steps_;
-    buffer_table const &alone_, &joined_;
+    buffer_table const &unjoined_, &joined_;
     std::span<value_role const> role_;
-    std::vector<history> of_;              // by joined buffer
-    std::vector<unsigned char> is_there_;  // by value: given, or defined before
+    std::vector<history> history_;              // by joined buffer
+    std::vector<unsigned char> is_defined_;  // by value: given, or defined before
     std::vector<unsigned char> is_pinned_; // by buffer alone
-    std::vector<absence> found_;
+    std::vector<spill_candidate> found_;
 };
 
 } // namespace sublet::detail
@@ -126,20 +126,20 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::vector<absence> possible_absences(snapshot const& p, std::vector<step_id> const& steps,
-                                                   buffer_table const& alone, buffer_table const& joined,
+SUBLET_DECL std::vector<spill_candidate> find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps,
+                                                   buffer_table const& unjoined, buffer_table const& joined,
                                                    std::span<value_role const> role)
 {
-    return detail::absence_finder(p, steps, alone, joined, role).find();
+    return detail::spill_candidate_finder(p, steps, unjoined, joined, role).find();
 }
 
 } // namespace detail
 
 // --- apply absences --------------------------------------------------------------------------------------
 
-SUBLET_DECL plan_options relieved_program::options(plan_options const& asked) const
+SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) const
 {
-    std::size_t const values = origin.size(), before = at_the_end.size();
+    std::size_t const values = origin.size(), before = final_version.size();
     plan_options result{.bytes = byte_count{0}};
     auto of_origin = [&](auto const& property) {
         auto const table = property.tabulate(before);
@@ -167,11 +167,11 @@ SUBLET_DECL plan_options relieved_program::options(plan_options const& asked) co
 
 namespace sublet::detail {
 
-class absence_writer {
+class spill_inserter {
 public:
-    absence_writer(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
+    spill_inserter(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
                    std::span<memory_plan::in_place_pair const> in_place)
-        : p_(p), steps_(steps), leaving_(leaving_touches(p, steps)), needed_until_(p.values(), 0)
+        : p_(p), steps_(steps), at_node_ends_(node_end_touches(p, steps)), needed_until_(p.values(), 0)
     {
         in_place_ = csr_rows::gathered(p.steps(), [&](auto add) {
             for (memory_plan::in_place_pair const& pair : in_place) {
@@ -184,57 +184,57 @@ public:
         classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
         for (std::size_t v = 0; v != p.values(); ++v) {
             result_.origin.push_back(static_cast<value_id>(v));
-            is_there_.push_back(is_given(result_.role[v]));
+            is_defined_.push_back(is_given(result_.role[v]));
             if (has_role(result_.role[v], value_role::output)) needed_until_[v] = positions();
         }
-        result_.at_the_end = result_.origin; // until then: which one it is now
+        result_.final_version = result_.origin; // until then: which one it is now
         for (step_id at = 0; at != positions(); ++at)
             for (touch t : p.touches(steps[at])) need(t.value, at);
-        for (keyed const& k : leaving_) need(k.who, static_cast<step_id>(k.key));
+        for (sort_key const& k : at_node_ends_) need(k.id, static_cast<step_id>(k.key));
         members_ = csr_rows::gathered(classes_.root.size(), [&](auto add) {
             for (std::size_t v = 0; v != classes_.buffer_of.size(); ++v)
                 add(classes_.buffer_of[v], static_cast<std::uint32_t>(v));
         });
     }
 
-    relieved_program write(std::span<absence const> absences)
+    spilled_program write(std::span<spill_candidate const> candidates)
     {
-        std::vector<keyed> out, back; // {position, which comes first, absence}
-        for (std::uint32_t i = 0; i != absences.size(); ++i) {
-            absence const& a = absences[i];
-            bool const is_copied = a.rerun == no_step;
+        std::vector<sort_key> out, back; // {position, which comes first, absence}
+        for (std::uint32_t i = 0; i != candidates.size(); ++i) {
+            spill_candidate const& a = candidates[i];
+            bool const is_copied = a.remat_step == no_step;
             if (is_copied) out.push_back({a.after, 0, i});
-            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.rerun} + 1, i});
+            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_step} + 1, i});
             if (is_copied) continue;
-            for (touch t : p_.touches(steps_[a.rerun])) // also a view that nobody else reads any more
+            for (touch t : p_.touches(steps_[a.remat_step])) // also a view that nobody else reads any more
                 if (t.kind != touch::access::def) need(t.value, a.before);
         }
-        sort_keyed(out);
-        sort_keyed(back);
-        std::vector<value_id> home(absences.size(), no_value);
+        sort_by_key(out);
+        sort_by_key(back);
+        std::vector<value_id> home(candidates.size(), no_value);
         auto next_out = out.begin();
         auto next_back = back.begin();
-        auto next_leaving = leaving_.begin();
+        auto next_at_node_end = at_node_ends_.begin();
         for (step_id at = 0; at != positions(); ++at) {
             for (; next_back != back.end() && next_back->key == at; ++next_back) {
-                absence const& a = absences[next_back->who];
-                if (a.rerun == no_step) copy_back(a, home[next_back->who]);
-                else run_again(a);
+                spill_candidate const& a = candidates[next_back->id];
+                if (a.remat_step == no_step) copy_back(a, home[next_back->id]);
+                else rematerialize(a);
             }
             for (touch t : p_.touches(steps_[at])) {
-                touches_.push_back({now(t.value), t.kind});
-                if (t.kind == touch::access::def) is_there_[t.value] = 1;
+                touches_.push_back({current(t.value), t.kind});
+                if (t.kind == touch::access::def) is_defined_[t.value] = 1;
             }
             auto const pairs = in_place_[steps_[at]];
             for (std::size_t i = 0; i != pairs.size(); i += 2)
                 overwrites_.push_back(
-                    {static_cast<step_id>(result_.steps.size()), now(pairs[i]), now(pairs[i + 1])});
-            for (; next_leaving != leaving_.end() && next_leaving->key == at; ++next_leaving)
+                    {static_cast<step_id>(result_.steps.size()), current(pairs[i]), current(pairs[i + 1])});
+            for (; next_at_node_end != at_node_ends_.end() && next_at_node_end->key == at; ++next_at_node_end)
                 edge_uses_.push_back(
-                    {no_node, static_cast<node_id>(result_.steps.size()), now(next_leaving->who)});
-            close({relieved_program::kind::original, steps_[at]});
+                    {no_node, static_cast<node_id>(result_.steps.size()), current(next_at_node_end->id)});
+            end_step({spilled_program::kind::original, steps_[at]});
             for (; next_out != out.end() && next_out->key == at; ++next_out)
-                home[next_out->who] = copy_out(absences[next_out->who]);
+                home[next_out->id] = copy_out(candidates[next_out->id]);
         }
         result_.program = list();
         return std::move(result_);
@@ -242,14 +242,14 @@ public:
 
 private:
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(steps_.size()); }
-    [[nodiscard]] value_id now(value_id v) const { return result_.at_the_end[v]; }
+    [[nodiscard]] value_id current(value_id v) const { return result_.final_version[v]; }
     void need(value_id v, step_id at) { needed_until_[v] = larger(needed_until_[v], at); }
-    void close(relieved_program::step step)
+    void end_step(spilled_program::step step)
     {
         result_.steps.push_back(step);
         end_.push_back(touches_.size());
     }
-    value_id fresh(value_id origin, value_role role, value_id alias)
+    value_id add_value(value_id origin, value_role role, value_id alias)
     {
         result_.origin.push_back(origin);
         result_.role.push_back(role);
@@ -257,59 +257,59 @@ private:
         return static_cast<value_id>(result_.origin.size() - 1);
     }
 
-    value_id copy_out(absence const& a)
+    value_id copy_out(spill_candidate const& a)
     {
-        value_id const home = fresh(a.root, value_role::state, no_value);
+        value_id const home = add_value(a.root, value_role::state, no_value);
         result_.homes.push_back(home);
-        touches_.push_back({now(a.root), touch::access::use});
+        touches_.push_back({current(a.root), touch::access::use});
         touches_.push_back({home, touch::access::def});
-        close({relieved_program::kind::copied_out, steps_[a.after]});
+        end_step({spilled_program::kind::copied_out, steps_[a.after]});
         return home;
     }
 
     /// Others take the place of a value and of its views, as far as anybody needs them. Says which did.
-    std::vector<value_id> replace(absence const& a)
+    std::vector<value_id> replace(spill_candidate const& a)
     {
         std::vector<value_id> replaced;
         value_role const kept = value_role::input;
         value_id root = no_value;
         auto take = [&](value_id v) {
-            value_id const old = now(v);
+            value_id const old = current(v);
             bool const is_output = has_role(result_.role[old], value_role::output);
             result_.role[old] = has_role(result_.role[old], kept) ? kept : value_role::intermediate;
-            result_.at_the_end[v] = fresh(v, is_output ? value_role::output : value_role::intermediate, root);
+            result_.final_version[v] = add_value(v, is_output ? value_role::output : value_role::intermediate, root);
             replaced.push_back(v);
         };
         take(a.root);
-        root = now(a.root);
+        root = current(a.root);
         for (value_id v : members_[classes_.buffer_of[a.root]])
             if (v != a.root && needed_until_[v] >= a.before) take(v);
         return replaced;
     }
 
-    void copy_back(absence const& a, value_id home)
+    void copy_back(spill_candidate const& a, value_id home)
     {
         touches_.push_back({home, touch::access::use});
         for (value_id v : replace(a))
-            if (is_there_[v]) touches_.push_back({now(v), touch::access::def});
-        close({relieved_program::kind::copied_back, steps_[a.before]});
+            if (is_defined_[v]) touches_.push_back({current(v), touch::access::def});
+        end_step({spilled_program::kind::copied_back, steps_[a.before]});
     }
 
-    void run_again(absence const& a)
+    void rematerialize(spill_candidate const& a)
     {
-        step_id const step = steps_[a.rerun];
+        step_id const step = steps_[a.remat_step];
         replace(a);
         for (touch t : p_.touches(step)) {
-            value_id v = now(t.value);
+            value_id v = current(t.value);
             if (t.kind == touch::access::def) {
-                bool const is_beside = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
+                bool const is_side_result = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
                 bool const is_replaced = t.value == a.root || needed_until_[t.value] >= a.before;
-                if (is_beside) v = fresh(t.value, value_role::intermediate, no_value);
-                else if (!is_replaced) v = fresh(t.value, value_role::intermediate, now(a.root));
+                if (is_side_result) v = add_value(t.value, value_role::intermediate, no_value);
+                else if (!is_replaced) v = add_value(t.value, value_role::intermediate, current(a.root));
             }
             touches_.push_back({v, t.kind});
         }
-        close({relieved_program::kind::run_again, step});
+        end_step({spilled_program::kind::rematerialize, step});
     }
 
     /// One step a node, each leading to the next.
@@ -319,11 +319,11 @@ private:
         std::vector<node_id> next;
         for (std::size_t n = 0; n != nodes; ++n)
             next.push_back(static_cast<node_id>(n + 1 == nodes ? n : n + 1));
-        bool const is_round = !edge_uses_.empty() && edge_uses_.back().pred + 1 == nodes;
+        bool const has_back_edge = !edge_uses_.empty() && edge_uses_.back().pred + 1 == nodes;
         return flow(
             nodes, result_.origin.size(),
             [&](node_id n) {
-                bool const is_end = n + 1 == nodes && !is_round;
+                bool const is_end = n + 1 == nodes && !has_back_edge;
                 return std::span<node_id const>(next.data() + n, is_end ? 0 : 1);
             },
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
@@ -342,13 +342,13 @@ private:
 
     snapshot const& p_;
     std::vector<step_id> const& steps_;
-    std::vector<keyed> leaving_;
+    std::vector<sort_key> at_node_ends_;
     std::vector<step_id> needed_until_;   // by value of the program: the last position that does
-    std::vector<unsigned char> is_there_; // by value of the program: given, or defined before
+    std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
     buffer_classes classes_;
     csr_rows members_;  // by class
     csr_rows in_place_; // by step of the program: operand, result, operand, result ...
-    relieved_program result_;
+    spilled_program result_;
     std::vector<touch> touches_;
     std::vector<std::size_t> end_; // by step: into touches_
     std::vector<overwrite> overwrites_;
@@ -361,12 +361,12 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_id> const& steps,
+SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
                                             plan_options const& options,
                                             std::span<memory_plan::in_place_pair const> in_place,
-                                            std::span<absence const> absences)
+                                            std::span<spill_candidate const> candidates)
 {
-    return detail::absence_writer(p, steps, options, in_place).write(absences);
+    return detail::spill_inserter(p, steps, options, in_place).write(candidates);
 }
 
 } // namespace detail
@@ -377,23 +377,23 @@ SUBLET_DECL relieved_program apply_absences(snapshot const& p, std::vector<step_
 
 namespace sublet::detail {
 
-SUBLET_DECL spaced_positions::spaced_positions(std::size_t positions, std::vector<absence> const& absences)
+SUBLET_DECL spaced_positions::spaced_positions(std::size_t positions, std::vector<spill_candidate> const& candidates)
 {
-    std::vector<keyed> reruns;
-    for (std::uint32_t i = 0; i != absences.size(); ++i)
-        if (absences[i].rerun != no_step) reruns.push_back({absences[i].before, absences[i].rerun, i});
-    sort_keyed(reruns);
-    return_at.resize(absences.size());
+    std::vector<sort_key> remats;
+    for (std::uint32_t i = 0; i != candidates.size(); ++i)
+        if (candidates[i].remat_step != no_step) remats.push_back({candidates[i].before, candidates[i].remat_step, i});
+    sort_by_key(remats);
+    reload_at.resize(candidates.size());
     std::size_t next = 0;
     step_id at = 0;
     for (std::size_t p = 0; p != positions; ++p) {
         ++at; // copies back
-        for (; next != reruns.size() && reruns[next].key == p; ++next) return_at[reruns[next].who] = at++;
+        for (; next != remats.size() && remats[next].key == p; ++next) reload_at[remats[next].id] = at++;
         of_step.push_back(at++);
     }
-    for (std::size_t i = 0; i != absences.size(); ++i)
-        if (absences[i].rerun == no_step)
-            return_at[i] = of_step[absences[i].before - 1] + 1; // before is at least 2
+    for (std::size_t i = 0; i != candidates.size(); ++i)
+        if (candidates[i].remat_step == no_step)
+            reload_at[i] = of_step[candidates[i].before - 1] + 1; // before is at least 2
 }
 
 SUBLET_DECL live_range spaced_positions::life(buffer const& b, step_id last_touch) const
@@ -408,30 +408,30 @@ SUBLET_DECL live_range spaced_positions::life(buffer const& b, step_id last_touc
 SUBLET_DECL step_id spaced_positions::position(step_id spaced) const
 {
     return static_cast<step_id>(
-        first_that(of_step.size(), [&](std::size_t p) { return of_step[p] >= spaced; }));
+        partition_point(of_step.size(), [&](std::size_t p) { return of_step[p] >= spaced; }));
 }
 
-SUBLET_DECL advice_question::advice_question(snapshot const& p, plan_options const& options,
+SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& options,
                                              advice_options const& how)
     : steps(steps_in_order(p, options.order))
 {
-    buffer_table const alone =
+    buffer_table const unjoined =
         gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
-    buffer_table const joined = options.in_place ? take_in_place(p, steps, alone) : alone;
+    buffer_table const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     in_place = joined.in_place;
-    auto const rerun_cost = how.rerun_cost.tabulate(p.values());
+    auto const remat_cost = how.remat_cost.tabulate(p.values());
     auto const movable = how.movable.tabulate(p.values());
     auto const roles = options.role.tabulate(p.values());
-    std::vector<unsigned char> stays(joined.buffers.size(), 0);
+    std::vector<unsigned char> is_resident(joined.buffers.size(), 0);
     for (std::size_t v = 0; v != p.values(); ++v)
-        if (!movable[v]) stays[joined.buffer_of[v]] = 1;
-    for (absence const& a : possible_absences(p, steps, alone, joined, roles)) {
-        bool const is_copied = a.rerun == no_step;
-        if (stays[a.buffer] || !(is_copied ? how.copies : how.reruns)) continue;
-        if (!is_copied && rerun_cost[a.root] == no_size) continue;
-        absences.push_back(a);
+        if (!movable[v]) is_resident[joined.buffer_of[v]] = 1;
+    for (spill_candidate const& a : find_spill_candidates(p, steps, unjoined, joined, roles)) {
+        bool const is_copied = a.remat_step == no_step;
+        if (is_resident[a.buffer] || !(is_copied ? how.copies : how.remats)) continue;
+        if (!is_copied && remat_cost[a.root] == no_size) continue;
+        candidates.push_back(a);
     }
-    spaced = spaced_positions(steps.size(), absences);
+    spaced = spaced_positions(steps.size(), candidates);
 
     std::vector<step_id> last_touch(joined.buffers.size(), 0);
     for (step_id at = 0; at != steps.size(); ++at)
@@ -443,56 +443,56 @@ SUBLET_DECL advice_question::advice_question(snapshot const& p, plan_options con
         problem.buffers.push_back({is_there ? spaced.life(its, last_touch[b]) : live_range{},
                                    is_there ? its.size : 0, 1, is_there ? its.pool : 0});
     }
-    std::vector<keyed> const leaving = leaving_touches(p, steps);
+    std::vector<sort_key> const at_node_ends = node_end_touches(p, steps);
     auto const of_buffer = csr_rows::gathered(joined.buffers.size(), [&](auto add) {
-        for (std::uint32_t i = 0; i != absences.size(); ++i) add(absences[i].buffer, i);
+        for (std::uint32_t i = 0; i != candidates.size(); ++i) add(candidates[i].buffer, i);
     });
-    for (std::uint32_t i = 0; i != absences.size(); ++i) {
-        absence const& a = absences[i];
+    for (std::uint32_t i = 0; i != candidates.size(); ++i) {
+        spill_candidate const& a = candidates[i];
         buffer const& its = joined.buffers[a.buffer];
-        idle_stretch idle{a.buffer, {spaced.of_step[a.after] + 1, spaced.return_at[i]}, 0};
-        if (a.rerun != no_step && leaves_early(p, joined, leaving, a)) --idle.when.first;
-        if (a.rerun == no_step) idle.cost = checked_multiply(how.copy_cost, its.size);
-        else idle.cost = list_rerun(p, alone, joined, of_buffer, i);
-        if (a.rerun != no_step && rerun_cost[a.root] != 0) idle.cost = rerun_cost[a.root];
-        times.stretches.push_back(idle);
+        idle_interval idle{a.buffer, {spaced.of_step[a.after] + 1, spaced.reload_at[i]}, 0};
+        if (a.remat_step != no_step && is_freed_early(p, joined, at_node_ends, a)) --idle.when.first;
+        if (a.remat_step == no_step) idle.cost = checked_multiply(how.copy_cost, its.size);
+        else idle.cost = list_remat(p, unjoined, joined, of_buffer, i);
+        if (a.remat_step != no_step && remat_cost[a.root] != 0) idle.cost = remat_cost[a.root];
+        times.intervals.push_back(idle);
     }
 }
 
-SUBLET_DECL bool advice_question::leaves_early(snapshot const& p, buffer_table const& joined,
-                                               std::vector<keyed> const& leaving, absence const& a) const
+SUBLET_DECL bool spill_problem::is_freed_early(snapshot const& p, buffer_table const& joined,
+                                               std::vector<sort_key> const& at_node_ends, spill_candidate const& a) const
 {
     for (touch t : p.touches(steps[a.after]))
         if (joined.buffer_of[t.value] == a.buffer && t.kind != touch::access::use_early) return false;
-    for (std::size_t i = first_that(leaving.size(), [&](std::size_t k) { return leaving[k].key >= a.after; });
-         i != leaving.size() && leaving[i].key == a.after; ++i)
-        if (joined.buffer_of[leaving[i].who] == a.buffer) return false;
+    for (std::size_t i = partition_point(at_node_ends.size(), [&](std::size_t k) { return at_node_ends[k].key >= a.after; });
+         i != at_node_ends.size() && at_node_ends[i].key == a.after; ++i)
+        if (joined.buffer_of[at_node_ends[i].id] == a.buffer) return false;
     return true;
 }
 
-SUBLET_DECL byte_count advice_question::list_rerun(snapshot const& p, buffer_table const& alone,
+SUBLET_DECL byte_count spill_problem::list_remat(snapshot const& p, buffer_table const& unjoined,
                                                    buffer_table const& joined, csr_rows const& of_buffer,
                                                    std::uint32_t i)
 {
-    absence const& a = absences[i];
+    spill_candidate const& a = candidates[i];
     byte_count touched = 0;
-    std::vector<buffer_id> beside;
-    for (touch t : p.touches(steps[a.rerun])) {
+    std::vector<buffer_id> side_result;
+    for (touch t : p.touches(steps[a.remat_step])) {
         buffer_id const b = joined.buffer_of[t.value];
-        buffer const& its = alone.buffers[alone.buffer_of[t.value]];
+        buffer const& its = unjoined.buffers[unjoined.buffer_of[t.value]];
         if (its.size != no_size) touched = checked_add(touched, its.size);
         if (t.kind != touch::access::def) {
             auto const others = of_buffer[b];
-            for (std::size_t k = first_that(
-                     others.size(), [&](std::size_t j) { return absences[others[j]].before > a.before; });
-                 k != others.size() && absences[others[k]].after < a.before; ++k)
+            for (std::size_t k = partition_point(
+                     others.size(), [&](std::size_t j) { return candidates[others[j]].before > a.before; });
+                 k != others.size() && candidates[others[k]].after < a.before; ++k)
                 times.needs.push_back({i, others[k]});
         } else if (b != a.buffer && its.size != 0) {
-            times.loads.push_back({i, spaced.return_at[i], its.pool, its.size});
+            times.loads.push_back({i, spaced.reload_at[i], its.pool, its.size});
         }
     }
     for (std::uint32_t other : of_buffer[a.buffer])
-        if (other != i && absences[other].before == a.before) times.needs.push_back({i, other});
+        if (other != i && candidates[other].before == a.before) times.needs.push_back({i, other});
     return touched;
 }
 
@@ -506,46 +506,46 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
     memory_advice advice{.suggestions = {},
                          .pools = {},
                          .cost = 0,
-                         .relieved = {},
+                         .spilled = {},
                          .options = options,
                          .planned = plan_memory(p, options)};
     auto const& refuted = advice.planned.refuted;
     if (refuted && refuted->what != fault::over_capacity) return advice;
 
-    detail::advice_question question(p, options, how);
-    auto const apply = [&](std::vector<detail::absence> const& chosen) {
-        advice.relieved = apply_absences(p, question.steps, options, question.in_place, chosen);
-        advice.options = advice.relieved.options(options);
-        advice.planned = plan_memory(advice.relieved.program, advice.options);
+    detail::spill_problem spill(p, options, how);
+    auto const apply = [&](std::vector<detail::spill_candidate> const& chosen) {
+        advice.spilled = insert_spills(p, spill.steps, options, spill.in_place, chosen);
+        advice.options = advice.spilled.options(options);
+        advice.planned = plan_memory(advice.spilled.program, advice.options);
     };
     if (!refuted) apply({});
     for (int round = 0; round == 0 || (refuted && round != 8); ++round) {
-        detail::memory_relief const relief = advise(question.problem, question.times);
+        detail::spill_set const spills = advise(spill.problem, spill.times);
         advice.pools.clear();
-        for (detail::pool_relief const& r : relief.pools) {
-            step_id const at = question.spaced.position(r.least_position);
+        for (detail::pool_pressure const& r : spills.pools) {
+            step_id const at = spill.spaced.position(r.least_position);
             advice.pools.push_back(
-                {r.peak_before, r.peak_after, r.least, r.least == 0 ? no_step : question.steps[at]});
+                {r.peak_before, r.peak_after, r.least, r.least == 0 ? no_step : spill.steps[at]});
         }
         if (!refuted) break; // the program fits as it is
         advice.suggestions.clear();
-        advice.cost = relief.cost;
-        std::vector<detail::absence> chosen;
-        for (auto const& [i, saved] : relief.chosen) {
-            detail::absence const& a = question.absences[i];
+        advice.cost = spills.cost;
+        std::vector<detail::spill_candidate> chosen;
+        for (auto const& [i, saved] : spills.chosen) {
+            detail::spill_candidate const& a = spill.candidates[i];
             chosen.push_back(a);
-            advice.suggestions.push_back({a.root, question.steps[a.after], question.steps[a.before],
-                                          a.rerun == no_step ? no_step : question.steps[a.rerun],
-                                          question.problem.buffers[a.buffer].size, saved,
-                                          question.times.stretches[i].cost});
+            advice.suggestions.push_back({a.root, spill.steps[a.after], spill.steps[a.before],
+                                          a.remat_step == no_step ? no_step : spill.steps[a.remat_step],
+                                          spill.problem.buffers[a.buffer].size, saved,
+                                          spill.times.intervals[i].cost});
         }
         apply(chosen);
-        if (!refuted || refuted->what != fault::over_capacity || !relief.is_enough) break;
+        if (!refuted || refuted->what != fault::over_capacity || !spills.is_enough) break;
         for (std::size_t pool = 0; pool != options.pools.size(); ++pool) {
             byte_count const capacity = options.pools[pool].capacity;
             byte_count const height =
                 pool < advice.planned.plan.arena_bytes.size() ? advice.planned.plan.arena_bytes[pool] : 0;
-            byte_count& asked = question.problem.pools[pool].capacity;
+            byte_count& asked = spill.problem.pools[pool].capacity;
             if (height > capacity) asked -= detail::smaller(asked, height - capacity);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/antichain.hpp>
-#include <sublet/detail/giving_network.hpp>
+#include <sublet/detail/reuse_network.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -10,7 +10,7 @@
 namespace sublet::detail {
 
 SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& lives,
-                             conflict_ranges const& conflicts, std::vector<buffer_id> const& several,
+                             conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
                              std::vector<unsigned char> const& cut, std::vector<buffer_id>& members)
 {
     auto keep_if = [&members](auto is_kept) {
@@ -19,9 +19,9 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
             if (is_kept(members[i])) members[kept++] = members[i];
         members.resize(kept);
     };
-    if (!several.empty())
+    if (!multi_begin.empty())
         keep_if([&](buffer_id b) {
-            if (!is_listed(several, b)) return true;
+            if (!is_listed(multi_begin, b)) return true;
             for (buffer_id other : members)
                 if (other != b && gives_to(conflicts, lives, other, b)) return false;
             return true;
@@ -37,7 +37,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
     };
     std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: the members that begin before it
     for (buffer_id b : members)
-        if (!lives.begins[b].empty() && !is_listed(several, b)) ++begun[lives.first(b) + std::size_t{1}];
+        if (!lives.begins[b].empty() && !is_listed(multi_begin, b)) ++begun[lives.first(b) + std::size_t{1}];
     for (std::size_t x = 0; x != g.positions(); ++x) begun[x + 1] += begun[x];
     keep_if([&](buffer_id b) {
         if (lives.ends[b].empty()) return begun.back() == 0; // free from the start
@@ -45,10 +45,10 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
             for (step_id end : lives.ends[b])
                 if (!leads_into(end)) return true;
         if (conflicts.undecided != 0) return false;
-        auto const never = conflicts.of[b];
-        for (std::size_t i = 0; i != never.size(); ++i) {
-            step_id const to = i + 1 == never.size() ? lives.positions : never[i + 1].first;
-            if (begun[never[i].last] != begun[to]) return false;
+        auto const conflicting = conflicts.of[b];
+        for (std::size_t i = 0; i != conflicting.size(); ++i) {
+            step_id const to = i + 1 == conflicting.size() ? lives.positions : conflicting[i + 1].first;
+            if (begun[conflicting[i].last] != begun[to]) return false;
         }
         return true;
     });
@@ -58,13 +58,13 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
 SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_lives const& lives,
                                                   std::vector<byte_count> const& weights)
 {
-    std::vector<byte_count> born(std::size_t{lives.positions} + 1, 0), dies = born;
+    std::vector<byte_count> begin_bytes(std::size_t{lives.positions} + 1, 0), end_bytes = begin_bytes;
     for (buffer_id b = 0; b != weights.size(); ++b)
-        if (!lives.ends[b].empty()) born[lives.first(b)] += weights[b], dies[lives.last(b)] += weights[b];
+        if (!lives.ends[b].empty()) begin_bytes[lives.first(b)] += weights[b], end_bytes[lives.last(b)] += weights[b];
     byte_count alive = 0, most = 0;
     step_id where = 0;
-    for (step_id x = 0; x != born.size(); ++x) {
-        alive = alive + born[x] - dies[x];
+    for (step_id x = 0; x != begin_bytes.size(); ++x) {
+        alive = alive + begin_bytes[x] - end_bytes[x];
         if (alive > most) most = alive, where = x;
     }
     std::vector<buffer_id> level;
@@ -91,29 +91,29 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
         detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
     std::uint64_t const most_visits = visits != 0 ? visits : usual;
 
-    detail::giving_network const net(g, lives, conflicts, weights, most_visits);
-    detail::resting_flow flow(net.arcs);
-    byte_count given = 0;
-    auto serve = [&](node_id x) {
-        flow.collect(x, net.begins[x]);
-        flow.fetch(x, net.begins[x], most_visits);
-        byte_count const taken = detail::smaller(flow.rest[x], net.begins[x]);
-        flow.rest[x] += net.rises[x] - taken;
-        given += taken;
+    detail::reuse_network const net(g, lives, conflicts, weights, most_visits);
+    detail::antichain_flow flow(net.arcs);
+    byte_count routed = 0;
+    auto route = [&](node_id x) {
+        flow.pull_adjacent(x, net.demand[x]);
+        flow.augment(x, net.demand[x], most_visits);
+        byte_count const taken = detail::smaller(flow.excess[x], net.demand[x]);
+        flow.excess[x] += net.supply[x] - taken;
+        routed += taken;
     };
-    for (node_id x = net.first_giver; x != net.first_taker; ++x) serve(x);
-    for (node_id x = 0; x != net.first_giver; ++x) serve(x);
-    for (node_id x = net.first_taker; x != net.begins.size(); ++x) serve(x);
+    for (node_id x = net.first_multi_end; x != net.first_multi_begin; ++x) route(x);
+    for (node_id x = 0; x != net.first_multi_end; ++x) route(x);
+    for (node_id x = net.first_multi_begin; x != net.demand.size(); ++x) route(x);
 
     antichain result;
     result.visits = net.visits + flow.visits;
     std::vector<unsigned char> cut(g.positions());
-    for (node_id x = 0; x != net.first_giver; x += 2) cut[x / 2] = flow.is_dead(x);
+    for (node_id x = 0; x != net.first_multi_end; x += 2) cut[x / 2] = flow.is_in_cut(x);
     for (buffer_id b = 0; b != weights.size(); ++b)
-        if (weights[b] != 0 && (net.begin_of[b] == no_node || flow.is_dead(net.begin_of[b])) &&
-            (net.end_of[b] == no_node || !flow.is_dead(net.end_of[b])))
+        if (weights[b] != 0 && (net.begin_of[b] == no_node || flow.is_in_cut(net.begin_of[b])) &&
+            (net.end_of[b] == no_node || !flow.is_in_cut(net.end_of[b])))
             result.members.push_back(b);
-    detail::keep_proved(g, lives, conflicts, net.takers, cut, result.members);
+    detail::keep_proved(g, lives, conflicts, net.multi_begin, cut, result.members);
     auto weigh = [&](std::vector<buffer_id> const& members) {
         byte_count sum = 0;
         for (buffer_id b : members) sum += weights[b];
@@ -122,8 +122,8 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     std::vector<buffer_id> level = detail::heaviest_level(lives, weights);
     if (weigh(level) > weigh(result.members)) result.members = std::move(level);
     result.bytes = weigh(result.members);
-    result.at_most = net.total - given + detail::smaller(net.loose, given);
-    result.is_exact = result.bytes == result.at_most;
+    result.upper_bound = net.total - routed + detail::smaller(net.relaxed, routed);
+    result.is_exact = result.bytes == result.upper_bound;
     return result;
 }
 

@@ -17,27 +17,27 @@ SUBLET_DECL std::size_t bit_rows::count(std::size_t row) const
 
 // --- value set -------------------------------------------------------------------------------------------
 
-SUBLET_DECL void value_set::insert(value_id v)
+SUBLET_DECL void sparse_set::insert(value_id v)
 {
     if (contains(v)) return;
-    place_[v] = static_cast<std::uint32_t>(list_.size());
+    index_[v] = static_cast<std::uint32_t>(list_.size());
     list_.push_back(v);
 }
 
-SUBLET_DECL bool value_set::erase(value_id v)
+SUBLET_DECL bool sparse_set::erase(value_id v)
 {
     if (!contains(v)) return false;
     value_id const last = list_.back();
-    list_[place_[v]] = last;
-    place_[last] = place_[v];
-    place_[v] = nowhere;
+    list_[index_[v]] = last;
+    index_[last] = index_[v];
+    index_[v] = no_index;
     list_.pop_back();
     return true;
 }
 
-SUBLET_DECL void value_set::clear()
+SUBLET_DECL void sparse_set::clear()
 {
-    for (value_id v : list_) place_[v] = nowhere;
+    for (value_id v : list_) index_[v] = no_index;
     list_.clear();
 }
 

@@ -14,60 +14,60 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
 
     // Buffers by their rank among those of the step, for tables that are no longer than the pairs.
     auto const count = static_cast<std::uint32_t>(pairs.size());
-    std::vector<keyed> by_in, by_out; // {buffer, 0, pair}
+    std::vector<sort_key> by_in, by_out; // {buffer, 0, pair}
     for (std::uint32_t i = 0; i != count; ++i) {
         by_in.push_back({pairs[i].in, 0, i});
         by_out.push_back({pairs[i].out, 0, i});
     }
-    auto rank = [count](std::vector<keyed>& by_buffer) {
-        sort_keyed(by_buffer);
+    auto rank = [count](std::vector<sort_key>& by_buffer) {
+        sort_by_key(by_buffer);
         std::vector<std::uint32_t> ranks(count);
         std::uint32_t last = 0;
         for (std::uint32_t k = 0; k != count; ++k)
-            ranks[by_buffer[k].who] = last += k != 0 && by_buffer[k - 1].key != by_buffer[k].key;
+            ranks[by_buffer[k].id] = last += k != 0 && by_buffer[k - 1].key != by_buffer[k].key;
         return ranks;
     };
     std::vector<std::uint32_t> const in_of = rank(by_in), out_of = rank(by_out);     // by pair
-    std::vector<std::uint32_t> first(out_of[by_out.back().who] + std::size_t{2}, 0); // by result: in by_out
+    std::vector<std::uint32_t> first(out_of[by_out.back().id] + std::size_t{2}, 0); // by result: in by_out
     for (std::uint32_t out : out_of) ++first[out + 1];
     for (std::size_t out = 1; out != first.size(); ++out) first[out] += first[out - 1];
 
-    std::vector<keyed> results; // {size, first pair, result}: largest first
+    std::vector<sort_key> results; // {size, first pair, result}: largest first
     for (std::uint32_t out = 0; out + 1 != first.size(); ++out)
-        results.push_back({falling(pairs[by_out[first[out]].who].saved), by_out[first[out]].who, out});
-    sort_keyed(results);
+        results.push_back({descending(pairs[by_out[first[out]].id].saved), by_out[first[out]].id, out});
+    sort_by_key(results);
 
     std::uint32_t const none = ~std::uint32_t{0};
-    std::vector<std::uint32_t> holder(count, none), place(count, none); // by operand, by result: the pair
+    std::vector<std::uint32_t> operand_match(count, none), result_match(count, none); // by operand, by result: the pair
     std::vector<std::uint32_t> reached_by(count);                       // by operand: the pair that led there
     // When each operand was last looked at. From where no room was found, none is found later either, until
     // somebody has moved.
     std::vector<std::uint32_t> seen(count, 0);
-    std::uint32_t moves = 1;
-    std::vector<std::uint32_t> asked; // results, breadth first: who is there has to look for room elsewhere
-    for (keyed const& result : results) {
+    std::uint32_t phase = 1;
+    std::vector<std::uint32_t> queue; // results, breadth first: who is there has to look for room elsewhere
+    for (sort_key const& result : results) {
         std::uint32_t end = none; // the pair that leads to an operand that nobody has
-        asked.assign(1, result.who);
-        for (std::size_t at = 0; at != asked.size() && end == none; ++at)
-            for (std::uint32_t k = first[asked[at]]; k != first[asked[at] + 1] && end == none; ++k) {
-                std::uint32_t const pair = by_out[k].who, in = in_of[pair];
-                if (seen[in] == moves) continue;
-                seen[in] = moves;
+        queue.assign(1, result.id);
+        for (std::size_t at = 0; at != queue.size() && end == none; ++at)
+            for (std::uint32_t k = first[queue[at]]; k != first[queue[at] + 1] && end == none; ++k) {
+                std::uint32_t const pair = by_out[k].id, in = in_of[pair];
+                if (seen[in] == phase) continue;
+                seen[in] = phase;
                 reached_by[in] = pair;
-                if (holder[in] == none) end = pair;
-                else asked.push_back(out_of[holder[in]]);
+                if (operand_match[in] == none) end = pair;
+                else queue.push_back(out_of[operand_match[in]]);
             }
         if (end == none) continue;
-        ++moves;
+        ++phase;
         while (end != none) {
-            std::uint32_t const left = place[out_of[end]];
-            place[out_of[end]] = holder[in_of[end]] = end;
+            std::uint32_t const left = result_match[out_of[end]];
+            result_match[out_of[end]] = operand_match[in_of[end]] = end;
             end = left == none ? none : reached_by[in_of[left]];
         }
     }
     std::vector<std::uint32_t> chosen;
     for (std::uint32_t i = 0; i != count; ++i)
-        if (holder[in_of[i]] == i) chosen.push_back(i);
+        if (operand_match[in_of[i]] == i) chosen.push_back(i);
     return chosen;
 }
 

@@ -16,7 +16,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL live_ranges listed_lives(snapshot const& p, std::vector<value_role> const& role)
+SUBLET_DECL live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role)
 {
     auto const steps = static_cast<step_id>(p.steps());
     live_ranges lives{std::vector<live_range>(p.values()), steps, std::nullopt};
@@ -66,7 +66,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         result.refuted = detail::as_witness(*g.violation);
         return result;
     }
-    buffer_table table = gather_buffers(detail::listed_lives(p, role), options);
+    buffer_table table = gather_buffers(detail::touch_ranges(p, role), options);
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     if (options.in_place) table = take_in_place(p, g, std::move(table));
 
@@ -103,11 +103,11 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         if (!is_pinned) how.fallback = std::move(placed.offset);
         placed = place_concurrently(problem, lives, conflicts.of, how);
     }
-    detail::put(placed, plan);
-    detail::account(result.report, placed, plan);
+    detail::set_offsets(placed, plan);
+    detail::fill_report(result.report, placed, plan);
     result.report.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
-    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (!result.refuted) result.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.refuted) {
         result.refuted = check_concurrent_plan(p, plan, options);
         result.report.is_checked = true;

@@ -54,7 +54,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 }
 
 /// The ranges of the plan's buffers, each with all of its values; sets the hulls, and what lies between.
-SUBLET_DECL live_range_lists spread_lives(live_range_lists const& of_values, memory_plan& plan,
+SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, memory_plan& plan,
                                           placement_problem& problem)
 {
     range_heap all;
@@ -109,15 +109,15 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
-    result.lives = detail::spread_lives(lives, plan, problem);
+    result.lives = detail::set_live_ranges(lives, plan, problem);
     placement const placed = pack(problem);
-    detail::put(placed, plan);
-    detail::account(result.report, placed, plan);
+    detail::set_offsets(placed, plan);
+    detail::fill_report(result.report, placed, plan);
     for (overwrite o : p.overwrites())
         if (plan.buffer_of[o.in] != no_buffer && plan.buffer_of[o.in] == plan.buffer_of[o.out])
             result.joined.push_back(o);
 
-    if (!result.refuted) result.refuted = detail::objection(placed, problem, plan);
+    if (!result.refuted) result.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.refuted) {
         result.refuted = check_flow_plan(p, plan, options, flow);
         result.report.is_checked = true;

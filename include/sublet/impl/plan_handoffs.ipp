@@ -18,33 +18,33 @@
 namespace sublet::detail {
 
 /// A placement in a clock, and all that it follows from.
-struct plan_in_clock {
-    clocked_graph timed;
+struct plan_in_schedule {
+    scheduled_graph timed;
     concurrent_lives lives;
-    std::vector<live_range> in_clock;
+    std::vector<live_range> in_schedule;
     placement placed;
     byte_count bytes = no_limit;
 };
 
 /// The best of the schedules of one makespan.
-SUBLET_DECL plan_in_clock place_in_clock(snapshot const& p, dependence_graph const& g,
+SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
                                          placement_problem& problem, std::vector<buffer_id> const& buffer_of,
                                          std::vector<value_role> const& role, handoff_options const& wanted)
 {
-    plan_in_clock best;
-    for (clock_side side : {clock_side::earliest, clock_side::latest}) {
-        plan_in_clock next;
-        next.timed = in_clock_order(g, parallel_clock(g, wanted.duration, {wanted.workers, side}));
-        if (side == clock_side::latest && next.timed.clock.makespan > best.timed.clock.makespan) break;
+    plan_in_schedule best;
+    for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
+        plan_in_schedule next;
+        next.timed = in_schedule_order(g, parallel_schedule(g, wanted.duration, {wanted.workers, side}));
+        if (side == schedule_side::latest && next.timed.schedule.makespan > best.timed.schedule.makespan) break;
         next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
-        next.in_clock = clock_lives(next.lives, next.timed.clock);
-        for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_clock[b];
+        next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
+        for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_schedule[b];
         next.placed = pack(problem, {.visits = wanted.visits});
         next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
         for (placement::pool_result const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
             else next.bytes = no_limit - 1;
-        if (side == clock_side::earliest || next.bytes < best.bytes) best = std::move(next);
+        if (side == schedule_side::earliest || next.bytes < best.bytes) best = std::move(next);
     }
     return best;
 }
@@ -53,22 +53,22 @@ SUBLET_DECL plan_in_clock place_in_clock(snapshot const& p, dependence_graph con
 /// those that reach above may wait for others and others for them. If that is not enough, so may those below,
 /// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
 /// Returns false if visits were spent before it was known.
-SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem const& problem, placement now,
+SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem, placement now,
                                   std::vector<byte_count> const& limits, handoff_options const& wanted,
                                   placement& placed)
 {
-    live_range_lists const exact = later_conflicts(clock.timed.graph, clock.lives, wanted.max_ranges).of;
-    std::vector<keyed> waiting; // {size, , who}
+    live_range_lists const exact = later_conflicts(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
+    std::vector<sort_key> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
-    auto is_low = [&] {
+    auto fits_limits = [&] {
         std::uint64_t const visits = wanted.visits / 16;
         now = place_concurrently(
-            problem, clock.lives, clock_conflicts(exact, clock.lives, clock.in_clock, may_wait),
+            problem, schedule.lives, schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
             {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
         bool low = now.status <= placement::outcome::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
-            now.pools[i].lower_bound = clock.placed.pools[i].lower_bound; // not the limit
+            now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // not the limit
         }
         return low;
     };
@@ -83,22 +83,22 @@ SUBLET_DECL bool lower_by_waiting(plan_in_clock const& clock, placement_problem 
                 if (may_wait[b] || now.pools[it.pool].height <= limit || now.offset[b] + it.size <= low)
                     continue;
                 may_wait[b] = 1;
-                waiting.push_back({falling(it.size), 0, b});
+                waiting.push_back({descending(it.size), 0, b});
             }
             if (waiting.size() == before && eighths-- == 0) return true;
         }
         if (rounds-- == 0) return true;
-        if (is_low()) break;
+        if (fits_limits()) break;
         for (placement::pool_result const& pool : now.pools)
             if (pool.height == no_limit) return false;
     } while (true);
     placed = now;
 
-    sort_keyed(waiting);
+    sort_by_key(waiting);
     for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // few are too few
         std::size_t const half = few + (enough - few) / 2;
-        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[waiting[i].who] = i < half;
-        if (is_low()) {
+        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[waiting[i].id] = i < half;
+        if (fits_limits()) {
             placed = now;
             enough = half;
         } else few = half;
@@ -113,7 +113,7 @@ namespace sublet {
 SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                      handoff_options const& wanted)
 {
-    SUBLET_EXPECTS(wanted.trifle <= 1000, "sublet: a trifle is at most 1000 thousandths");
+    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: a trifle is at most 1000 thousandths");
     std::clock_t const begin = std::clock();
     planned_with_handoffs result;
     memory_plan& plan = result.plan;
@@ -140,24 +140,24 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     for (std::size_t v = 0; v != p.values(); ++v)
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
-    detail::plan_in_clock clock = detail::place_in_clock(p, g, problem, plan.buffer_of, role, wanted);
-    result.makespan = clock.timed.clock.makespan;
-    result.critical_path = result.critical_path_with = clock.timed.clock.critical_path;
+    detail::plan_in_schedule schedule = detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted);
+    result.makespan = schedule.timed.schedule.makespan;
+    result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
     std::vector<byte_count> limits; // by pool: what is not worth going below
     bool waits = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
-        byte_count const height = clock.placed.pools[pool].height;
-        byte_count const trifle = height / 1000 * wanted.trifle + height % 1000 * wanted.trifle / 1000;
+        byte_count const height = schedule.placed.pools[pool].height;
+        byte_count const minimum_gain = height / 1000 * wanted.minimum_gain + height % 1000 * wanted.minimum_gain / 1000;
         byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
         limits.push_back(
-            detail::smaller(capacity, detail::sum_fits(height, trifle) ? height + trifle : no_limit));
+            detail::smaller(capacity, detail::sum_fits(height, minimum_gain) ? height + minimum_gain : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
     }
-    if (clock.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
-        placement placed = clock.placed;
-        bool const is_known = !wanted.two_level || !is_placed ||
-                              detail::lower_by_waiting(clock, problem, now, limits, wanted, placed);
+    if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
+        placement placed = schedule.placed;
+        bool const is_known = !wanted.few_waits || !is_placed ||
+                              detail::lower_with_handoffs(schedule, problem, now, limits, wanted, placed);
         for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // one pool is nothing to another
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
                 placed.offset[b] = now.offset[b];
@@ -167,25 +167,25 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
              placed.pools) // within a step that reads early a clock knows no order
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
-        detail::put(placed, plan);
+        detail::set_offsets(placed, plan);
         result.report = plan_report{};
         result.report.reading = program_reading::concurrent;
-        result.report.is_clocked = true;
+        result.report.is_scheduled = true;
         result.report.is_cut_short = !is_known;
         result.report.steps = p.steps();
         result.report.values = p.values();
-        detail::account(result.report, placed, plan);
+        detail::fill_report(result.report, placed, plan);
         result.refuted = std::nullopt;
 
-        std::vector<memory_plan::placed_buffer> tenants = plan.buffers;
-        for (std::size_t b = 0; b != tenants.size(); ++b) tenants[b].life = clock.in_clock[b];
-        detail::handoff_set const found = detail::find_handoffs(clock.timed.graph, clock.lives, tenants);
+        std::vector<memory_plan::placed_buffer> occupants = plan.buffers;
+        for (std::size_t b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
+        detail::handoff_set const found = detail::find_handoffs(schedule.timed.graph, schedule.lives, occupants);
         result.handoff_bytes.assign(plan.handoffs.size(), 0);
         for (handoff h : found.handoffs) plan.handoffs.push_back(h);
         for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);
         graph.handoffs = plan.handoffs;
         result.critical_path_with =
-            detail::parallel_clock(dependences(p, graph), wanted.duration).critical_path;
+            detail::parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
     }
     if (options.check && !result.refuted) {
         result.refuted = check_concurrent_plan(p, plan, options);

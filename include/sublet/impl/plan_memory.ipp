@@ -44,16 +44,16 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);
 
-    detail::placed_in_place found = detail::place_in_place(table, pairs, steps, options.pools);
+    detail::in_place_selection found = detail::select_in_place(table, pairs, steps, options.pools);
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     if (!result.refuted) result.refuted = found.refuted;
-    detail::put(found.placed, plan);
-    detail::account(result.report, found.placed, plan);
+    detail::set_offsets(found.placed, plan);
+    detail::fill_report(result.report, found.placed, plan);
 
-    if (!result.refuted) result.refuted = detail::objection(found.placed, found.problem, plan);
+    if (!result.refuted) result.refuted = detail::placement_witness(found.placed, found.problem, plan);
     if (options.check && !result.refuted) {
         result.refuted = check_plan(p, plan, options);
         result.report.is_checked = true;

@@ -58,8 +58,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
                            "sublet: alias_of names a value that does not exist");
             alias_of[v] = flat.flat_of[program][alias_of[v]];
         }
-        bool const is_given = has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
-        SUBLET_EXPECTS(program == 0 || !is_given,
+        bool const is_boundary = has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
+        SUBLET_EXPECTS(program == 0 || !is_boundary,
                        "sublet: a value of a body is an input or an output: bind it, or capture one");
     }
     all.eligible = std::move(eligible);
@@ -102,7 +102,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
         witness const& w = *result.refuted;
         std::vector<step_id> const steps = detail::steps_in_order(flat.program, plan.order);
-        result.objection = planned_nested::refutation{
+        result.refuted_in_tree = planned_nested::refutation{
             w, named(w.value), named(w.other),
             w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
     }

@@ -37,7 +37,7 @@ SUBLET_DECL std::vector<value_id> planned_symbolic::values() const
 namespace sublet::detail {
 
 /// A program with only those of its in-place pairs that are of one size for every batch.
-struct equally_paired {
+struct equal_size_pairs {
     snapshot const& program;
     std::vector<buffer_id> const& class_of;
     std::vector<affine_bytes> const& size; // by class
@@ -78,7 +78,7 @@ SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, sym
         std::vector<affine_bytes> size;
         for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
         std::vector<buffer_id> const class_of = table.buffer_of;
-        snapshot const paired(equally_paired{p, class_of, size});
+        snapshot const paired(equal_size_pairs{p, class_of, size});
         table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
     }
     std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
@@ -114,7 +114,7 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<
     return good;
 }
 
-SUBLET_DECL void account(planned_symbolic::summary& report, symbolic_plan const& plan,
+SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
                          symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
@@ -170,7 +170,7 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
     if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
-    detail::account(result.report, plan, packed);
+    detail::fill_report(result.report, plan, packed);
     result.report.fits_up_to = detail::largest_that_fits(plan, options.pools);
 
     if (result.refuted) return result;

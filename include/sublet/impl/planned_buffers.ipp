@@ -53,7 +53,7 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
     return refuted;
 }
 
-SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_problem const& problem,
+SUBLET_DECL std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
                                              memory_plan const& plan)
 {
     if (placed.status <= placement::outcome::feasible) return std::nullopt;
@@ -84,7 +84,7 @@ SUBLET_DECL std::optional<witness> objection(placement const& placed, placement_
     return w;
 }
 
-SUBLET_DECL void put(placement const& placed, memory_plan& plan)
+SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
 {
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
     for (placement::pool_result const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
@@ -100,14 +100,14 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
     std::vector<step_id> position_of(steps.size());
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
 
-    std::vector<keyed> by_pool; // {pool, position, pair}
+    std::vector<sort_key> by_pool; // {pool, position, pair}
     for (std::uint32_t i = 0; i != table.in_place.size(); ++i) {
         memory_plan::in_place_pair const& pair = table.in_place[i];
         buffer const& in = table.buffers[table.buffer_of[pair.in]];
         by_pool.push_back({in.pool, position_of[pair.step], i});
         gains.push_back({pair});
     }
-    sort_keyed(by_pool);
+    sort_by_key(by_pool);
     auto const positions = static_cast<step_id>(steps.size());
     memory_pressure levels;
     for (std::size_t i = 0; i != by_pool.size();) {
@@ -128,12 +128,12 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
         std::size_t const first = i;
         byte_count all = 0;
         for (; i != by_pool.size() && by_pool[i].key == pool && by_pool[i].tie == by_pool[first].tie; ++i) {
-            memory_plan::in_place_gain& gain = gains[by_pool[i].who];
+            memory_plan::in_place_gain& gain = gains[by_pool[i].id];
             gain.peak_bytes = above(gain.bytes);
             all = checked_add(all, gain.bytes);
         }
         for (std::size_t of_step = first; of_step != i; ++of_step)
-            gains[by_pool[of_step].who].step_peak_bytes = above(all);
+            gains[by_pool[of_step].id].step_peak_bytes = above(all);
     }
     return gains;
 }
@@ -143,17 +143,17 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
 /// Which pairs of a pool are taken.
 enum class pairs_taken : std::uint8_t { all, at_peak, none };
 
-class in_place_placer {
+class in_place_selector {
 public:
-    in_place_placer(buffer_table const& table, std::vector<step_id> const& steps,
+    in_place_selector(buffer_table const& table, std::vector<step_id> const& steps,
                     std::vector<pool_limits> const& pools)
         : table_(table), steps_(steps), pools_(pools)
     {
     }
 
-    placed_in_place place(std::vector<memory_plan::in_place_pair> const& pairs)
+    in_place_selection place(std::vector<memory_plan::in_place_pair> const& pairs)
     {
-        placed_in_place best = packed(pairs);
+        in_place_selection best = packed(pairs);
         if (pairs.empty()) return best;
         matched_ = best.gains;
         find_bounds(best);
@@ -172,9 +172,9 @@ private:
         return table_.buffers[table_.buffer_of[pair.in]].pool;
     }
 
-    placed_in_place packed(std::vector<memory_plan::in_place_pair> pairs) const
+    in_place_selection packed(std::vector<memory_plan::in_place_pair> pairs) const
     {
-        placed_in_place result;
+        in_place_selection result;
         result.problem.pools = pools_;
         buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
@@ -186,7 +186,7 @@ private:
     /// Of pools with pairs, what no plan goes below, whichever pairs it makes use of: with all that were
     /// matched the fewest bytes are alive. A search has looked at placements of these only, so its bound is
     /// no such.
-    void find_bounds(placed_in_place const& first)
+    void find_bounds(in_place_selection const& first)
     {
         bounds_.resize(first.placed.pools.size());
         for (memory_plan::in_place_gain const& gain : matched_) {
@@ -220,12 +220,12 @@ private:
             // Where all begin at multiples of one number, all but the highest take up whole ones.
             unit = common_alignment(static_cast<pool_id>(pool));
             if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
-            memory_pressure const whole = sublet::detail::pressure(buffers, life, size, positions);
-            byte_count spared = 0;
+            memory_pressure const aligned = sublet::detail::pressure(buffers, life, size, positions);
+            byte_count padding = 0;
             for (buffer const& b : table_.buffers)
-                if (b.is_planned() && b.pool == pool && contains(b.life, whole.peak_position))
-                    spared = larger(spared, align_up(b.size, unit) - b.size);
-            its.bytes = larger(its.bytes, whole.peak - spared);
+                if (b.is_planned() && b.pool == pool && contains(b.life, aligned.peak_position))
+                    padding = larger(padding, align_up(b.size, unit) - b.size);
+            its.bytes = larger(its.bytes, aligned.peak - padding);
         }
     }
 
@@ -267,7 +267,7 @@ private:
     }
 
     /// Pools do not know of each other, and what is packed again comes out the same.
-    void try_with(pairs_taken next, placed_in_place& best)
+    void try_with(pairs_taken next, in_place_selection& best)
     {
         std::vector<pairs_taken> wanted = taken_;
         bool is_tried = false, is_best = true, is_better = false;
@@ -277,7 +277,7 @@ private:
                 is_tried = true;
             }
         if (!is_tried) return;
-        placed_in_place found = packed(pairs_of(wanted));
+        in_place_selection found = packed(pairs_of(wanted));
         for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
             if (wanted[pool] == taken_[pool]) continue;
             bool const is_lower = found.placed.pools[pool].height < best.placed.pools[pool].height;
@@ -302,12 +302,12 @@ private:
     std::vector<pairs_taken> taken_; // by pool
 };
 
-SUBLET_DECL placed_in_place place_in_place(buffer_table const& table,
+SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,
                                            std::vector<memory_plan::in_place_pair> const& pairs,
                                            std::vector<step_id> const& steps,
                                            std::vector<pool_limits> const& pools)
 {
-    return in_place_placer(table, steps, pools).place(pairs);
+    return in_place_selector(table, steps, pools).place(pairs);
 }
 
 } // namespace sublet::detail

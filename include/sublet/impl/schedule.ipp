@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/detours.hpp>
+#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -40,10 +40,10 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
     std::vector<tick_count> end(n);
     std::vector<step_id> waits, free; // `free`: of no length, and nothing to wait for
     waits.reserve(n);
-    std::priority_queue<keyed> ready, running; // the greatest on top
+    std::priority_queue<sort_key> ready, running; // the greatest on top
     auto found = [&](step_id at) {
         if (length[at] == 0) free.push_back(at);
-        else ready.push({path_ahead[at], upwards ? falling(at) : at, at});
+        else ready.push({path_ahead[at], upwards ? descending(at) : at, at});
     };
     auto finish = [&](step_id at) {
         for (step_id next : after[at])
@@ -52,9 +52,9 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
     for (step_id at = 0; at != n; ++at) waits.push_back(static_cast<step_id>(before[at].size()));
     for (step_id at = 0; at != n; ++at)
         if (before[at].empty()) found(at);
-    for (tick_count now = 0;; now = falling(running.top().key)) {
-        while (!running.empty() && falling(running.top().key) == now) {
-            step_id const at = running.top().who;
+    for (tick_count now = 0;; now = descending(running.top().key)) {
+        while (!running.empty() && descending(running.top().key) == now) {
+            step_id const at = running.top().id;
             running.pop();
             finish(at);
         }
@@ -64,17 +64,17 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
             finish(at);
         }
         while (!ready.empty() && running.size() != workers) {
-            step_id const at = ready.top().who;
+            step_id const at = ready.top().id;
             ready.pop();
             end[at] = now + length[at];
-            running.push({falling(end[at]), 0, at});
+            running.push({descending(end[at]), 0, at});
         }
         if (running.empty()) return end;
     }
 }
 
-SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick_count> const& duration,
-                                       parallel_clock_options const& options)
+SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_value<tick_count> const& duration,
+                                       parallel_schedule_options const& options)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size());
@@ -87,42 +87,42 @@ SUBLET_DECL clock_times parallel_clock(dependence_graph const& g, per_value<tick
     std::vector<tick_count> length(n, 0); // where a step reads early it has not begun to count
     for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
 
-    clock_times clock;
-    bool const earliest = options.side == clock_side::earliest;
+    schedule_times schedule;
+    bool const earliest = options.side == schedule_side::earliest;
     csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
     bool const is_limited = options.workers != 0 && options.workers < durations.size();
     std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
-    for (tick_count t : end) clock.critical_path = detail::larger(clock.critical_path, t);
-    clock.makespan = clock.critical_path;
+    for (tick_count t : end) schedule.critical_path = detail::larger(schedule.critical_path, t);
+    schedule.makespan = schedule.critical_path;
     if (is_limited) {
         end = detail::list_schedule(onwards, back, options.workers, length,
                                     detail::longest_paths(onwards, length, !earliest), earliest);
-        for (tick_count t : end) clock.makespan = detail::larger(clock.makespan, t);
+        for (tick_count t : end) schedule.makespan = detail::larger(schedule.makespan, t);
     }
-    clock.start.reserve(n);
-    clock.end.reserve(n);
+    schedule.start.reserve(n);
+    schedule.end.reserve(n);
     for (std::size_t at = 0; at != n; ++at) {
         tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
-        clock.start.push_back(earliest ? ends - takes : clock.makespan - ends);
-        clock.end.push_back(clock.start.back() + takes);
+        schedule.start.push_back(earliest ? ends - takes : schedule.makespan - ends);
+        schedule.end.push_back(schedule.start.back() + takes);
     }
-    return clock;
+    return schedule;
 }
 
-SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, clock_times const& clock)
+SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_lives const& lives, schedule_times const& schedule)
 {
-    SUBLET_EXPECTS(clock.start.size() == lives.positions, "sublet: the clock is of another graph");
-    std::vector<tick_count> starts = clock.start;
+    SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the clock is of another graph");
+    std::vector<tick_count> starts = schedule.start;
     std::sort(starts.begin(), starts.end());
     auto number_of = [&starts](tick_count t) {
-        return static_cast<step_id>(first_that(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
+        return static_cast<step_id>(partition_point(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
     };
     std::vector<live_range> result;
     result.reserve(lives.buffers());
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
         tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
-        for (step_id at : lives.begins[b]) begin = smaller(begin, clock.start[at]);
-        for (step_id at : lives.ends[b]) end = at == lives.positions ? no_limit : larger(end, clock.end[at]);
+        for (step_id at : lives.begins[b]) begin = smaller(begin, schedule.start[at]);
+        for (step_id at : lives.ends[b]) end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
         step_id const first = number_of(begin);
         result.push_back({first, larger(number_of(end), first + 1)});
     }
@@ -131,29 +131,29 @@ SUBLET_DECL std::vector<live_range> clock_lives(concurrent_lives const& lives, c
 
 // --- clock order -----------------------------------------------------------------------------------------
 
-SUBLET_DECL clocked_graph in_clock_order(dependence_graph const& g, clock_times const& clock)
+SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedule_times const& schedule)
 {
     std::size_t const n = g.positions();
-    SUBLET_EXPECTS(clock.start.size() == n, "sublet: the clock is of another graph");
-    std::vector<keyed> order;
+    SUBLET_EXPECTS(schedule.start.size() == n, "sublet: the clock is of another graph");
+    std::vector<sort_key> order;
     order.reserve(n);
-    for (step_id at = 0; at != n; ++at) order.push_back({clock.start[at], 0, at});
-    sort_keyed(order);
+    for (step_id at = 0; at != n; ++at) order.push_back({schedule.start[at], 0, at});
+    sort_by_key(order);
     std::vector<step_id> place(n);
-    for (step_id i = 0; i != n; ++i) place[order[i].who] = i;
+    for (step_id i = 0; i != n; ++i) place[order[i].id] = i;
 
-    clocked_graph result;
+    scheduled_graph result;
     result.graph.before = csr_rows::gathered(n, [&](auto add) {
         for (step_id i = 0; i != n; ++i)
-            for (step_id next : g.after[order[i].who]) add(place[next], i);
+            for (step_id next : g.after[order[i].id]) add(place[next], i);
     });
     result.graph.after = result.graph.before.transposed(n);
-    result.clock.makespan = clock.makespan;
-    result.clock.critical_path = clock.critical_path;
-    for (keyed const& o : order) {
-        result.graph.step_at.push_back(g.step_at[o.who]);
-        result.clock.start.push_back(clock.start[o.who]);
-        result.clock.end.push_back(clock.end[o.who]);
+    result.schedule.makespan = schedule.makespan;
+    result.schedule.critical_path = schedule.critical_path;
+    for (sort_key const& o : order) {
+        result.graph.step_at.push_back(g.step_at[o.id]);
+        result.schedule.start.push_back(schedule.start[o.id]);
+        result.schedule.end.push_back(schedule.end[o.id]);
     }
     for (step_id at : g.position_of) result.graph.position_of.push_back(place[at]);
     return result;
@@ -161,11 +161,11 @@ SUBLET_DECL clocked_graph in_clock_order(dependence_graph const& g, clock_times 
 
 // --- clock conflicts -------------------------------------------------------------------------------------
 
-SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
-                                             std::vector<live_range> const& in_clock,
+SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
+                                             std::vector<live_range> const& in_schedule,
                                              std::vector<unsigned char> const& may_wait)
 {
-    SUBLET_EXPECTS(exact.values() == lives.buffers() && in_clock.size() == lives.buffers() &&
+    SUBLET_EXPECTS(exact.values() == lives.buffers() && in_schedule.size() == lives.buffers() &&
                        may_wait.size() == lives.buffers(),
                    "sublet: a table has not one entry for each buffer");
     step_id const positions = lives.positions;
@@ -173,9 +173,9 @@ SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, conc
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         for (step_id at : lives.begins[b])
             if (may_wait[b]) waits[at] = 1;
-    std::vector<step_id> turn(std::size_t{positions} + 1, positions); // the next where that is not so, or is
+    std::vector<step_id> next_change(std::size_t{positions} + 1, positions); // the next where that is not so, or is
     for (step_id at = positions; at-- != 0;)
-        turn[at] = at + 1 != positions && waits[at] == waits[at + 1] ? turn[at + 1] : at + 1;
+        next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : at + 1;
 
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -185,13 +185,13 @@ SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, conc
         else ranges.push_back(r);
     };
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id const until = in_clock[b].last;
+        step_id const until = in_schedule[b].last;
         std::size_t const most = exact.ranges() + 64 * (std::size_t{b} + 1);
         for (live_range r : exact[b]) {
             add({r.first, smaller(r.last, until)});
             step_id at = larger(r.first, until);
             while (!may_wait[b] && at < r.last && ranges.size() < most) {
-                step_id const next = smaller(turn[at], r.last);
+                step_id const next = smaller(next_change[at], r.last);
                 if (!waits[at]) add({at, next});
                 at = next;
             }
@@ -206,33 +206,33 @@ SUBLET_DECL live_range_lists clock_conflicts(live_range_lists const& exact, conc
 /// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
 /// in which a was there directly before.  O(n log n), n = buffers
 template <class Buffer, class Takes>
-void follow_tenants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
+void follow_occupants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
 {
-    std::vector<keyed> arrivals; // who is given was there before whoever begins at the same moment
+    std::vector<sort_key> arrivals; // who is given was there before whoever begins at the same moment
     for (buffer_id b = 0; b != placed.size(); ++b) {
         if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
         SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
         arrivals.push_back({std::uint64_t{placed[b].pool} << 32 | placed[b].life.first,
                             lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
     }
-    sort_keyed(arrivals);
-    std::set<keyed> tenants; // stretches of one pool, as {end, begin, tenant}
+    sort_by_key(arrivals);
+    std::set<sort_key> occupants; // stretches of one pool, as {end, begin, tenant}
     pool_id pool = 0;
-    for (keyed const& arrival : arrivals) {
-        buffer_id const b = arrival.who;
-        if (placed[b].pool != pool) tenants.clear();
+    for (sort_key const& arrival : arrivals) {
+        buffer_id const b = arrival.id;
+        if (placed[b].pool != pool) occupants.clear();
         pool = placed[b].pool;
         byte_count const begin = placed[b].offset, end = begin + placed[b].size;
-        auto at = tenants.upper_bound({begin, no_size, no_buffer});
-        while (at != tenants.end() && at->tie < end) {
-            keyed const old = *at;
-            takes(b, old.who, smaller(end, old.key) - larger(begin, old.tie));
-            at = tenants.erase(at);
-            if (old.tie < begin) tenants.insert(at, keyed{begin, old.tie, old.who});
-            if (old.key > end) at = tenants.insert(at, keyed{old.key, end, old.who});
+        auto at = occupants.upper_bound({begin, no_size, no_buffer});
+        while (at != occupants.end() && at->tie < end) {
+            sort_key const old = *at;
+            takes(b, old.id, smaller(end, old.key) - larger(begin, old.tie));
+            at = occupants.erase(at);
+            if (old.tie < begin) occupants.insert(at, sort_key{begin, old.tie, old.id});
+            if (old.key > end) at = occupants.insert(at, sort_key{old.key, end, old.id});
             if (old.key > end) break;
         }
-        tenants.insert(at, keyed{end, begin, b});
+        occupants.insert(at, sort_key{end, begin, b});
     }
 }
 
@@ -248,8 +248,8 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
             if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
         return false;
     };
-    std::vector<keyed> waits; // {from and to, bytes}: steps by their last positions
-    follow_tenants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
+    std::vector<sort_key> waits; // {from and to, bytes}: steps by their last positions
+    follow_occupants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
         ++result.takeovers;
         if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
         if (result.clash) return;
@@ -261,8 +261,8 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
             }
     });
     if (result.clash) return result;
-    sort_keyed(waits);
-    for (keyed const wait : waits) // each once, with all the bytes
+    sort_by_key(waits);
+    for (sort_key const wait : waits) // each once, with all the bytes
         if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
             waits[result.waits - 1].tie += wait.tie;
         else waits[result.waits++] = wait;
@@ -272,11 +272,11 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     };
 
     auto const positions = static_cast<step_id>(g.positions());
-    auto whole = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
+    auto step_position = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
     csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
         for (step_id at = 0; at != positions; ++at)
             for (step_id next : g.after[at])
-                if (whole(at) != whole(next)) add(at, whole(next));
+                if (step_position(at) != step_position(next)) add(at, step_position(next));
         for (std::size_t i = 0; i != waits.size(); ++i) add(wait_of(i).from, wait_of(i).to);
     });
     std::vector<step_id> waiting(positions, 0);
@@ -295,17 +295,17 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         for (step_id at = 0; at != positions; ++at)
             for (step_id next : after[at]) add(place[next], place[at]);
     });
-    auto const is_implied = has_detour(before, waits.size(), [&](std::uint32_t i) {
+    auto const is_implied = has_indirect_path(before, waits.size(), [&](std::uint32_t i) {
         return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
     });
 
-    std::vector<keyed> found; // {from, to, which}: of steps
+    std::vector<sort_key> found; // {from, to, which}: of steps
     for (std::uint32_t i = 0; i != waits.size(); ++i)
         if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
-    sort_keyed(found);
-    for (keyed const& f : found) {
+    sort_by_key(found);
+    for (sort_key const& f : found) {
         result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
-        result.bytes.push_back(waits[f.who].tie);
+        result.bytes.push_back(waits[f.id].tie);
     }
     return result;
 }

@@ -35,14 +35,14 @@ SUBLET_DECL live_range_lists::live_range_lists(live_range_lists::source method, 
 {
 }
 
-SUBLET_DECL std::size_t live_range_lists::most_at_once(std::vector<live_range> const& ranges,
+SUBLET_DECL std::size_t live_range_lists::max_overlap(std::vector<live_range> const& ranges,
                                                        step_id positions)
 {
-    std::vector<std::size_t> born(std::size_t{positions} + 1), dies = born;
-    for (live_range r : ranges) ++born[r.first], ++dies[r.last];
+    std::vector<std::size_t> begins(std::size_t{positions} + 1), ends = begins;
+    for (live_range r : ranges) ++begins[r.first], ++ends[r.last];
     std::size_t live = 0, most = 0;
-    for (std::size_t at = 0; at != born.size(); ++at) {
-        live = live + born[at] - dies[at];
+    for (std::size_t at = 0; at != begins.size(); ++at) {
+        live = live + begins[at] - ends[at];
         if (most < live) most = live;
     }
     return most;

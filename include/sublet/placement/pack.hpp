@@ -378,7 +378,7 @@ template <class Lives>
     std::size_t const all = problem.buffers.size(), pools = detail::pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table has not one entry for each buffer");
-    std::vector<detail::keyed> members; // by pool, then by first begin
+    std::vector<detail::sort_key> members; // by pool, then by first begin
     std::vector<unsigned char> marked(all);
     for (buffer_id b : options.antichain) marked[b] = 1;
     placement result;
@@ -391,7 +391,7 @@ template <class Lives>
         auto const id = static_cast<buffer_id>(b);
         if (buffer.size != 0) members.push_back({buffer.pool, lives.first(id), id});
     }
-    sort_keyed(members);
+    sort_by_key(members);
 
     std::size_t next = 0;
     for (std::size_t pool = 0; pool != pools; ++pool) {
@@ -402,7 +402,7 @@ template <class Lives>
         std::vector<unsigned char> is_in_antichain;
         placement::pool_result& out = result.pools[pool];
         for (; next != members.size() && members[next].key == pool; ++next) {
-            mine.push_back(members[next].who);
+            mine.push_back(members[next].id);
             placement_problem::buffer buffer = problem.buffers[mine.back()];
             buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =

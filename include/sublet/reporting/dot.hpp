@@ -72,9 +72,9 @@ public:
 
     void write_step(step_id s, std::vector<value_id> const& defs)
     {
-        std::vector<keyed> slots;
+        std::vector<sort_key> slots;
         for (value_id v : defs) slots.push_back({slot_of_[v], 0, 0});
-        keep_one_of_each(slots);
+        sort_unique(slots);
 
         out_ << 's' << s << " [label=\"";
         if constexpr (std::same_as<Steps, own_id>) out_ << "step ";
@@ -86,7 +86,7 @@ public:
                 write_value(v);
             }
             out_ << "\", fillcolor=\"";
-            for (keyed const& slot : slots) {
+            for (sort_key const& slot : slots) {
                 if (&slot != &slots.front()) out_ << ':';
                 write_color(static_cast<slot_id>(slot.key), false);
             }
@@ -133,13 +133,13 @@ public:
 
     void write_legend()
     {
-        std::vector<keyed> slots;
+        std::vector<sort_key> slots;
         for (slot_id slot : slot_of_)
             if (slot != no_slot) slots.push_back({slot, 0, 0});
         if (slots.empty()) return;
-        keep_one_of_each(slots);
+        sort_unique(slots);
         out_ << "subgraph cluster_slots {\nlabel=slots\n";
-        for (keyed const& slot : slots) {
+        for (sort_key const& slot : slots) {
             out_ << 'k' << slot.key << " [label=" << slot.key << ", width=0.4, fillcolor=\"";
             write_color(static_cast<slot_id>(slot.key), false);
             out_ << "\"]\n";
@@ -220,7 +220,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
 {
     std::vector<slot_id> slots(p.values());
     for (std::size_t v = 0; v != slots.size(); ++v)
-        slots[v] = detail::as_id(detail::ask(slot_of, static_cast<value_id>(v)));
+        slots[v] = detail::as_id(detail::call_user(slot_of, static_cast<value_id>(v)));
     detail::dot_writer<Stream, Names, Steps> writer(out, slots, name_of, step_name);
     detail::plain_text<Stream> text{out};
     std::vector<char> title;
@@ -256,9 +256,9 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
     }
     writer.write_legend();
 
-    std::vector<detail::keyed> at_ends; // {predecessor, node, value}
+    std::vector<detail::sort_key> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
-    keep_one_of_each(at_ends);
+    sort_unique(at_ends);
     auto arrival = at_ends.begin();
 
     std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
@@ -290,7 +290,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
                 if (t.kind == touch::access::def) latest_def[t.value] = s;
         }
         for (; arrival != at_ends.end() && arrival->key == n; ++arrival)
-            lead(arrival->who, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
+            lead(arrival->id, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
         for (node_id next : p.successors(n))
             writer.write_turn(p.steps_of(n).last - 1, p.steps_of(next).first);
     }

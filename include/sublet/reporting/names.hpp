@@ -51,7 +51,7 @@ template <name_function Names>
 void read_name(std::vector<char>& text, Names& name_of, value_id v)
 {
     text.clear();
-    decltype(auto) name = ask(name_of, v);
+    decltype(auto) name = call_user(name_of, v);
     using named = std::remove_cvref_t<decltype(name)>;
     if constexpr (integer<named>) {
         struct appender {

@@ -44,16 +44,16 @@ template <detail::live_range_function Lives>
 {
     struct arrival {
         live_range life;
-        buffer_id who;
+        buffer_id id;
     };
     std::vector<arrival> arrivals;
     arrivals.reserve(buffers);
     for (std::size_t b = 0; b != buffers; ++b) {
-        live_range const life = detail::ask(lives, static_cast<buffer_id>(b));
+        live_range const life = detail::call_user(lives, static_cast<buffer_id>(b));
         if (!is_empty(life)) arrivals.push_back({life, static_cast<buffer_id>(b)});
     }
     detail::sort_by(arrivals, [](arrival const& a, arrival const& b) {
-        return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
+        return a.life.first != b.life.first ? a.life.first < b.life.first : a.id < b.id;
     });
 
     // Every open slot with the position at which it is free again, soonest on top.
@@ -74,7 +74,7 @@ template <detail::live_range_function Lives>
         } else {
             ++plan.slots;
         }
-        plan.slot_of[a.who] = mine;
+        plan.slot_of[a.id] = mine;
         leases.push({a.life.last, mine});
     }
     return plan;
@@ -128,22 +128,22 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     struct tenant {
         live_range life;
         byte_count size;
-        buffer_id who;
+        buffer_id id;
     };
     std::vector<tenant> births;
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        tenant const t{detail::ask(lives, b), detail::to_byte_count(detail::ask(sizes, b)), b};
+        tenant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
     }
     std::vector<tenant> deaths = births;
     detail::sort_by(births, [](tenant const& a, tenant const& b) {
-        return a.life.first != b.life.first ? a.life.first < b.life.first : a.who < b.who;
+        return a.life.first != b.life.first ? a.life.first < b.life.first : a.id < b.id;
     });
     detail::sort_by(deaths, [](tenant const& a, tenant const& b) {
-        return a.life.last != b.life.last ? a.life.last < b.life.last : a.who < b.who;
+        return a.life.last != b.life.last ? a.life.last < b.life.last : a.id < b.id;
     });
 
     struct free_slot {
@@ -157,7 +157,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     plan.slot_of.assign(buffers, no_slot);
 
     auto choose = [&](tenant const& t) {
-        pool_id const pool = pool_of[t.who];
+        pool_id const pool = pool_of[t.id];
         auto const end = free.lower_bound({pool + 1, 0, 0});
         auto fitting = free.lower_bound({pool, t.size, 0});
         if (fitting != end) {
@@ -176,19 +176,19 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     auto dying = deaths.begin();
     for (tenant const& t : births) {
         for (; dying != deaths.end() && dying->life.last <= t.life.first; ++dying) {
-            slot_id const s = plan.slot_of[dying->who];
-            if (eligible[dying->who]) free.insert({pool_of[dying->who], plan.slot_bytes[s], s});
+            slot_id const s = plan.slot_of[dying->id];
+            if (eligible[dying->id]) free.insert({pool_of[dying->id], plan.slot_bytes[s], s});
         }
-        auto const taken = eligible[t.who] ? choose(t) : free.end();
+        auto const taken = eligible[t.id] ? choose(t) : free.end();
         if (taken == free.end()) {
-            plan.slot_of[t.who] = plan.slots++;
+            plan.slot_of[t.id] = plan.slots++;
             plan.slot_bytes.push_back(t.size);
-            plan.slot_pool.push_back(pool_of[t.who]);
+            plan.slot_pool.push_back(pool_of[t.id]);
             continue;
         }
         slot_id const s = taken->slot;
         free.erase(taken);
-        plan.slot_of[t.who] = s;
+        plan.slot_of[t.id] = s;
         plan.slot_bytes[s] = detail::larger(plan.slot_bytes[s], t.size);
     }
     for (byte_count bytes : plan.slot_bytes) plan.total_bytes = checked_add(plan.total_bytes, bytes);

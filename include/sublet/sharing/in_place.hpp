@@ -75,9 +75,9 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     value_id const several = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
-    std::vector<detail::keyed> allowed;                               // {size of the operand, 0, pair}
+    std::vector<detail::sort_key> allowed;                               // {size of the operand, 0, pair}
     std::vector<overwrite_pair> buffers_of;                           // the same
-    std::vector<detail::keyed> taken;                                 // {pair}
+    std::vector<detail::sort_key> taken;                                 // {pair}
     auto const pairs = p.overwrites();                                // by step
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
@@ -99,15 +99,15 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
         }
         for (touch t : p.touches(s)) only_reads[table.buffer_of[t.value]] = no_value;
 
-        sort_keyed(allowed);
-        for (detail::keyed const& a : allowed) {
-            buffer_id const from = table.buffer_of[pairs[a.who].in], to = table.buffer_of[pairs[a.who].out];
+        sort_by_key(allowed);
+        for (detail::sort_key const& a : allowed) {
+            buffer_id const from = table.buffer_of[pairs[a.id].in], to = table.buffer_of[pairs[a.id].out];
             buffers_of.push_back({from, to, table.buffers[to].size});
         }
         for (std::uint32_t at : detail::match_overwrites(buffers_of))
-            taken.push_back({allowed[at].who, 0, 0});
-        sort_keyed(taken);
-        for (detail::keyed const& t : taken) {
+            taken.push_back({allowed[at].id, 0, 0});
+        sort_by_key(taken);
+        for (detail::sort_key const& t : taken) {
             overwrite const pair = pairs[t.key];
             matched.push_back({s, pair.in, pair.out, table.buffers[table.buffer_of[pair.out]].size});
         }

@@ -319,7 +319,7 @@ namespace sublet::detail {
 SUBLET_DECL void intersect_behind(std::vector<live_range>& ranges, step_id from,
                                   std::span<live_range const> others, std::vector<live_range>& old)
 {
-    std::size_t to = first_that(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
+    std::size_t to = partition_point(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
     if (to == ranges.size()) return;
     old.assign(ranges.begin() + static_cast<std::ptrdiff_t>(to), ranges.end());
     ranges.resize(to + old.size() + others.size() + 1);
@@ -372,7 +372,7 @@ SUBLET_DECL std::uint64_t count_undecided(concurrent_lives const& lives, live_ra
     for (std::size_t p = 0; p != lives.positions; ++p) begun[p + 1] += begun[p];
     std::uint64_t count = 0;
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id const known = sets.known_until(first_owner + b);
+        step_id const known = sets.exact_until(first_owner + b);
         for (live_range r : of[b])
             if (known < r.last) count += begun[r.last] - begun[larger(r.first, known)];
     }
@@ -409,9 +409,9 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
                 detail::push_ranges(scratch, unreached);
             } else {
                 detail::unite(sets[owner], unreached, scratch);
-                until = detail::smaller(known, sets.known_until(owner));
+                until = detail::smaller(known, sets.exact_until(owner));
             }
-            sets.keep(owner, scratch, until);
+            sets.assign(owner, scratch, until);
         }
         return true;
     };
@@ -434,7 +434,7 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     }
     conflict_ranges result;
     result.of = {live_range_lists::source::from_liveness, positions, std::move(row), std::move(ranges)};
-    if (sets.has_forgotten()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
+    if (sets.is_coarsened()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }
 
@@ -446,7 +446,7 @@ SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives con
     auto const mine = conflicts.of[u];
     for (step_id begin : lives.begins[v]) {
         std::size_t const at =
-            detail::first_that(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
+            detail::partition_point(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
         if (begin < mine.front().first || (at != mine.size() && mine[at].first <= begin)) return false;
     }
     return true;

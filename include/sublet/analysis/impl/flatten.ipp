@@ -67,15 +67,15 @@ namespace detail {
 
 SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 {
-    std::vector<detail::keyed> sorted;
+    std::vector<detail::sort_key> sorted;
     for (std::size_t i = 1; i != tree.size(); ++i) {
         program_body const& b = tree.body(static_cast<program_id>(i));
         sorted.push_back({b.parent, b.step, static_cast<program_id>(i)});
     }
-    sort_keyed(sorted);
-    for (detail::keyed const& k : sorted) {
+    sort_by_key(sorted);
+    for (detail::sort_key const& k : sorted) {
         place_.push_back(k.key << 32 | k.tie);
-        body_.push_back(k.who);
+        body_.push_back(k.id);
     }
 }
 
@@ -83,9 +83,9 @@ SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, st
 {
     std::uint64_t const place = std::uint64_t{parent} << 32 | step;
     std::size_t const first =
-        detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
+        detail::partition_point(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
     std::size_t const last =
-        detail::first_that(place_.size(), [&](std::size_t i) { return place_[i] > place; });
+        detail::partition_point(place_.size(), [&](std::size_t i) { return place_[i] > place; });
     return {body_.data() + first, body_.data() + last};
 }
 

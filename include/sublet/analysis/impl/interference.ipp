@@ -49,7 +49,7 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
 SUBLET_DECL void range_meetings::add(value_id v, live_range life)
 {
     if (is_empty(life)) return;
-    if (!births.empty() && births.back().who == v) {
+    if (!births.empty() && births.back().id == v) {
         SUBLET_EXPECTS(births.back().key <= life.first, "sublet: the live ranges of a value do not ascend");
         if (life.first <= deaths.back().key) {
             if (deaths.back().key < life.last) deaths.back().key = life.last;

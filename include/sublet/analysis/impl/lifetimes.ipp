@@ -48,7 +48,7 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
 
     std::vector<step_id> position_of(steps.size());
     for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
-    std::vector<keyed> touches; // {value, when in the program, position}
+    std::vector<sort_key> touches; // {value, when in the program, position}
     for (step_id s = 0; s != steps.size(); ++s)
         for (touch t : p.touches(s))
             if (versions[t.value] == 2)
@@ -59,19 +59,19 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
         step_id const s = p.steps_of(u.pred).last - 1;
         touches.push_back({u.value, moments * s + reads_at_end, position_of[s]});
     }
-    sort_keyed(touches);
+    sort_by_key(touches);
 
     std::optional<live_ranges::order_violation> found;
-    auto moved = [&found](keyed const& write) {
-        if (found && found->position <= write.who) return;
-        found = live_ranges::order_violation{static_cast<value_id>(write.key), write.who,
+    auto moved = [&found](sort_key const& write) {
+        if (found && found->position <= write.id) return;
+        found = live_ranges::order_violation{static_cast<value_id>(write.key), write.id,
                                              live_ranges::order_violation::kind::write_moved};
     };
     std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
-    keyed const* last_write = nullptr;
+    sort_key const* last_write = nullptr;
     for (std::size_t i = 0; i != touches.size(); ++i) {
-        keyed const& t = touches[i];
-        std::uint64_t const moment = t.tie % moments, when = moments * t.who + moment;
+        sort_key const& t = touches[i];
+        std::uint64_t const moment = t.tie % moments, when = moments * t.id + moment;
         if (i == 0 || t.key != touches[i - 1].key) {
             latest = 0;
             last_write = nullptr;
@@ -79,7 +79,7 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
         if (moment == writes) {
             if (when < latest) moved(t);
             last_write = &t;
-        } else if (last_write != nullptr && when < moments * last_write->who + writes) {
+        } else if (last_write != nullptr && when < moments * last_write->id + writes) {
             moved(*last_write);
         }
         if (latest < when) latest = when;

@@ -187,7 +187,7 @@ public:
     [[nodiscard]] range_collector const& closed() const { return closed_; }
 
 private:
-    value_set open_;
+    sparse_set open_;
     std::vector<step_id> until_; // by value: where its range ends; 0 if it is not open
     range_collector closed_;
 };
@@ -324,10 +324,10 @@ namespace sublet::detail {
 SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lists::source method,
                                                step_id positions)
 {
-    sort_keyed(ranges_);
+    sort_by_key(ranges_);
     range_collector found(count);
-    for (keyed const& r : ranges_)
-        found.add(static_cast<std::uint32_t>(r.key), {static_cast<step_id>(falling(r.tie)), r.who});
+    for (sort_key const& r : ranges_)
+        found.add(static_cast<std::uint32_t>(r.key), {static_cast<step_id>(descending(r.tie)), r.id});
     return found.lists(method, positions);
 }
 

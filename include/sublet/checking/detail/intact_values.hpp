@@ -6,7 +6,7 @@
 
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -35,7 +35,7 @@ namespace sublet::detail {
 class placed_classes {
 public:
     /// Requires: check_places has passed the plan.
-    placed_classes(plan_demands const& asked, memory_plan const& plan);
+    placed_classes(plan_requirements const& asked, memory_plan const& plan);
     [[nodiscard]] std::size_t size() const { return root_.size(); }
     [[nodiscard]] bool is_placed(value_id v) const { return plan_->buffer_of[v] != no_buffer; }
     /// Where v's class stands among all.  Requires: v is placed.
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    plan_demands const* asked_;
+    plan_requirements const* asked_;
     memory_plan const* plan_;
     std::vector<std::uint32_t> rank_; // by root
     std::vector<value_id> root_;      // by rank
@@ -178,7 +178,7 @@ private:
 /// What a search for a path has to know. Refers to what it is made of.
 struct flow_paths {
     snapshot const& program;
-    plan_demands const& asked;
+    plan_requirements const& asked;
     placed_classes const& classes;
     std::vector<unsigned char> is_reached; ///< by node, from the entry
     std::vector<value_id> beside_entry;    ///< by rank of what is given: another that is, upon it; `no_value`

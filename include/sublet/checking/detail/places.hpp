@@ -5,7 +5,7 @@
 /// Where a plan puts each value, and which places overlap. Included by the checkers of plans.
 
 #include <sublet/checking/witness.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -87,7 +87,7 @@ struct common_bytes {
 };
 
 /// Requires: both have a place that check_places has passed.
-inline common_bytes overlap(plan_demands const& asked, memory_plan const& plan, value_id a, value_id b)
+inline common_bytes overlap(plan_requirements const& asked, memory_plan const& plan, value_id a, value_id b)
 {
     pool_place const at = place_of(plan, a), other = place_of(plan, b);
     if (at.pool != other.pool) return {};
@@ -98,7 +98,7 @@ inline common_bytes overlap(plan_demands const& asked, memory_plan const& plan, 
 /// Whether the plan has an entry a value, and a buffer behind each.
 bool is_complete(memory_plan const& plan, std::size_t values);
 
-std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
+std::optional<witness> misplaced(plan_requirements const& asked, memory_plan const& plan,
                                  plan_options const& options);
 
 /// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
@@ -109,7 +109,7 @@ std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& p
 ///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
 ///             end of the arena; by pool, its capacity.
 /// Complexity: O(values + pools).
-[[nodiscard]] std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
+[[nodiscard]] std::optional<witness> check_places(plan_requirements const& asked, memory_plan const& plan,
                                                   plan_options const& options);
 
 } // namespace sublet::detail

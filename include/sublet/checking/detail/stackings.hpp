@@ -25,7 +25,7 @@
 namespace sublet::detail {
 
 struct allowed_pools {
-    std::vector<keyed> pools; ///< ascending {root and pool, cost, number of choosers that allow it}
+    std::vector<sort_key> pools; ///< ascending {root and pool, cost, number of choosers that allow it}
     std::vector<std::uint32_t> choosers; ///< by root
 
     static std::uint64_t key(buffer_id root, pool_id pool);

@@ -5,7 +5,7 @@
 /// Which steps come before which in every execution. Included by the checkers of concurrent plans.
 
 #include <sublet/checking/witness.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -85,7 +85,7 @@ public:
 private:
     static constexpr std::size_t words = 8; // of a row: 512 different steps are asked about in one walk
 
-    static step_id position_of(keyed const& question) { return static_cast<step_id>(question.key); }
+    static step_id position_of(sort_key const& question) { return static_cast<step_id>(question.key); }
 
     /// Walk down from the last step of a batch of questions to the first, and answer them.
     std::size_t answer_from(std::size_t begin);
@@ -95,7 +95,7 @@ private:
 
     step_order const& order_;
     csr_rows const& rows_;
-    std::vector<keyed> asked_; // {how far apart and the position of the last, name, row}
+    std::vector<sort_key> asked_; // {how far apart and the position of the last, name, row}
     std::vector<step_id> columns_;
     std::vector<std::uint64_t> bits_; // by position from the floor, as many words each
     std::uint64_t lowest_no_ = none;
@@ -116,7 +116,7 @@ private:
 /// Requires: `asked` and `order` are of the program, and all of them live as long as this.
 class class_touches {
 public:
-    class_touches(snapshot const& program, plan_demands const& asked, step_order const& order)
+    class_touches(snapshot const& program, plan_requirements const& asked, step_order const& order)
         : p_(program), asked_(asked), order_(order), begins_(outermost(true)), ends_(outermost(false))
     {
     }
@@ -145,7 +145,7 @@ private:
     csr_rows outermost(bool only_defs) const;
 
     snapshot const& p_;
-    plan_demands const& asked_;
+    plan_requirements const& asked_;
     step_order const& order_;
     csr_rows begins_;
     csr_rows ends_;

@@ -124,34 +124,34 @@ private:
 
     std::optional<placement_fault> clash() const
     {
-        std::vector<keyed> births, deaths, by_place;
+        std::vector<sort_key> births, deaths, by_place;
         std::vector<solid_part> const& parts = solid_.parts;
         auto begin = [&](solid_part const& p) {
             return placed_.offset[p.buffer] - solid_.above[p.buffer] + p.begin;
         };
         for (std::size_t i = 0; i != parts.size(); ++i) {
             if (!is_placed(parts[i].buffer)) continue;
-            auto const who = static_cast<std::uint32_t>(i);
-            births.push_back({parts[i].when.first, 0, who});
-            deaths.push_back({parts[i].when.last, 0, who});
-            by_place.push_back({pool_of(parts[i].buffer), begin(parts[i]), who});
+            auto const id = static_cast<std::uint32_t>(i);
+            births.push_back({parts[i].when.first, 0, id});
+            deaths.push_back({parts[i].when.last, 0, id});
+            by_place.push_back({pool_of(parts[i].buffer), begin(parts[i]), id});
         }
-        sort_keyed(births);
-        sort_keyed(deaths);
-        sort_keyed(by_place);
+        sort_by_key(births);
+        sort_by_key(deaths);
+        sort_by_key(by_place);
         std::vector<std::uint32_t> rank(parts.size());
         for (std::size_t r = 0; r != by_place.size(); ++r)
-            rank[by_place[r].who] = static_cast<std::uint32_t>(r);
+            rank[by_place[r].id] = static_cast<std::uint32_t>(r);
 
         rank_set living(by_place.size());
         auto dead = deaths.begin();
-        for (keyed const& birth : births) {
-            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->who]);
-            solid_part const& born = parts[birth.who];
-            std::uint32_t const at = rank[birth.who];
+        for (sort_key const& birth : births) {
+            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->id]);
+            solid_part const& born = parts[birth.id];
+            std::uint32_t const at = rank[birth.id];
             for (std::uint32_t next : {living.below(at), living.above(at)}) {
                 if (next == living.none || by_place[next].key != by_place[at].key) continue;
-                solid_part const& other = parts[by_place[next].who];
+                solid_part const& other = parts[by_place[next].id];
                 byte_count const from = larger(begin(born), begin(other));
                 byte_count const to =
                     smaller(begin(born) + (born.end - born.begin), begin(other) + (other.end - other.begin));
@@ -366,19 +366,19 @@ private:
     void add_up()
     {
         enum : unsigned { dies, is_born };
-        std::vector<keyed> events;
+        std::vector<sort_key> events;
         for (std::size_t i = 0; i != solid_.parts.size(); ++i) {
             solid_part const& p = solid_.parts[i];
             if (!counts(p.buffer)) continue;
             events.push_back({p.when.last, dies, static_cast<std::uint32_t>(i)});
             events.push_back({p.when.first, is_born, static_cast<std::uint32_t>(i)});
         }
-        sort_keyed(events);
+        sort_by_key(events);
         byte_count live = 0, most = 0;
         live_bytes_ = 0;
         peak_ = 0;
         for (std::size_t i = 0; i != events.size(); ++i) {
-            solid_part const& p = solid_.parts[events[i].who];
+            solid_part const& p = solid_.parts[events[i].id];
             live = events[i].tie == dies ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
             if (i + 1 != events.size() && events[i + 1].key == events[i].key) continue;
             if (events[i].key <= proof_.position) live_bytes_ = live;

@@ -16,7 +16,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_demands const& asked)
+SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& asked)
 {
     node_ends ends;
     std::vector<node_id> open;
@@ -55,7 +55,7 @@ struct exposed_reads {
     csr_rows of;                   // by value: reads, by position
 };
 
-SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& asked, node_ends const& ends,
+SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& asked, node_ends const& ends,
                                        flow_options const& options)
 {
     exposed_reads reads;
@@ -63,7 +63,7 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& as
     std::vector<node_id> written_in(p.values(), no_node);
     auto note = [&](value_id v, node_id n, step_id position) {
         if (written_in[v] == n || is_given(asked.role[v])) return;
-        if (options.allows_undefined && asked.first_def[v] != plan_demands::never) return;
+        if (options.allows_undefined && asked.first_def[v] != plan_requirements::never) return;
         reads.node.push_back(n);
         reads.position.push_back(position);
         read_of.push_back(v);
@@ -78,12 +78,12 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_demands const& as
         if (p.successors(n).empty())
             for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
     }
-    std::vector<keyed> by_position;
+    std::vector<sort_key> by_position;
     for (std::size_t i = 0; i != read_of.size(); ++i)
         by_position.push_back({reads.position[i], 0, static_cast<std::uint32_t>(i)});
-    sort_keyed(by_position);
+    sort_by_key(by_position);
     reads.of = csr_rows::gathered(p.values(), [&](auto add) {
-        for (keyed const& k : by_position) add(read_of[k.who], k.who);
+        for (sort_key const& k : by_position) add(read_of[k.id], k.id);
     });
     return reads;
 }
@@ -94,14 +94,14 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_demands const& asked,
+SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& asked,
                                                        node_ends const& ends, flow_options const& options)
 {
     std::optional<witness> first;
     auto found = [&](value_id v, step_id position) {
         if (first && (first->position < position || (first->position == position && first->value <= v)))
             return;
-        bool const is_ever_written = asked.first_def[v] != detail::plan_demands::never;
+        bool const is_ever_written = asked.first_def[v] != detail::plan_requirements::never;
         first = witness{.what = fault::used_undefined,
                         .value = v,
                         .other = is_ever_written ? v : no_value,
@@ -151,7 +151,7 @@ namespace sublet::detail {
 class plan_opponent {
 public:
     plan_opponent(snapshot const& program, memory_plan const& plan, plan_options const& options)
-        : program_(program), plan_(plan), options_(options), asked_(demands(program, options)),
+        : program_(program), plan_(plan), options_(options), asked_(derive_requirements(program, options)),
           values_(static_cast<value_id>(program.values()))
     {
     }
@@ -203,17 +203,17 @@ private:
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::used_undefined,
                             .value = v,
-                            .other = asked_.first_def[v] == plan_demands::never ? no_value : v,
+                            .other = asked_.first_def[v] == plan_requirements::never ? no_value : v,
                             .position = p};
         };
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment m) {
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind m) {
             // What a step writes is there where its node ends, but not for its own reads.
             bool const is_there = is_given(asked_.role[v]) || asked_.first_def[v] < p ||
-                                  (m == moment::reads_at_end && asked_.first_def[v] == p);
-            if (m != moment::writes && !is_there) found(v, p);
+                                  (m == access_kind::reads_at_end && asked_.first_def[v] == p);
+            if (m != access_kind::writes && !is_there) found(v, p);
         });
         for (value_id v = 0; v != values_; ++v) {
-            bool const exists = is_given(asked_.role[v]) || asked_.first_def[v] != plan_demands::never;
+            bool const exists = is_given(asked_.role[v]) || asked_.first_def[v] != plan_requirements::never;
             if (has_role(asked_.role[v], value_role::output) && !exists)
                 found(v, static_cast<step_id>(program_.steps()));
         }
@@ -225,7 +225,7 @@ private:
     std::optional<witness> moved_write() const
     {
         if (options_.order.empty()) return std::nullopt;
-        std::vector<keyed> writes; // {value, step, position}
+        std::vector<sort_key> writes; // {value, step, position}
         std::vector<std::uint32_t> versions(values_, 0);
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
@@ -234,26 +234,26 @@ private:
                 ++versions[t.value];
             }
         for (value_id v = 0; v != values_; ++v) versions[v] += is_given(asked_.role[v]);
-        sort_keyed(writes);
+        sort_by_key(writes);
 
         std::optional<witness> first;
-        auto found = [&first](keyed const& write) {
+        auto found = [&first](sort_key const& write) {
             auto const v = static_cast<value_id>(write.key);
-            if (first && (first->position < write.who || (first->position == write.who && first->value <= v)))
+            if (first && (first->position < write.id || (first->position == write.id && first->value <= v)))
                 return;
-            first = witness{.what = fault::write_moved, .value = v, .position = write.who};
+            first = witness{.what = fault::write_moved, .value = v, .position = write.id};
         };
         for (std::size_t i = 1; i < writes.size(); ++i)
-            if (writes[i - 1].key == writes[i].key && writes[i - 1].who > writes[i].who) found(writes[i]);
+            if (writes[i - 1].key == writes[i].key && writes[i - 1].id > writes[i].id) found(writes[i]);
         auto read = [&](value_id v, step_id s, bool at_end) {
             if (versions[v] < 2) return;
             step_id const p = asked_.position[s];
-            std::size_t const next = first_that(writes.size(), [&](std::size_t i) {
-                keyed const& w = writes[i];
+            std::size_t const next = partition_point(writes.size(), [&](std::size_t i) {
+                sort_key const& w = writes[i];
                 return w.key != v ? w.key > v : w.tie > s || (w.tie == s && !at_end);
             });
-            if (next != 0 && writes[next - 1].key == v && writes[next - 1].who > p) found(writes[next - 1]);
-            if (next != writes.size() && writes[next].key == v && writes[next].who < p) found(writes[next]);
+            if (next != 0 && writes[next - 1].key == v && writes[next - 1].id > p) found(writes[next - 1]);
+            if (next != writes.size() && writes[next].key == v && writes[next].id < p) found(writes[next]);
         };
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s))
@@ -268,12 +268,12 @@ private:
     {
         std::vector<value_id> reader(values_, no_value);
         auto is_last = [this](value_id v, step_id p) { return p + 1 == asked_.life[asked_.root[v]].last; };
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment) {
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind) {
             if (is_last(v, p)) reader[asked_.root[v]] = v;
         });
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, moment m) {
+        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind m) {
             value_id& one = reader[asked_.root[v]];
-            bool const only_reads = m == moment::reads_early || m == moment::reads;
+            bool const only_reads = m == access_kind::reads_early || m == access_kind::reads;
             if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
             if (p == asked_.life[asked_.root[v]].last) one = no_value; // read early, so not alive here
         });
@@ -309,36 +309,36 @@ private:
     {
         std::vector<value_id> const predecessor = predecessors();
         // Heirs come last at their position: whoever is born there beside them meets all of the predecessor.
-        std::vector<keyed> births, deaths;
+        std::vector<sort_key> births, deaths;
         for (value_id r = 0; r != values_; ++r) {
             if (asked_.root[r] != r || !asked_.is_planned(r)) continue;
             births.push_back({asked_.life[r].first, predecessor[r] != no_value, r});
             deaths.push_back({asked_.life[r].last, 0, r});
         }
-        sort_keyed(births);
-        sort_keyed(deaths);
+        sort_by_key(births);
+        sort_by_key(deaths);
 
-        std::vector<keyed> by_place; // ascending; alive or not
-        for (keyed const& b : births)
-            by_place.push_back({place_of(b.who).pool, place_of(b.who).offset, b.who});
-        sort_keyed(by_place);
+        std::vector<sort_key> by_place; // ascending; alive or not
+        for (sort_key const& b : births)
+            by_place.push_back({place_of(b.id).pool, place_of(b.id).offset, b.id});
+        sort_by_key(by_place);
         std::vector<std::uint32_t> rank(values_, rank_set::none);
         for (std::size_t i = 0; i != by_place.size(); ++i)
-            rank[by_place[i].who] = static_cast<std::uint32_t>(i);
+            rank[by_place[i].id] = static_cast<std::uint32_t>(i);
 
         rank_set living(by_place.size());
         auto dead = deaths.begin();
-        for (keyed const& birth : births) {
-            value_id const born = birth.who;
+        for (sort_key const& birth : births) {
+            value_id const born = birth.id;
             for (; dead->key <= birth.key; ++dead)
-                if (living.contains(rank[dead->who]))
-                    living.erase(rank[dead->who]); // else its heir lives there
+                if (living.contains(rank[dead->id]))
+                    living.erase(rank[dead->id]); // else its heir lives there
             if (predecessor[born] != no_value) {
                 living.erase(rank[predecessor[born]]); // the heir lies within it and at its offset
             } else {
                 for (std::uint32_t next : {living.below(rank[born]), living.above(rank[born])})
                     if (next != living.none)
-                        if (auto fact = shared_bytes(by_place[next].who, born)) return fact;
+                        if (auto fact = shared_bytes(by_place[next].id, born)) return fact;
             }
             living.insert(rank[born]);
         }
@@ -361,7 +361,7 @@ private:
     snapshot const& program_;
     memory_plan const& plan_;
     plan_options const& options_;
-    plan_demands const asked_;
+    plan_requirements const asked_;
     value_id const values_;
 };
 
@@ -394,7 +394,7 @@ public:
         for (byte_count batch : {byte_count{1}, most_})
             if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch)))
                 return symbolic_witness{*fact, batch};
-        plan_demands const asked = demands(program_, options_.at(most_));
+        plan_requirements const asked = derive_requirements(program_, options_.at(most_));
         std::optional<symbolic_witness> fact = too_small(asked);
         if (!fact) fact = misaligned(asked);
         if (!fact) fact = clash(asked);
@@ -423,7 +423,7 @@ private:
     }
 
     /// What check_plan() does not believe either: it asks the program, and tops here are of the plan's sizes.
-    std::optional<symbolic_witness> too_small(plan_demands const& asked) const
+    std::optional<symbolic_witness> too_small(plan_requirements const& asked) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
@@ -456,7 +456,7 @@ private:
 
     /// Offsets are multiples for every batch if what they are rounded to is one; or if nothing is rounded and
     /// both parts are.
-    std::optional<symbolic_witness> misaligned(plan_demands const& asked) const
+    std::optional<symbolic_witness> misaligned(plan_requirements const& asked) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
@@ -465,7 +465,7 @@ private:
             for (byte_count needed : {asked.alignment[v], of_pool}) {
                 auto is_multiple = [needed](byte_count n) { return n % needed == 0; };
                 if (is_multiple(b.alignment)) continue;
-                if (most_rounding(b.start, b.alignment) == 0 && is_multiple(b.start.fixed) &&
+                if (max_padding(b.start, b.alignment) == 0 && is_multiple(b.start.fixed) &&
                     is_multiple(b.start.per_batch))
                     continue;
                 byte_count batch = smaller(most_, byte_count{2}), at = b.offset_at(batch);
@@ -480,7 +480,7 @@ private:
 
     /// As plan_opponent::clash(), but with two ends for each address, and without in-place pairs: they are in
     /// one buffer.
-    std::optional<symbolic_witness> clash(plan_demands const& asked) const
+    std::optional<symbolic_witness> clash(plan_requirements const& asked) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         std::vector<live_range> life(plan_.buffers.size());
@@ -492,32 +492,32 @@ private:
             life[b] = hull(life[b], asked.life[asked.root[v]]);
             needed[b].size = least_above(needed[b].size, bytes[asked.root[v]], most_);
         }
-        std::vector<keyed> births, deaths, by_start;
+        std::vector<sort_key> births, deaths, by_start;
         for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
             if (is_empty(life[b])) continue;
             births.push_back({life[b].first, 0, b});
             deaths.push_back({life[b].last, 0, b});
             by_start.push_back({plan_.buffers[b].pool, plan_.buffers[b].start.at(1), b});
         }
-        sort_keyed(births);
-        sort_keyed(deaths);
-        sort_keyed(by_start);
+        sort_by_key(births);
+        sort_by_key(deaths);
+        sort_by_key(by_start);
         std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
         for (std::size_t i = 0; i != by_start.size(); ++i)
-            rank[by_start[i].who] = static_cast<std::uint32_t>(i);
+            rank[by_start[i].id] = static_cast<std::uint32_t>(i);
 
         rank_set living(by_start.size());
         auto dead = deaths.begin();
-        for (keyed const& birth : births) {
-            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->who]);
-            std::uint32_t const below = living.below(rank[birth.who]), above = living.above(rank[birth.who]);
+        for (sort_key const& birth : births) {
+            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->id]);
+            std::uint32_t const below = living.below(rank[birth.id]), above = living.above(rank[birth.id]);
             if (below != living.none)
-                if (auto fact = reaches_into(needed[by_start[below].who], needed[birth.who], birth.key))
+                if (auto fact = reaches_into(needed[by_start[below].id], needed[birth.id], birth.key))
                     return fact;
             if (above != living.none)
-                if (auto fact = reaches_into(needed[birth.who], needed[by_start[above].who], birth.key))
+                if (auto fact = reaches_into(needed[birth.id], needed[by_start[above].id], birth.key))
                     return fact;
-            living.insert(rank[birth.who]);
+            living.insert(rank[birth.id]);
         }
         return std::nullopt;
     }
@@ -576,7 +576,7 @@ namespace sublet::detail {
 /// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
 class flow_opponent {
 public:
-    flow_opponent(snapshot const& program, memory_plan const& plan, plan_demands const& asked,
+    flow_opponent(snapshot const& program, memory_plan const& plan, plan_requirements const& asked,
                   node_ends const& ends, bool in_place)
         : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
           classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
@@ -696,7 +696,7 @@ private:
 
     snapshot const& program_;
     memory_plan const& plan_;
-    plan_demands const& asked_;
+    plan_requirements const& asked_;
     node_ends const& ends_;
     bool const in_place_;
     placed_classes const classes_;
@@ -727,7 +727,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
     plan_options in_order = options;
     in_order.order = plan.order;
-    detail::plan_demands const asked = detail::demands(p, in_order);
+    detail::plan_requirements const asked = detail::derive_requirements(p, in_order);
     detail::node_ends const ends = ends_of_nodes(p, asked);
     if (auto fact = find_unwritten_read(p, asked, ends, flow)) return fact;
     if (auto fact = check_places(asked, plan, in_order)) return fact;
@@ -743,22 +743,22 @@ namespace sublet::detail {
 
 /// Number the places at which classes begin or end, through all pools: by root, the number of its begin and
 /// that of its end. Between one and the next nothing changes.
-SUBLET_DECL std::uint32_t number_bounds(plan_demands const& asked, memory_plan const& plan,
+SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& asked, memory_plan const& plan,
                                         std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
 {
-    std::vector<keyed> bounds; // {pool, offset, who begins or ends there}
+    std::vector<sort_key> bounds; // {pool, offset, who begins or ends there}
     for (value_id r = 0; r != asked.root.size(); ++r) {
         if (asked.root[r] != r || !asked.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, r);
         bounds.push_back({pool, offset, r});
         bounds.push_back({pool, offset + asked.bytes[r], r});
     }
-    sort_keyed(bounds);
+    sort_by_key(bounds);
     std::uint32_t number = 0;
     for (std::size_t i = 0; i != bounds.size(); ++i) {
-        keyed const& b = bounds[i];
+        sort_key const& b = bounds[i];
         if (i != 0 && (bounds[i - 1].key != b.key || bounds[i - 1].tie != b.tie)) ++number;
-        (place_of(plan, b.who).offset == b.tie ? begin : end)[b.who] = number;
+        (place_of(plan, b.id).offset == b.tie ? begin : end)[b.id] = number;
     }
     return number + 1;
 }
@@ -767,7 +767,7 @@ class concurrent_opponent {
 public:
     /// Requires: the plan is complete, and the order has no fault.
     concurrent_opponent(snapshot const& program, memory_plan const& plan, bool in_place,
-                        plan_demands const& asked, step_order const& order)
+                        plan_requirements const& asked, step_order const& order)
         : p_(program), plan_(plan), in_place_(in_place), asked_(asked), order_(order),
           touches_(program, asked, order), asked_by_(program.values(), no_value)
     {
@@ -847,7 +847,7 @@ private:
     snapshot const& p_;
     memory_plan const& plan_;
     bool in_place_;
-    plan_demands const& asked_;
+    plan_requirements const& asked_;
     step_order const& order_;
     class_touches touches_;
     std::vector<value_id> asked_by_; // by root: who was last to move in where it lies
@@ -871,7 +871,7 @@ SUBLET_DECL std::optional<concurrent_witness>
 check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     concurrent_witness found;
-    detail::plan_demands const asked = detail::demands(p, options);
+    detail::plan_requirements const asked = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) {
         found.what = fault::foreign_plan;
         return found;

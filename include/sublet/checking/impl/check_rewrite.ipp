@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_rewrite.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -61,7 +61,7 @@ public:
                 was.used_at = is.used_at = s;
                 was.used_as = name;
                 if (a[i].kind == touch::access::use_early) continue; // done before any result is written
-                is.who = is.held_at == s && is.who != value ? no_value : value;
+                is.id = is.held_at == s && is.id != value ? no_value : value;
                 was.held_at = is.held_at = s;
                 continue;
             }
@@ -101,7 +101,7 @@ private:
         value_id used_as = no_value;    // before: the name there
         value_id defined_as = no_value; // before: the name there
         value_id result = no_value;     // after: the class that was defined so
-        value_id who = no_value;        // after: the value that was held by this name, if it was one only
+        value_id id = no_value;        // after: the value that was held by this name, if it was one only
     };
 
     void expect_name(value_id name) const
@@ -121,14 +121,14 @@ private:
         done_.clear();
         // One name needs no permission where all that it was read for is done early, before a result is
         // written.
-        auto note = [&](std::vector<keyed>& to, value_id in, value_id out) {
+        auto note = [&](std::vector<sort_key>& to, value_id in, value_id out) {
             if (in != out || is_[in].held_at == s) to.push_back({in, out, 0});
         };
         for (overwrite o : before_.overwrites(s)) {
             entry const &in = was_[root_[o.in]], &out = was_[root_[o.out]];
             if (in.used_at != s || out.defined_at != s) continue;
             // Who else reads these bytes at this step has not been asked.
-            if (in.used_as != out.defined_as || is_[in.used_as].who == o.in)
+            if (in.used_as != out.defined_as || is_[in.used_as].id == o.in)
                 note(asked_, in.used_as, out.defined_as);
         }
         for (overwrite o : after_.overwrites(s))
@@ -142,18 +142,18 @@ private:
                 note(asked_, was.used_as, name);
             if (is_[name].held_at == s) note(done_, name, name);
         }
-        if (asked_.size() > 1) sort_keyed(asked_);
-        if (done_.size() > 1) sort_keyed(done_);
+        if (asked_.size() > 1) sort_by_key(asked_);
+        if (done_.size() > 1) sort_by_key(done_);
         std::size_t i = 0, k = 0;
         while (i != asked_.size() || k != done_.size()) {
             bool const lacks_one = k == done_.size() || (i != asked_.size() && asked_[i] < done_[k]);
             bool const has_more = i == asked_.size() || (k != done_.size() && done_[k] < asked_[i]);
             if (lacks_one || has_more) {
-                keyed const& pair = lacks_one ? asked_[i] : done_[k];
+                sort_key const& pair = lacks_one ? asked_[i] : done_[k];
                 auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
                 return rewrite_fault{rewrite_fault::kind::in_place, s, 0, in, out, {}, {}};
             }
-            keyed const pair = asked_[i];
+            sort_key const pair = asked_[i];
             while (i != asked_.size() && !(pair < asked_[i])) ++i;
             while (k != done_.size() && !(pair < done_[k])) ++k;
         }
@@ -165,7 +165,7 @@ private:
     std::vector<value_id> root_; // by value before
     std::vector<entry> was_;     // by root
     std::vector<entry> is_;      // by value after
-    std::vector<keyed> asked_, done_;
+    std::vector<sort_key> asked_, done_;
 };
 
 } // namespace sublet::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -41,18 +41,18 @@ SUBLET_DECL access_walk::access_walk(std::vector<byte_access> const& list)
 
 SUBLET_DECL std::size_t access_walk::number_borders()
 {
-    std::vector<keyed> borders; // {space, byte, access}
+    std::vector<sort_key> borders; // {space, byte, access}
     for (std::uint32_t i = 0; i != list_.size(); ++i) {
         if (list_[i].begin >= list_[i].end) continue;
         borders.push_back({list_[i].space, list_[i].begin, i});
         borders.push_back({list_[i].space, list_[i].end, i});
     }
-    sort_keyed(borders);
+    sort_by_key(borders);
     std::uint32_t number = 0;
     for (std::size_t i = 0; i != borders.size(); ++i) {
-        keyed const& b = borders[i];
+        sort_key const& b = borders[i];
         if (i == 0 || borders[i - 1].key != b.key || borders[i - 1].tie != b.tie) ++number;
-        (list_[b.who].begin == b.tie ? begin_ : end_)[b.who] = number;
+        (list_[b.id].begin == b.tie ? begin_ : end_)[b.id] = number;
     }
     return number + std::size_t{1}; // 0 is nobody's, below all
 }
@@ -303,7 +303,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
                                                  memory_plan const* plan, std::uint32_t pools,
                                                  std::vector<step_id> const& step_at)
 {
-    detail::plan_demands const asked = detail::demands(p, options);
+    detail::plan_requirements const asked = detail::derive_requirements(p, options);
     std::vector<step_id> const position = detail::places_in(step_at, p.steps());
     SUBLET_EXPECTS(plan == nullptr || detail::is_complete(*plan, p.values()),
                    "sublet: a plan has not one entry a value");

@@ -10,19 +10,19 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL placed_classes::placed_classes(plan_demands const& asked, memory_plan const& plan)
+SUBLET_DECL placed_classes::placed_classes(plan_requirements const& asked, memory_plan const& plan)
     : asked_(&asked), plan_(&plan)
 {
     std::size_t const values = plan.buffer_of.size();
-    std::vector<keyed> by_place;
+    std::vector<sort_key> by_place;
     for (value_id r = 0; r != values; ++r)
         if (asked.root[r] == r && is_placed(r))
             by_place.push_back({place_of(plan, r).pool, place_of(plan, r).offset, r});
-    sort_keyed(by_place);
+    sort_by_key(by_place);
     rank_ = std::vector<std::uint32_t>(values, rank_set::none);
-    for (keyed const& k : by_place) {
-        rank_[k.who] = static_cast<std::uint32_t>(root_.size());
-        root_.push_back(k.who);
+    for (sort_key const& k : by_place) {
+        rank_[k.id] = static_cast<std::uint32_t>(root_.size());
+        root_.push_back(k.id);
     }
     values_of_ = csr_rows::gathered(root_.size(), [this, values](auto add) {
         for (value_id v = 0; v != values; ++v)
@@ -151,7 +151,7 @@ SUBLET_DECL void intact_arrivals::lose(node_id n, std::size_t i)
 SUBLET_DECL void intact_arrivals::lose_value(node_id n, value_id v)
 {
     std::vector<value_id> const& values = arrivals_[n].values;
-    std::size_t const i = first_that(values.size(), [&](std::size_t at) { return values[at] >= v; });
+    std::size_t const i = partition_point(values.size(), [&](std::size_t at) { return values[at] >= v; });
     if (i != values.size() && values[i] == v) lose(n, i);
 }
 

@@ -76,7 +76,7 @@ SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
     return true;
 }
 
-SUBLET_DECL std::optional<witness> larger_than_root(plan_demands const& asked)
+SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& asked)
 {
     for (value_id v = 0; v != asked.root.size(); ++v) {
         value_id const r = asked.root[v];
@@ -88,7 +88,7 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_demands const& asked)
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> wrongly_kept(plan_demands const& asked, memory_plan const& plan)
+SUBLET_DECL std::optional<witness> wrongly_kept(plan_requirements const& asked, memory_plan const& plan)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
@@ -102,7 +102,7 @@ SUBLET_DECL std::optional<witness> wrongly_kept(plan_demands const& asked, memor
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> misplaced(plan_demands const& asked, memory_plan const& plan,
+SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& asked, memory_plan const& plan,
                                              plan_options const& options)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
@@ -139,7 +139,7 @@ SUBLET_DECL std::optional<witness> misplaced(plan_demands const& asked, memory_p
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> check_places(plan_demands const& asked, memory_plan const& plan,
+SUBLET_DECL std::optional<witness> check_places(plan_requirements const& asked, memory_plan const& plan,
                                                 plan_options const& options)
 {
     if (auto fact = larger_than_root(asked)) return fact;

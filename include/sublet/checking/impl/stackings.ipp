@@ -16,14 +16,14 @@ SUBLET_DECL byte_count allowed_pools::cost(buffer_id root, pool_id pool) const
 {
     std::size_t const at = from(root, pool);
     bool const is_there = at != pools.size() && pools[at].key == key(root, pool);
-    return is_there && pools[at].who == choosers[root] ? pools[at].tie : no_limit;
+    return is_there && pools[at].id == choosers[root] ? pools[at].tie : no_limit;
 }
 
 SUBLET_DECL byte_count allowed_pools::least_cost(buffer_id root) const
 {
     byte_count least = no_limit;
     for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
-        if (pools[at].who == choosers[root]) least = smaller(least, pools[at].tie);
+        if (pools[at].id == choosers[root]) least = smaller(least, pools[at].tie);
     return least;
 }
 
@@ -31,13 +31,13 @@ SUBLET_DECL std::uint32_t allowed_pools::count(buffer_id root) const
 {
     std::uint32_t all = 0;
     for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
-        all += pools[at].who == choosers[root];
+        all += pools[at].id == choosers[root];
     return all;
 }
 
 SUBLET_DECL std::size_t allowed_pools::from(buffer_id root, pool_id pool) const
 {
-    return first_that(pools.size(), [&](std::size_t i) { return pools[i].key >= key(root, pool); });
+    return partition_point(pools.size(), [&](std::size_t i) { return pools[i].key >= key(root, pool); });
 }
 
 SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
@@ -50,7 +50,7 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
         if (!is_anchored[b]) has_free[root[b]] = 1;
     auto chooses = [&](buffer_id b) { return !is_anchored[b] || !has_free[root[b]]; };
 
-    std::vector<keyed> wishes; // {chooser and pool, cost, }
+    std::vector<sort_key> wishes; // {chooser and pool, cost, }
     for (placement_problem::choice const& c : problem.choices) {
         SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
         has_choice[c.buffer] = 1;
@@ -63,20 +63,20 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
         ++result.choosers[root[b]];
         if (!has_choice[b]) wishes.push_back({allowed_pools::key(b, problem.buffers[b].pool), 0, 0});
     }
-    sort_keyed(wishes); // of the same chooser and pool the cheapest first
-    std::vector<keyed> by_root;
+    sort_by_key(wishes); // of the same chooser and pool the cheapest first
+    std::vector<sort_key> by_root;
     for (std::size_t i = 0; i != wishes.size(); ++i) {
         if (i != 0 && wishes[i - 1].key == wishes[i].key) continue;
         auto const chooser = static_cast<buffer_id>(wishes[i].key >> 32);
         auto const pool = static_cast<pool_id>(wishes[i].key);
         by_root.push_back({allowed_pools::key(root[chooser], pool), wishes[i].tie, chooser});
     }
-    sort_keyed(by_root);
-    for (keyed const& wish : by_root) {
+    sort_by_key(by_root);
+    for (sort_key const& wish : by_root) {
         if (result.pools.empty() || result.pools.back().key != wish.key)
             result.pools.push_back({wish.key, 0, 0});
         result.pools.back().tie = checked_add(result.pools.back().tie, wish.tie);
-        ++result.pools.back().who;
+        ++result.pools.back().id;
     }
     return result;
 }
@@ -139,41 +139,41 @@ template <class Part>
 void take_hulls(std::vector<Part>& parts, std::size_t first)
 {
     enum : unsigned { dies, is_born };
-    std::vector<keyed> by_begin, by_end, events;
+    std::vector<sort_key> by_begin, by_end, events;
     for (std::size_t i = first; i != parts.size(); ++i) {
-        auto const who = static_cast<std::uint32_t>(i - first);
-        by_begin.push_back({parts[i].begin, 0, who});
-        by_end.push_back({falling(parts[i].end), 0, who});
-        events.push_back({parts[i].when.first, is_born, who});
-        events.push_back({parts[i].when.last, dies, who});
+        auto const id = static_cast<std::uint32_t>(i - first);
+        by_begin.push_back({parts[i].begin, 0, id});
+        by_end.push_back({descending(parts[i].end), 0, id});
+        events.push_back({parts[i].when.first, is_born, id});
+        events.push_back({parts[i].when.last, dies, id});
     }
-    sort_keyed(by_begin);
-    sort_keyed(by_end);
-    sort_keyed(events);
+    sort_by_key(by_begin);
+    sort_by_key(by_end);
+    sort_by_key(events);
     std::vector<std::uint32_t> low_rank(by_begin.size()), high_rank(by_begin.size());
     for (std::uint32_t r = 0; r != by_begin.size(); ++r) {
-        low_rank[by_begin[r].who] = r;
-        high_rank[by_end[r].who] = r;
+        low_rank[by_begin[r].id] = r;
+        high_rank[by_end[r].id] = r;
     }
     rank_set lows(by_begin.size()), highs(by_begin.size());
     auto first_of = [](rank_set const& set) { return set.contains(0) ? 0 : set.above(0); };
     std::size_t alive = 0;
     step_id since = 0;
     std::vector<Part> hulls;
-    for (keyed const& e : events) {
+    for (sort_key const& e : events) {
         if (alive != 0 && e.key != since) {
-            Part const& low = parts[first + by_begin[first_of(lows)].who];
-            Part const& high = parts[first + by_end[first_of(highs)].who];
+            Part const& low = parts[first + by_begin[first_of(lows)].id];
+            Part const& high = parts[first + by_end[first_of(highs)].id];
             hulls.push_back({{since, static_cast<step_id>(e.key)}, low.begin, high.end, low.buffer});
         }
         since = static_cast<step_id>(e.key);
         if (e.tie == is_born) {
-            lows.insert(low_rank[e.who]);
-            highs.insert(high_rank[e.who]);
+            lows.insert(low_rank[e.id]);
+            highs.insert(high_rank[e.id]);
             ++alive;
         } else {
-            lows.erase(low_rank[e.who]);
-            highs.erase(high_rank[e.who]);
+            lows.erase(low_rank[e.id]);
+            highs.erase(high_rank[e.id]);
             --alive;
         }
     }
@@ -185,12 +185,12 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
     colocation_ties ties(problem);
-    std::vector<keyed> gaps, members; // by buffer, by root
+    std::vector<sort_key> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");
         gaps.push_back({problem.gaps[i].buffer, problem.gaps[i].when.first, static_cast<std::uint32_t>(i)});
     }
-    sort_keyed(gaps);
+    sort_by_key(gaps);
 
     solid_parts result;
     result.root.resize(n);
@@ -202,15 +202,15 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
         if (buffer.size != 0 && !is_empty(buffer.life)) members.push_back({result.root[b], 0, b});
     }
     result.contradicts = ties.contradicts;
-    if (!problem.colocated.empty()) sort_keyed(members);
+    if (!problem.colocated.empty()) sort_by_key(members);
 
     for (std::size_t i = 0, last = 0; i != members.size(); i = last) {
-        std::int64_t lowest = ties.up(members[i].who);
+        std::int64_t lowest = ties.up(members[i].id);
         for (last = i; last != members.size() && members[last].key == members[i].key; ++last)
-            lowest = smaller(lowest, ties.up(members[last].who));
+            lowest = smaller(lowest, ties.up(members[last].id));
         std::size_t const first_part = result.parts.size();
         for (std::size_t m = i; m != last; ++m) {
-            buffer_id const b = members[m].who;
+            buffer_id const b = members[m].id;
             placement_problem::buffer const& buffer = problem.buffers[b];
             byte_count const above = static_cast<byte_count>(ties.up(b) - lowest);
             result.above[b] = above;
@@ -220,9 +220,9 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             };
             step_id solid_from = buffer.life.first;
             std::size_t g =
-                gaps.empty() ? 0 : first_that(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
+                gaps.empty() ? 0 : partition_point(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
             for (; g != gaps.size() && gaps[g].key == b; ++g) {
-                placement_problem::gap const& gap = problem.gaps[gaps[g].who];
+                placement_problem::gap const& gap = problem.gaps[gaps[g].id];
                 live_range const when{larger(gap.when.first, solid_from),
                                       smaller(gap.when.last, buffer.life.last)};
                 if (is_empty(when)) continue;
@@ -234,7 +234,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
         }
         if (result.parts.size() == first_part) continue;
         if (last - i > 1) take_hulls(result.parts, first_part);
-        for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].who] = 1;
+        for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].id] = 1;
     }
     return result;
 }

@@ -131,7 +131,7 @@ SUBLET_DECL void order_questions::ask(std::uint32_t row, step_id last, std::uint
 
 SUBLET_DECL std::uint64_t order_questions::first_no()
 {
-    sort_keyed(asked_);
+    sort_by_key(asked_);
     lowest_no_ = none;
     for (std::size_t i = 0; i != asked_.size();) i = answer_from(i);
     asked_.clear();
@@ -157,7 +157,7 @@ SUBLET_DECL std::size_t order_questions::answer_from(std::size_t begin)
     for (std::size_t i = begin; i != end; ++i) {
         step_id const last = position_of(asked_[i]);
         if (columns_[column] != last) ++column;
-        for (step_id s : rows_[asked_[i].who]) {
+        for (step_id s : rows_[asked_[i].id]) {
             std::uint64_t const word = bits_[(order_.position[s] - floor) * words + column / 64];
             if ((word >> column % 64 & 1) == 0) lowest_no_ = smaller(lowest_no_, asked_[i].tie);
         }

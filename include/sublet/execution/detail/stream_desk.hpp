@@ -67,7 +67,7 @@ public:
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct taking {
-        buffer_id who;
+        buffer_id id;
         step_id at;
         std::uint32_t with; ///< the digest of the producer; `none`: this is it
     };
@@ -80,7 +80,7 @@ private:
     void each(std::size_t row, Take take)
     {
         for (std::size_t i = row == 0 ? 0 : end_of_[row - 1]; i != end_of_[row]; ++i)
-            take(notes_[i].who, &digest_[i]);
+            take(notes_[i].id, &digest_[i]);
     }
 
     /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.

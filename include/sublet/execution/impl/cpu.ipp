@@ -19,7 +19,7 @@ SUBLET_DECL run_watch::run_watch(run_tape const& tape, storage const& values, bo
     claimed_by_.assign(left_.size(), no_step);
     is_known_.assign(left_.size(), 0);
     list_written();
-    std::vector<std::vector<keyed>> borders(values.arenas().size());
+    std::vector<std::vector<sort_key>> borders(values.arenas().size());
     for (std::size_t i = 0; values.has_arena() && i != left_.size(); ++i) {
         auto const b = static_cast<buffer_id>(i);
         if (!is_ours(b)) continue;
@@ -76,7 +76,7 @@ SUBLET_DECL void run_watch::after(step_id at)
 
 SUBLET_DECL void run_watch::finish()
 {
-    std::vector<keyed> lent; // {where it begins, where it ends, buffer}
+    std::vector<sort_key> lent; // {where it begins, where it ends, buffer}
     for (buffer_id b = 0; b != left_.size(); ++b) {
         std::span<std::byte const> const bytes = values_.bytes_of(b);
         if (is_ours(b) ? !has_role(its(b).role, value_role::output) : bytes.empty()) continue;
@@ -84,13 +84,13 @@ SUBLET_DECL void run_watch::finish()
         if (is_ours(b)) compare(b, no_step, [](buffer_id) { return true; });
         else lent.push_back({begin, begin + bytes.size(), b});
     }
-    sort_keyed(lent);
+    sort_by_key(lent);
     std::uint64_t covered = 0;
     for (std::size_t i = 0; i != lent.size(); ++i) { // bytes that are bound twice may well have changed
         bool const is_shared =
             lent[i].key < covered || (i + 1 != lent.size() && lent[i + 1].key < lent[i].tie);
         covered = std::max(covered, lent[i].tie);
-        if (!is_shared) compare(lent[i].who, no_step, [](buffer_id) { return true; });
+        if (!is_shared) compare(lent[i].id, no_step, [](buffer_id) { return true; });
     }
 }
 
@@ -149,8 +149,8 @@ SUBLET_DECL void run_watch::discard_unowned(std::size_t pool, byte_count begin, 
                                             buffer_id owner) const
 {
     std::byte* const arena = values_.arenas()[pool].bytes;
-    owners_[pool].each(begin, end, [&](byte_count first, byte_count last, buffer_id who) {
-        if (who == owner) make_dead(std::span(arena + first, static_cast<std::size_t>(last - first)));
+    owners_[pool].each(begin, end, [&](byte_count first, byte_count last, buffer_id id) {
+        if (id == owner) make_dead(std::span(arena + first, static_cast<std::size_t>(last - first)));
     });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/detours.hpp>
+#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -11,26 +11,26 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL byte_owners::byte_owners(std::vector<keyed> borders, byte_count end)
+SUBLET_DECL byte_owners::byte_owners(std::vector<sort_key> borders, byte_count end)
     : borders_(std::move(borders))
 {
     borders_.push_back({0, 0, 0});
     borders_.push_back({end, 0, 0});
-    sort_keyed(borders_);
-    auto const is_same = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+    sort_by_key(borders_);
+    auto const is_same = [](sort_key const& a, sort_key const& b) { return a.key == b.key; };
     borders_.erase(std::unique(borders_.begin(), borders_.end(), is_same), borders_.end());
     owner_.assign(borders_.size(), no_buffer);
 }
 
-SUBLET_DECL void byte_owners::claim(byte_count begin, byte_count end, buffer_id who)
+SUBLET_DECL void byte_owners::claim(byte_count begin, byte_count end, buffer_id id)
 {
-    for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = who;
+    for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = id;
 }
 
 SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
 {
     auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
-                                     [](keyed const& border, byte_count b) { return border.key < b; });
+                                     [](sort_key const& border, byte_count b) { return border.key < b; });
     return static_cast<std::size_t>(at - borders_.begin());
 }
 
@@ -39,7 +39,7 @@ SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
 SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
 {
     expect_places(tape, plan);
-    std::vector<std::vector<keyed>> borders(plan.arena_bytes.size());
+    std::vector<std::vector<sort_key>> borders(plan.arena_bytes.size());
     auto const buffers = static_cast<buffer_id>(tape.table.buffers.size());
     for (buffer_id b = 0; b != buffers; ++b) {
         if (!its(b).is_planned()) continue;
@@ -145,7 +145,7 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
     }
     for (edge_use u : program.edge_uses())
         leaving_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
-    sort_keyed(leaving_);
+    sort_by_key(leaving_);
 }
 
 SUBLET_DECL void wait_finder::follow_touches(tenants* arenas)
@@ -157,7 +157,7 @@ SUBLET_DECL void wait_finder::follow_touches(tenants* arenas)
             else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
             else touched(t.value, at).written_at = at;
         }
-        for (; left != leaving_.size() && leaving_[left].key == at; ++left) read(leaving_[left].who, at);
+        for (; left != leaving_.size() && leaving_[left].key == at; ++left) read(leaving_[left].id, at);
         for (buffer_id b : touched_) wait(b, at, arenas);
         for (buffer_id b : touched_) {
             users& its = users_[b];
@@ -186,15 +186,15 @@ SUBLET_DECL void wait_finder::follow(std::vector<handoff> const& handoffs)
 
 SUBLET_DECL step_waits wait_finder::thinned()
 {
-    sort_keyed(found_);
-    auto const is_same_pair = [](keyed const& a, keyed const& b) { return a.key == b.key; };
+    sort_by_key(found_);
+    auto const is_same_pair = [](sort_key const& a, sort_key const& b) { return a.key == b.key; };
     found_.erase(std::unique(found_.begin(), found_.end(), is_same_pair), found_.end());
     auto rows_of = [&](auto const& list) {
         return csr_rows::gathered(tape_.step_at.size(), [&](auto add_pair) {
             for (auto const& wait : list) add_pair(as_wait(wait).to, as_wait(wait).from);
         });
     };
-    auto const is_implied = has_detour(rows_of(found_), found_.size(), [&](std::uint32_t i) {
+    auto const is_implied = has_indirect_path(rows_of(found_), found_.size(), [&](std::uint32_t i) {
         return csr_graph::edge{as_wait(found_[i]).from, as_wait(found_[i]).to};
     });
     step_waits result;

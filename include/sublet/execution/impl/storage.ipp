@@ -28,7 +28,7 @@ public:
                 {position_of[program.steps_of(u.pred).last - 1], 0, tape.table.buffer_of[u.value]});
 
         std::vector<unsigned char> is_needed(tape.table.buffers.size(), 0);
-        for (keyed const& u : leaving_) is_needed[u.who] = 1;
+        for (sort_key const& u : leaving_) is_needed[u.id] = 1;
         for (step_id s : tape.step_at)
             for (touch t : program.touches(s)) is_needed[tape.table.buffer_of[t.value]] = 1;
         for (std::size_t b = 0; b != is_needed.size(); ++b)
@@ -36,7 +36,7 @@ public:
                 leaving_.push_back({0, 0, static_cast<buffer_id>(b)});
                 tape.given_up.push_back(static_cast<buffer_id>(b));
             }
-        sort_keyed(leaving_);
+        sort_by_key(leaving_);
     }
 
     void write(std::vector<unsigned char> const& is_scratch)
@@ -75,7 +75,7 @@ private:
             if (defines && tape_.first_write[b] == no_step) tape_.first_write[b] = at;
         }
         for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)
-            touch_buffer(leaving_[left_].who, at, no_value, false);
+            touch_buffer(leaving_[left_].id, at, no_value, false);
 
         for (buffer_id b : touched_) { // in one order an input lives [0, 1) at least
             bool const is_input = has_role(tape_.table.buffers[b].role, value_role::input);
@@ -110,7 +110,7 @@ private:
     snapshot const& program_;
     run_tape& tape_;
     bool in_place_;
-    std::vector<keyed> leaving_; // {position, 0, buffer}: needed when its step has written
+    std::vector<sort_key> leaving_; // {position, 0, buffer}: needed when its step has written
     std::size_t left_ = 0;       // of those, how many have been seen
     std::vector<seen> seen_;     // by buffer
     std::vector<buffer_id> touched_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -250,7 +250,7 @@ class schedule_reader {
 public:
     schedule_reader(snapshot const& program, plan_options const& options, memory_plan const* plan,
                     run_tape const& tape, bool keeps_ends)
-        : program_(program), tape_(tape), plan_(plan), asked_(demands(program, options)),
+        : program_(program), tape_(tape), plan_(plan), asked_(derive_requirements(program, options)),
           pools_(plan == nullptr ? 0 : static_cast<std::uint32_t>(plan->arena_bytes.size())),
           keeps_ends_(keeps_ends), command_of_(program.steps(), no_step)
     {
@@ -434,7 +434,7 @@ private:
     snapshot const& program_;
     run_tape const& tape_;
     memory_plan const* plan_;
-    plan_demands asked_;
+    plan_requirements asked_;
     std::uint32_t pools_;
     bool keeps_ends_;
     std::vector<byte_access> touches_;      // as derived: spaces are pools and classes

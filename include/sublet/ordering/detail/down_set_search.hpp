@@ -239,7 +239,7 @@ template <class Stop>
     std::vector<child> children;
     std::vector<node_id> ready;
     std::vector<id> open;               // to be visited, the last one first
-    std::priority_queue<keyed> refused; // {falling bytes, , set}
+    std::priority_queue<sort_key> refused; // {falling bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
     std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
     auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_of_state); };
@@ -272,17 +272,17 @@ template <class Stop>
     open_children();
     for (std::uint64_t visits = 0; reached == ~id{0}; ++visits) {
         if (open.empty()) {
-            if (refused.empty() || falling(refused.top().key) >= ceiling) {
+            if (refused.empty() || descending(refused.top().key) >= ceiling) {
                 result.lower_bound = ceiling;
                 result.states = states();
                 return result;
             }
-            allowed = falling(refused.top().key);
-            for (; !refused.empty() && falling(refused.top().key) == allowed; refused.pop())
-                open.push_back(refused.top().who);
+            allowed = descending(refused.top().key);
+            for (; !refused.empty() && descending(refused.top().key) == allowed; refused.pop())
+                open.push_back(refused.top().id);
         }
         std::size_t const bytes = sets.bytes() + arrivals.size() * sizeof(arrival) +
-                                  ways.size() * sizeof(node_id) + refused.size() * sizeof(keyed);
+                                  ways.size() * sizeof(node_id) + refused.size() * sizeof(sort_key);
         if (states() >= most_states || bytes >= limits.bytes ||
             (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), states()))) {
             result.is_exhausted = false;
@@ -326,7 +326,7 @@ template <class Stop>
             result.is_exhausted = false;
             break;
         }
-        if (least_refused < ceiling) refused.push({falling(least_refused), 0, here});
+        if (least_refused < ceiling) refused.push({descending(least_refused), 0, here});
     }
     result.states = states();
     // With less than is allowed now everything has been tried.

@@ -59,7 +59,7 @@ public:
 
     /// What nodes may need, by bytes and node: of each what it begins in the listed order, that less what may
     /// be saved, and what it may begin in some other order.
-    [[nodiscard]] std::vector<keyed> announced() const;
+    [[nodiscard]] std::vector<sort_key> announced() const;
 
     [[nodiscard]] byte_count live() const { return walk_.live(); }
     [[nodiscard]] byte_count peak() const { return walk_.peak(); }
@@ -140,9 +140,9 @@ struct node_claim {
 
 class ready_nodes {
 public:
-    /// Requires:   `who` of each announced need is below `nodes`, `key` the bytes. Each node has one at
+    /// Requires:   `id` of each announced need is below `nodes`, `key` the bytes. Each node has one at
     /// least. Complexity: O(announced log announced).
-    ready_nodes(std::size_t nodes, std::vector<keyed> announced);
+    ready_nodes(std::size_t nodes, std::vector<sort_key> announced);
 
     [[nodiscard]] bool empty() const { return best_[1].node == no_node; }
     [[nodiscard]] bool holds(node_id n) const { return place_[n] != no_place; }

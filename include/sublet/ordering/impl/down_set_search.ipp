@@ -153,8 +153,8 @@ SUBLET_DECL byte_count free_moves::run_alone(node_id n)
 
 SUBLET_DECL bool free_moves::spoils(node_id n) const
 {
-    auto any = [this](node_id who) {
-        for (node_id other : spoiled_[who])
+    auto any = [this](node_id node) {
+        for (node_id other : spoiled_[node])
             if (!walk_.has_run(other)) return true;
         return false;
     };

@@ -77,9 +77,9 @@ SUBLET_DECL node_demands::node_demands(order_graph const& g)
     }
 }
 
-SUBLET_DECL std::vector<keyed> node_demands::announced() const
+SUBLET_DECL std::vector<sort_key> node_demands::announced() const
 {
-    std::vector<keyed> result;
+    std::vector<sort_key> result;
     std::vector<node_id> begun_by(g_.buffers(), no_node);
     std::vector<std::uint32_t> seen(g_.buffers()); // steps of the node
     for (node_id n : topological(g_)) {
@@ -131,14 +131,14 @@ SUBLET_DECL csr_rows node_demands::touched_by(order_graph const& g) // by node: 
 
 // --- ready nodes -----------------------------------------------------------------------------------------
 
-SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<keyed> announced)
+SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<sort_key> announced)
     : place_(nodes, no_place)
 {
-    sort_keyed(announced);
+    sort_by_key(announced);
     needs_.reserve(announced.size());
-    for (keyed const& a : announced) needs_.push_back(a.key);
+    for (sort_key const& a : announced) needs_.push_back(a.key);
     places_ = csr_rows::gathered(nodes, [&](auto add) {
-        for (std::uint32_t i = 0; i != announced.size(); ++i) add(announced[i].who, i);
+        for (std::uint32_t i = 0; i != announced.size(); ++i) add(announced[i].id, i);
     });
     while (leaves_ <= announced.size()) leaves_ *= 2;
     best_.resize(2 * leaves_);
@@ -166,7 +166,7 @@ SUBLET_DECL node_id ready_nodes::best(byte_count room) const
 
 SUBLET_DECL std::size_t ready_nodes::fitting(byte_count room) const
 {
-    return first_that(needs_.size(), [&](std::size_t i) { return needs_[i] > room; });
+    return partition_point(needs_.size(), [&](std::size_t i) { return needs_[i] > room; });
 }
 
 SUBLET_DECL node_claim ready_nodes::least_of(std::size_t count) const // of the first so many leaves

@@ -20,14 +20,14 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     w.is_at_start = walk.ran() == 0;
     w.around = walk.live();
 
-    std::vector<keyed> numbers; // {node, number}
+    std::vector<sort_key> numbers; // {node, number}
     for (node_id n : nodes) numbers.push_back({n, 0, static_cast<node_id>(numbers.size())});
-    sort_keyed(numbers);
+    sort_by_key(numbers);
     for (std::size_t i = 1; i < numbers.size(); ++i)
         SUBLET_EXPECTS(numbers[i - 1].key != numbers[i].key, "sublet: a window names a node twice");
-    auto number_of = [](std::vector<keyed> const& table, std::uint32_t who) {
-        std::size_t const at = first_that(table.size(), [&](std::size_t i) { return table[i].key >= who; });
-        return at != table.size() && table[at].key == who ? table[at].who : no_node;
+    auto number_of = [](std::vector<sort_key> const& table, std::uint32_t id) {
+        std::size_t const at = partition_point(table.size(), [&](std::size_t i) { return table[i].key >= id; });
+        return at != table.size() && table[at].key == id ? table[at].id : no_node;
     };
     auto const count = static_cast<node_id>(nodes.size());
     its.after = csr_rows::gathered(count, [&](auto add) {
@@ -41,27 +41,27 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     });
     its.before = its.after.transposed(count);
 
-    std::vector<keyed> touched; // {buffer, number}, at first each as often as a step touches it
+    std::vector<sort_key> touched; // {buffer, number}, at first each as often as a step touches it
     for (node_id n : nodes)
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
             for (buffer_id b : g.held[s]) touched.push_back({b, 0, 0});
             for (buffer_id b : g.early[s]) touched.push_back({b, 0, 0});
         }
-    sort_keyed(touched);
-    std::vector<keyed> buffers;
-    for (keyed const& t : touched) {
+    sort_by_key(touched);
+    std::vector<sort_key> buffers;
+    for (sort_key const& t : touched) {
         if (buffers.empty() || buffers.back().key != t.key) {
             buffers.push_back({t.key, 0, static_cast<buffer_id>(buffers.size())});
             its.touching.push_back(0);
         }
         ++its.touching.back();
     }
-    for (keyed const& b : buffers) {
+    for (sort_key const& b : buffers) {
         auto const id = static_cast<buffer_id>(b.key);
         bool const is_there = g.is_given[id] != 0 || walk.remaining(id) != g.touching[id];
         its.size.push_back(g.size[id]);
         its.is_given.push_back(is_there);
-        its.is_kept.push_back(g.is_kept[id] != 0 || walk.remaining(id) != its.touching[b.who]);
+        its.is_kept.push_back(g.is_kept[id] != 0 || walk.remaining(id) != its.touching[b.id]);
         if (is_there) w.around -= g.size[id];
     }
     if (w.is_at_start)

@@ -24,7 +24,7 @@ SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
 {
     std::vector<std::uint64_t> rank;
     rank.reserve(g.nodes());
-    for (std::uint32_t length : path_lengths(g)) rank.push_back(falling(length));
+    for (std::uint32_t length : path_lengths(g)) rank.push_back(descending(length));
     return order_by_rank(g, rank);
 }
 

@@ -25,15 +25,15 @@ SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
     std::vector<node_id> const place = listed_places(g);
     std::vector<node_id> waits(g.nodes()), order;
-    std::priority_queue<keyed> ready; // the greatest comes first, so both keys fall
-    auto wake = [&](node_id n) { ready.push({falling(rank[n]), falling(place[n]), n}); };
+    std::priority_queue<sort_key> ready; // the greatest comes first, so both keys fall
+    auto wake = [&](node_id n) { ready.push({descending(rank[n]), descending(place[n]), n}); };
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
         waits[n] = static_cast<node_id>(g.before[n].size());
         if (waits[n] == 0) wake(n);
     }
     while (!ready.empty()) {
-        node_id const n = ready.top().who;
+        node_id const n = ready.top().id;
         ready.pop();
         order.push_back(n);
         for (node_id next : g.after[n])

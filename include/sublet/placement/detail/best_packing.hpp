@@ -69,7 +69,7 @@ private:
 
         [[nodiscard]] std::size_t first_from(gap const& g) const
         {
-            return first_that(size, [&](std::size_t i) { return !(items[i] < g); });
+            return partition_point(size, [&](std::size_t i) { return !(items[i] < g); });
         }
     };
 
@@ -77,7 +77,7 @@ private:
     template <class Gap>
     [[nodiscard]] std::size_t block_of(Gap const& g) const
     {
-        std::size_t const behind = first_that(first_.size(), [&](std::size_t i) { return g < first_[i]; });
+        std::size_t const behind = partition_point(first_.size(), [&](std::size_t i) { return g < first_[i]; });
         return behind == 0 ? 0 : behind - 1;
     }
 
@@ -133,37 +133,37 @@ public:
     /// ceiling.
     ///
     /// Complexity: O(log gaps) and a look at some that alignment makes too small.
-    byte_count take(std::uint32_t who, placement_shape const& shape, byte_count ceiling);
+    byte_count take(std::uint32_t id, placement_shape const& shape, byte_count ceiling);
 
     /// On top of all others.
-    void stack(std::uint32_t who, byte_count origin, byte_count size);
+    void stack(std::uint32_t id, byte_count origin, byte_count size);
 
-    void give_back(std::uint32_t who);
+    void give_back(std::uint32_t id);
 
 private:
-    [[nodiscard]] sorted_gaps::gap gap_above(std::uint32_t who) const
+    [[nodiscard]] sorted_gaps::gap gap_above(std::uint32_t id) const
     {
-        return {begin_[above_[who]] - end_[who], end_[who], who};
+        return {begin_[above_[id]] - end_[id], end_[id], id};
     }
     template <class Who>
-    void offer(Who who)
+    void offer(Who id)
     {
-        if (begin_[above_[who]] != end_[who]) gaps_.insert(gap_above(who));
+        if (begin_[above_[id]] != end_[id]) gaps_.insert(gap_above(id));
     }
     template <class Who>
-    void withdraw(Who who)
+    void withdraw(Who id)
     {
-        if (begin_[above_[who]] != end_[who]) gaps_.erase(gap_above(who));
+        if (begin_[above_[id]] != end_[id]) gaps_.erase(gap_above(id));
     }
     template <class Who>
-    void put(Who who, byte_count origin, byte_count size, Who under)
+    void put(Who id, byte_count origin, byte_count size, Who under)
     {
-        begin_[who] = origin;
-        end_[who] = origin + size;
-        below_[who] = under;
-        above_[who] = above_[under];
-        below_[above_[under]] = who;
-        above_[under] = who;
+        begin_[id] = origin;
+        end_[id] = origin + size;
+        below_[id] = under;
+        above_[id] = above_[under];
+        below_[above_[under]] = id;
+        above_[under] = id;
     }
 
     std::uint32_t border_;                     // below the lowest and above the highest

@@ -5,7 +5,7 @@
 /// Which pool each buffer goes to, and what is placed anew when a plan changes. Included by
 /// placement/place.hpp.
 
-#include <sublet/detail/load_tree.hpp>
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/placement/detail/driver.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
@@ -87,7 +87,7 @@ struct pool_moves {
     std::vector<std::uint32_t> shape_of,
         storage_of;                   ///< from one to the other; `no_buffer`: it needs no bytes
     std::vector<byte_count> capacity; ///< by pool
-    std::vector<load_tree> load;      ///< by pool
+    std::vector<segment_tree> load;      ///< by pool
 
     /// All in their cheapest pools. `together` is the problem with everybody in one pool.
     pool_moves(placement_problem const& together, pool_candidates const& where);

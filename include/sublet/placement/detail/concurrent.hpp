@@ -237,7 +237,7 @@ struct order_keys {
                                  std::vector<unsigned char> is_in_antichain);
 
 /// The ids of sorted offers.
-[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<keyed> offers);
+[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> offers);
 
 /// The buffers' indexes in the given order; of equals the lower index first.  O(n log n)
 [[nodiscard]] std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys);

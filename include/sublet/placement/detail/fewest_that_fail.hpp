@@ -36,7 +36,7 @@ public:
 
     struct roof {
         byte_count top = 0;
-        std::uint32_t who = nobody;
+        std::uint32_t id = nobody;
     };
 
     explicit skyline(std::size_t ranks) : leaves_(ranks), within_(2 * ranks), over_(2 * ranks) {}

@@ -63,17 +63,17 @@ struct search_order {
             break;
         case search_key::size: value = problem.size[k]; break;
         }
-        return falling(value);
+        return descending(value);
     };
-    std::vector<keyed> offers(n);
+    std::vector<sort_key> offers(n);
     std::vector<std::uint32_t> last(n), ranked(n);
     for (std::uint32_t k = 0; k != n; ++k) offers[k] = {key(order.keys[2], k), 0, k};
-    sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].who;
+    sort_by_key(offers);
+    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].id;
     for (std::uint32_t i = 0; i != n; ++i)
         offers[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
-    sort_keyed(offers);
-    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].who];
+    sort_by_key(offers);
+    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].id];
     return ranked;
 }
 
@@ -312,18 +312,18 @@ private:
             search_number low = state_type::nowhere;
             for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
             if (low == state_type::nowhere) continue;
-            std::uint32_t who = none;
+            std::uint32_t id = none;
             if (order.rule != search_rule::lowest) {
                 std::uint32_t const s = choose_section(begin, end, low);
                 for (std::uint32_t i = state.all->first_member[s]; i != state.all->first_member[s + 1]; ++i)
-                    consider(state.all->members[i].shape, who);
+                    consider(state.all->members[i].shape, id);
             }
-            if (who == none)
-                for (std::uint32_t k = begin; k != end; ++k) consider(k, who);
-            if (who != none) return who;
+            if (id == none)
+                for (std::uint32_t k = begin; k != end; ++k) consider(k, id);
+            if (id != none) return id;
             for (std::uint32_t k = begin; k != end; ++k)
-                if (state.lb[k] != state_type::nowhere) state.give_up_hope(who = k);
-            state.fail_in_circle(who);
+                if (state.lb[k] != state_type::nowhere) state.give_up_hope(id = k);
+            state.fail_in_circle(id);
             return circle;
         }
         return none;

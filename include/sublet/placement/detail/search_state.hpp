@@ -270,11 +270,11 @@ public:
         while (log.size() != mark) {
             change const& c = log.back();
             if (c.what < n) {
-                fixer[c.what] = c.who;
+                fixer[c.what] = c.id;
                 sky[c.what] = c.a;
                 lb[c.what] = c.b;
             } else {
-                decided_at[c.what - n] = c.who;
+                decided_at[c.what - n] = c.id;
                 wait_at[c.what - n] = c.a;
             }
             log.pop_back();
@@ -307,7 +307,7 @@ public:
     byte_count next_height = no_limit; ///< the lowest at which any conflict since reset() would not be one
 
     struct change {
-        std::uint32_t what, who;
+        std::uint32_t what, id;
         search_number a, b;
     };
     std::vector<change> log;

@@ -115,13 +115,13 @@ struct shape_piece {
 /// {buffer, begin, index} of all gaps, ascending.
 ///
 /// Throws: precondition_error for a gap of no buffer.
-[[nodiscard]] std::vector<keyed> gaps_in_order(placement_problem const& problem);
+[[nodiscard]] std::vector<sort_key> gaps_in_order(placement_problem const& problem);
 
 /// Append what of a buffer is solid: its life without its gaps, and their windows.
 ///
 /// Complexity: O(log gaps), and as many steps as the buffer has gaps.
 /// Throws:     precondition_error for a window outside of the buffer, and for gaps that meet.
-void append_pieces(placement_problem const& problem, std::vector<keyed> const& gaps, buffer_id who,
+void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps, buffer_id id,
                    byte_count distance, std::vector<shape_piece>& pieces);
 
 /// Replace pieces that overlap in time by one at a position: from the lowest byte to the highest.
@@ -156,7 +156,7 @@ struct shape_part {
 struct colocated_groups {
     std::vector<std::uint32_t> first{0}; ///< by group: its first part; and one more
     std::vector<shape_part> parts;       ///< `shape` is the group; not those of no bytes or no life
-    std::vector<keyed> broken;           ///< ascending {group, one, other}: not at the distance asked for
+    std::vector<sort_key> broken;           ///< ascending {group, one, other}: not at the distance asked for
 };
 
 /// Groups in the order in which `members` names the first of each, which is where its parts begin.

@@ -24,7 +24,7 @@
 /// Where all sizes grow alike, every batch sees the same picture at another scale: in the order of the
 /// offsets that an ordinary placement has for any one of them, no buffer comes to lie higher than there.
 ///
-/// Tops are kept by position, two for each, in a tree like that of load_tree.hpp: since whoever comes lies on
+/// Tops are kept by position, two for each, in a tree like that of segment_tree.hpp: since whoever comes lies on
 /// top, tops only rise, and nobody need be looked at twice.
 
 namespace sublet::detail {

@@ -55,7 +55,7 @@ SUBLET_DECL gap_list::gap_list(std::size_t shapes)
     offer(border_);
 }
 
-SUBLET_DECL byte_count gap_list::take(std::uint32_t who, placement_shape const& shape, byte_count ceiling)
+SUBLET_DECL byte_count gap_list::take(std::uint32_t id, placement_shape const& shape, byte_count ceiling)
 {
     if (shape.size > ceiling) return no_offset;
     int misfits = 0;
@@ -65,9 +65,9 @@ SUBLET_DECL byte_count gap_list::take(std::uint32_t who, placement_shape const& 
         if (at < end && shape.size <= end - at) {
             if (at > ceiling - shape.size) return no_offset;
             gaps_.erase(g);
-            put(who, at, shape.size, g.below);
+            put(id, at, shape.size, g.below);
             offer(g.below);
-            offer(who);
+            offer(id);
             return at;
         }
         // After many that only alignment makes too small: with so much room it fits wherever a gap
@@ -78,20 +78,20 @@ SUBLET_DECL byte_count gap_list::take(std::uint32_t who, placement_shape const& 
     return no_offset;
 }
 
-SUBLET_DECL void gap_list::stack(std::uint32_t who, byte_count origin, byte_count size)
+SUBLET_DECL void gap_list::stack(std::uint32_t id, byte_count origin, byte_count size)
 {
     std::uint32_t const under = below_[border_];
     withdraw(under);
-    put(who, origin, size, under);
+    put(id, origin, size, under);
     offer(under);
-    offer(who);
+    offer(id);
 }
 
-SUBLET_DECL void gap_list::give_back(std::uint32_t who)
+SUBLET_DECL void gap_list::give_back(std::uint32_t id)
 {
-    std::uint32_t const under = below_[who], over = above_[who];
+    std::uint32_t const under = below_[id], over = above_[id];
     withdraw(under);
-    withdraw(who);
+    withdraw(id);
     above_[under] = over;
     below_[over] = under;
     offer(under);
@@ -164,7 +164,7 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
     struct waiting {
         byte_count lowest; // where it can lie
         live_range life;
-        std::uint32_t who;
+        std::uint32_t id;
         bool is_plain;
     };
     packing result;
@@ -197,14 +197,14 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
         while (queue[next].lowest != lowest || !contains(queue[next].life, fullest)) ++next;
 
         waiting const now = queue[next];
-        byte_count const size = all.shapes[now.who].size;
+        byte_count const size = all.shapes[now.id].size;
         if (size > ceiling || now.lowest > ceiling - size) {
             result.height = no_limit;
             return result;
         }
-        result.origin[now.who] = now.lowest;
+        result.origin[now.id] = now.lowest;
         result.height = larger(result.height, now.lowest + size);
-        for (shape_piece const& p : all.pieces_of(now.who))
+        for (shape_piece const& p : all.pieces_of(now.id))
             for (step_id at = p.when.first; at != p.when.last; ++at) to_come[at] -= p.end - p.begin;
         for (std::size_t i = next + 1; i != queue.size(); ++i) queue[i - 1] = queue[i];
         queue.pop_back();
@@ -212,12 +212,12 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
             if (w.life.first >= now.life.last || now.life.first >= w.life.last) continue;
             byte_count above = now.lowest + size;
             if (!now.is_plain || !w.is_plain) {
-                shape_reach const apart = reach(all, now.who, w.who);
+                shape_reach const apart = reach(all, now.id, w.id);
                 if (!apart.meets) continue;
                 above = now.lowest + static_cast<byte_count>(apart.distance); // below it: modulo 2^64
                 if (apart.distance < 0 && above > now.lowest) continue;       // not even at 0 in the way
             }
-            if (above > w.lowest) w.lowest = align_up(above, all.shapes[w.who]);
+            if (above > w.lowest) w.lowest = align_up(above, all.shapes[w.id]);
         }
     }
     return result;

@@ -36,7 +36,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     auto chooses = [&](buffer_id b) { return is_anchored[b] == 0 || has_chooser[find(b)] == 0; };
 
     // One entry for each chooser and pool, in the order of storage, pool, chooser, cost.
-    std::vector<keyed> wishes; // {storage and pool, chooser, cost's index}
+    std::vector<sort_key> wishes; // {storage and pool, chooser, cost's index}
     std::vector<byte_count> cost;
     std::vector<std::uint32_t> choosers(n, 0); // by leader
     auto wish = [&](buffer_id b, pool_id pool, byte_count price) {
@@ -50,10 +50,10 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     }
     for (placement_problem::choice const& c : problem.choices)
         if (chooses(c.buffer)) wish(c.buffer, c.pool, c.cost);
-    sort_keyed(wishes);
+    sort_by_key(wishes);
 
     pool_candidates result;
-    std::vector<keyed> agreed; // {cost, , pool}
+    std::vector<sort_key> agreed; // {cost, , pool}
     std::size_t next = 0;
     for (buffer_id b = 0; b != n; ++b) {
         buffer_id const l = find(b);
@@ -66,20 +66,20 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
             std::uint32_t agree = 0;
             byte_count sum = 0;
             while (next != wishes.size() && wishes[next].key == storage_and_pool) {
-                std::uint64_t const who = wishes[next].tie;
-                byte_count cheapest = cost[wishes[next].who];
+                std::uint64_t const id = wishes[next].tie;
+                byte_count cheapest = cost[wishes[next].id];
                 for (;
-                     next != wishes.size() && wishes[next].key == storage_and_pool && wishes[next].tie == who;
+                     next != wishes.size() && wishes[next].key == storage_and_pool && wishes[next].tie == id;
                      ++next)
-                    cheapest = smaller(cheapest, cost[wishes[next].who]);
+                    cheapest = smaller(cheapest, cost[wishes[next].id]);
                 sum = checked_add(sum, cheapest);
                 ++agree;
             }
             if (agree == choosers[b]) agreed.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
         }
         SUBLET_EXPECTS(!agreed.empty(), "sublet: colocated buffers have no pool in common");
-        sort_keyed(agreed);
-        for (keyed const& a : agreed) result.of.push_back({a.who, a.key});
+        sort_by_key(agreed);
+        for (sort_key const& a : agreed) result.of.push_back({a.id, a.key});
         result.first.push_back(static_cast<std::uint32_t>(result.of.size()));
     }
     return result;
@@ -107,7 +107,7 @@ SUBLET_DECL pool_moves::pool_moves(placement_problem const& together, pool_candi
         SUBLET_EXPECTS(c.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
         while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, capacity.size()).capacity);
     }
-    load.assign(capacity.size(), load_tree(shapes.positions.size()));
+    load.assign(capacity.size(), segment_tree(shapes.positions.size()));
     for (std::uint32_t s = 0; s != shapes.size(); ++s)
         for (shape_piece const& p : shapes.pieces_of(s))
             load[pool(storage_of[s])].add(p.when, p.end - p.begin);
@@ -155,7 +155,7 @@ SUBLET_DECL void lower_loads(pool_moves& all)
                 excess.push_back(checked_add(excess.back(), bytes > most ? bytes - most : 0));
             }
             if (crowded.back() == 0) continue;
-            std::vector<keyed> cheapest;
+            std::vector<sort_key> cheapest;
             for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
                 std::uint32_t const k = all.storage_of[s];
                 if (all.pool(k) != pool || !all.can_go_on(k)) continue;
@@ -167,12 +167,12 @@ SUBLET_DECL void lower_loads(pool_moves& all)
                     relief += own < all_there ? own : all_there;
                 }
                 if (relief > 0)
-                    cheapest.push_back({price(all.extra(k), relief), falling(all.shapes.shapes[s].size), k});
+                    cheapest.push_back({price(all.extra(k), relief), descending(all.shapes.shapes[s].size), k});
             }
-            sort_keyed(cheapest);
-            for (keyed const& c : cheapest)
-                if (all.is_crowded(c.who, pool, false)) {
-                    all.move(c.who, all.choice[c.who] + 1);
+            sort_by_key(cheapest);
+            for (sort_key const& c : cheapest)
+                if (all.is_crowded(c.id, pool, false)) {
+                    all.move(c.id, all.choice[c.id] + 1);
                     moved = true;
                 }
         }
@@ -223,16 +223,16 @@ SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_
                 offset[p.buffer] + problem.buffers[p.buffer].size > all.capacity[pool])
                 too_high.push_back(all.shapes.shapes[p.shape].life);
         std::vector<std::uint32_t> const below = covered_below(too_high, all.shapes.positions.size());
-        std::vector<keyed> cheapest;
+        std::vector<sort_key> cheapest;
         for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
             std::uint32_t const k = all.storage_of[s];
             live_range const life = all.shapes.shapes[s].life;
             bool const is_beside = is_fault ? is_to_blame[k] != 0 : below[life.first] != below[life.last];
             if (all.pool(k) != pool || !all.can_go_on(k) || !is_beside) continue;
             byte_count const size = all.shapes.shapes[s].size;
-            cheapest.push_back({price(all.extra(k), static_cast<double>(size)), falling(size), k});
+            cheapest.push_back({price(all.extra(k), static_cast<double>(size)), descending(size), k});
         }
-        sort_keyed(cheapest);
+        sort_by_key(cheapest);
         if (cheapest.empty() || driver.stop(no_limit, 0, 0)) {
             fits = false;
             continue;
@@ -242,7 +242,7 @@ SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_
         wanted = wanted << rounds[pool] >> rounds[pool] == wanted ? wanted << rounds[pool] : no_limit;
         if (rounds[pool] < 40) ++rounds[pool];
         for (std::size_t i = 0; i != cheapest.size() && wanted != 0; ++i) {
-            std::uint32_t const k = cheapest[i].who;
+            std::uint32_t const k = cheapest[i].id;
             all.move(k, all.choice[k] + 1);
             is_settled[all.pool(k)] = 0;
             wanted -= smaller(wanted, all.shapes.shapes[all.shape_of[k]].size);
@@ -264,25 +264,25 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_moves& al
         placed.push_back(placed_pieces(shapes.back()));
         if (shapes.back().fault != shape_fault::none) return false;
     }
-    std::vector<keyed> order; // pinned ones first
+    std::vector<sort_key> order; // pinned ones first
     for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
         placement_shape const& shape = all.shapes.shapes[s];
-        order.push_back({byte_count{shape.pinned == no_offset}, falling(shape.size), s});
+        order.push_back({byte_count{shape.pinned == no_offset}, descending(shape.size), s});
     }
-    sort_keyed(order);
-    for (keyed const& o : order) {
-        std::uint32_t const k = all.storage_of[o.who];
+    sort_by_key(order);
+    for (sort_key const& o : order) {
+        std::uint32_t const k = all.storage_of[o.id];
         byte_count at = no_offset;
         for (std::uint32_t c = 0; c != all.candidates.count(k) && at == no_offset; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
-            placement_shape const& shape = shapes[pool].shapes[o.who];
+            placement_shape const& shape = shapes[pool].shapes[o.id];
             byte_count const capacity = smaller(all.capacity[pool], no_limit - 1);
             byte_count const pinned = shape.pinned;
             if (shape.size > capacity || (pinned != no_offset && pinned > capacity - shape.size)) continue;
-            at = placed[pool].free_origin(shapes[pool], o.who, pinned == no_offset ? 0 : pinned,
+            at = placed[pool].free_origin(shapes[pool], o.id, pinned == no_offset ? 0 : pinned,
                                           pinned == no_offset ? capacity - shape.size : pinned);
             if (at == no_offset) continue;
-            placed[pool].insert(shapes[pool], o.who, at);
+            placed[pool].insert(shapes[pool], o.id, at);
             all.move(k, c);
         }
         if (at == no_offset) return false;
@@ -295,12 +295,12 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_moves& al
 template <class Fits>
 void come_back(pool_moves& all, Fits fits)
 {
-    std::vector<keyed> away;
+    std::vector<sort_key> away;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
-        if (all.saving(k) != 0) away.push_back({falling(all.saving(k)), 0, k});
-    sort_keyed(away);
-    for (keyed const& a : away) {
-        std::uint32_t const k = a.who, before = all.choice[k];
+        if (all.saving(k) != 0) away.push_back({descending(all.saving(k)), 0, k});
+    sort_by_key(away);
+    for (sort_key const& a : away) {
+        std::uint32_t const k = a.id, before = all.choice[k];
         for (std::uint32_t c = 0; c != before; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
             if (all.shape_of[k] != no_buffer && all.is_crowded(k, pool, true)) continue;
@@ -385,27 +385,27 @@ SUBLET_DECL void part_clashing(placement_shapes const& all, former_places const&
                                std::vector<unsigned char>& stays)
 {
     auto is_there = [&](std::uint32_t s) { return stays[s] != 0 || all.shapes[s].pinned != no_offset; };
-    std::vector<keyed> from_below; // {begin, piece, shape}
+    std::vector<sort_key> from_below; // {begin, piece, shape}
     for (std::uint32_t s = 0; s != all.size(); ++s)
         for (std::uint32_t p = all.first_piece[s]; is_there(s) && p != all.first_piece[s + 1]; ++p)
             from_below.push_back(
                 {(stays[s] != 0 ? former.home[s] : all.shapes[s].pinned) + all.pieces[p].begin, p, s});
-    sort_keyed(from_below);
+    sort_by_key(from_below);
     for (bool again = true; again;) {
         again = false;
         skyline sky(all.positions.size());
-        for (keyed const& k : from_below) {
-            if (!is_there(k.who)) continue;
+        for (sort_key const& k : from_below) {
+            if (!is_there(k.id)) continue;
             shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
             auto const roof = sky.highest(piece.when);
             if (roof.top > k.key) {
                 again = true;
-                bool const roof_goes = stays[k.who] == 0 || (stays[roof.who] != 0 &&
-                                                             former.weight[roof.who] < former.weight[k.who]);
-                if (is_there(roof.who)) stays[roof_goes ? roof.who : k.who] = 0;
-                if (!is_there(k.who)) continue;
+                bool const roof_goes = stays[k.id] == 0 || (stays[roof.id] != 0 &&
+                                                             former.weight[roof.id] < former.weight[k.id]);
+                if (is_there(roof.id)) stays[roof_goes ? roof.id : k.id] = 0;
+                if (!is_there(k.id)) continue;
             }
-            sky.paint(piece.when, {k.key + (piece.end - piece.begin), k.who});
+            sky.paint(piece.when, {k.key + (piece.end - piece.begin), k.id});
         }
     }
 }
@@ -419,13 +419,13 @@ SUBLET_DECL bool release_beside(placement_shapes const& all, former_places const
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (high.origin[s] + all.shapes[s].size > limit) too_high.push_back(all.shapes[s].life);
     std::vector<std::uint32_t> const below = covered_below(too_high, all.positions.size());
-    std::vector<keyed> beside;
+    std::vector<sort_key> beside;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (live_range const life = all.shapes[s].life;
             stays[s] != 0 && below[life.last] != below[life.first])
             beside.push_back({former.weight[s], 0, s});
-    sort_keyed(beside);
-    for (std::size_t i = 0; i != beside.size() && i != count; ++i) stays[beside[i].who] = 0;
+    sort_by_key(beside);
+    for (std::size_t i = 0; i != beside.size() && i != count; ++i) stays[beside[i].id] = 0;
     return !beside.empty();
 }
 
@@ -475,19 +475,19 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
         if (found.height == no_limit || !release_beside(all, former, found, limit, count, stays)) break;
 
     // Perhaps not all that went had to.
-    std::vector<keyed> away;
+    std::vector<sort_key> away;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (former.home[s] != no_offset && best.origin[s] != former.home[s] &&
             all.shapes[s].pinned == no_offset)
-            away.push_back({falling(former.weight[s]), 0, s});
-    sort_keyed(away);
+            away.push_back({descending(former.weight[s]), 0, s});
+    sort_by_key(away);
     if (away.size() > most_returns) away.resize(most_returns);
-    for (keyed const& k : away) {
+    for (sort_key const& k : away) {
         for (std::size_t s = 0; s != all.size(); ++s)
             stays[s] = all.shapes[s].pinned == no_offset && best.origin[s] == former.home[s];
-        bool const fits = former.home[k.who] <= limit && all.shapes[k.who].size <= limit - former.home[k.who];
-        if (!fits || stays[k.who] != 0) continue;
-        stays[k.who] = 1;
+        bool const fits = former.home[k.id] <= limit && all.shapes[k.id].size <= limit - former.home[k.id];
+        if (!fits || stays[k.id] != 0) continue;
+        stays[k.id] = 1;
         std::vector<unsigned char> apart = stays;
         part_clashing(all, former, apart);
         if (apart == stays && driver.stop(best.height, out.lower_bound, out.nodes) == false)

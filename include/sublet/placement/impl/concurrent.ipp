@@ -143,12 +143,12 @@ SUBLET_DECL order_keys keys_of(std::vector<placement_problem::buffer> const& buf
     return keys;
 }
 
-SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<keyed> offers)
+SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> offers)
 {
-    sort_keyed(offers);
+    sort_by_key(offers);
     std::vector<std::uint32_t> order;
     order.reserve(offers.size());
-    for (keyed const& o : offers) order.push_back(o.who);
+    for (sort_key const& o : offers) order.push_back(o.id);
     return order;
 }
 
@@ -160,7 +160,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
     auto product = [](byte_count a, byte_count b) {
         return std::bit_cast<byte_count>(static_cast<double>(a) * static_cast<double>(b));
     };
-    std::vector<keyed> offers;
+    std::vector<sort_key> offers;
     offers.reserve(keys.size.size());
     for (std::size_t i = 0; i != keys.size.size(); ++i) {
         byte_count const size = keys.size[i], conflicting = keys.conflicting[i];
@@ -181,7 +181,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
         case concurrent_order::last: key = keys.last[i]; break;
         case concurrent_order::begin: tie = 0; break;
         }
-        offers.push_back({falling(key), falling(tie), static_cast<std::uint32_t>(i)});
+        offers.push_back({descending(key), descending(tie), static_cast<std::uint32_t>(i)});
     }
     return sorted_ids(std::move(offers));
 }
@@ -189,10 +189,10 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
 SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
                                                        order_keys const& keys)
 {
-    std::vector<keyed> offers;
+    std::vector<sort_key> offers;
     offers.reserve(level.size());
     for (std::size_t i = 0; i != level.size(); ++i)
-        offers.push_back({level[i], falling(keys.size[i]), static_cast<std::uint32_t>(i)});
+        offers.push_back({level[i], descending(keys.size[i]), static_cast<std::uint32_t>(i)});
     return sorted_ids(std::move(offers));
 }
 
@@ -253,11 +253,11 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
                 too_high.push_back(i);
         if (too_high.empty()) return;
         std::size_t at = too_high[below(too_high.size())], to = below(at);
-        std::uint32_t const who = order[at];
-        for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], who); --tries) to = below(at);
+        std::uint32_t const id = order[at];
+        for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], id); --tries) to = below(at);
         next = order;
         for (; at != to; --at) next[at] = next[at - 1];
-        next[to] = who;
+        next[to] = id;
         packing found = fit_concurrently(buffers, next, placed, now.height);
         spent += found.visits + order.size();
         if (found.height > now.height) continue;

@@ -26,7 +26,7 @@ SUBLET_DECL skyline::roof skyline::highest(live_range when) const
 
 SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
 {
-    std::vector<keyed> from_below; // {begin, , piece}
+    std::vector<sort_key> from_below; // {begin, , piece}
     std::vector<std::uint32_t> shape_of;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (all.shapes[s].pinned != no_offset)
@@ -36,13 +36,13 @@ SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
                 shape_of.push_back(s);
             }
     if (from_below.empty()) return {};
-    sort_keyed(from_below);
+    sort_by_key(from_below);
     skyline sky(all.positions.size());
-    for (keyed const& k : from_below) {
-        std::uint32_t const s = shape_of[k.who];
+    for (sort_key const& k : from_below) {
+        std::uint32_t const s = shape_of[k.id];
         shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
         if (auto const roof = sky.highest(piece.when); roof.top > k.key)
-            return {true, smaller(roof.who, s), larger(roof.who, s)};
+            return {true, smaller(roof.id, s), larger(roof.id, s)};
         sky.paint(piece.when, {all.shapes[s].pinned + piece.end, s});
     }
     return {};

@@ -21,7 +21,7 @@ SUBLET_DECL void sorted_pieces::insert(lying_piece const& piece)
 SUBLET_DECL void sorted_pieces::erase(lying_piece const& piece)
 {
     std::vector<lying_piece>& items = blocks_[block_of(piece)].items;
-    std::size_t at = first_that(items.size(), [&](std::size_t i) { return !(items[i] < piece); });
+    std::size_t at = partition_point(items.size(), [&](std::size_t i) { return !(items[i] < piece); });
     for (; at + 1 != items.size(); ++at) items[at] = items[at + 1];
     items.pop_back();
 }
@@ -40,7 +40,7 @@ SUBLET_DECL std::uint64_t sorted_pieces::list(live_range when, std::vector<lying
 
 SUBLET_DECL std::size_t sorted_pieces::block_of(lying_piece const& piece) const
 {
-    return first_that(blocks_.size() - 1, [&](std::size_t i) { return piece < blocks_[i + 1].lowest; });
+    return partition_point(blocks_.size() - 1, [&](std::size_t i) { return piece < blocks_[i + 1].lowest; });
 }
 
 // --- ejection --------------------------------------------------------------------------------------------

@@ -253,11 +253,11 @@ private:
     template <class Key>
     static ids sorted(ids const& some, Key key)
     {
-        std::vector<keyed> items;
+        std::vector<sort_key> items;
         for (buffer_id b : some) items.push_back({key(b), 0, b});
-        sort_keyed(items);
+        sort_by_key(items);
         ids order;
-        for (keyed const& item : items) order.push_back(item.who);
+        for (sort_key const& item : items) order.push_back(item.id);
         return order;
     }
     static ids order_of(ids const& some, batch_sample const& sample)
@@ -268,7 +268,7 @@ private:
     ids order_by_size(byte_count batch) const
     {
         return sorted(joined(fixed_, scaled_),
-                      [&](buffer_id b) { return falling(buffers_[b].size.at(batch)); });
+                      [&](buffer_id b) { return descending(buffers_[b].size.at(batch)); });
     }
 
     /// Who starts lower does so for every batch, so in the order of starts for one nobody comes to lie
@@ -369,16 +369,16 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     placement result;
     result.offset.assign(buffers, no_offset);
     result.pools = std::vector<placement::pool_result>(detail::pool_count(problem));
-    std::vector<detail::keyed> coarsest_first;
+    std::vector<detail::sort_key> coarsest_first;
     for (slot_id s = 0; s != slots.slots; ++s)
-        coarsest_first.push_back({detail::falling(alignment[s]), 0, s});
-    sort_keyed(coarsest_first);
-    for (detail::keyed const& k : coarsest_first) {
-        byte_count& height = result.pools[slots.slot_pool[k.who]].height;
-        begin[k.who] = align_up(height, alignment[k.who]);
-        SUBLET_EXPECTS(begin[k.who] != no_offset && sum_fits(begin[k.who], slots.slot_bytes[k.who]),
+        coarsest_first.push_back({detail::descending(alignment[s]), 0, s});
+    sort_by_key(coarsest_first);
+    for (detail::sort_key const& k : coarsest_first) {
+        byte_count& height = result.pools[slots.slot_pool[k.id]].height;
+        begin[k.id] = align_up(height, alignment[k.id]);
+        SUBLET_EXPECTS(begin[k.id] != no_offset && sum_fits(begin[k.id], slots.slot_bytes[k.id]),
                        "sublet: slots end beyond 64 bits");
-        height = begin[k.who] + slots.slot_bytes[k.who];
+        height = begin[k.id] + slots.slot_bytes[k.id];
     }
     for (std::size_t b = 0; b != buffers; ++b)
         if (slots.slot_of[b] != no_slot) result.offset[b] = begin[slots.slot_of[b]];

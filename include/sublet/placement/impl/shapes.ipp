@@ -19,23 +19,23 @@ SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
     positions.resize(distinct);
 }
 
-SUBLET_DECL std::vector<keyed> gaps_in_order(placement_problem const& problem)
+SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem)
 {
-    std::vector<keyed> order;
+    std::vector<sort_key> order;
     order.reserve(problem.gaps.size());
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         placement_problem::gap const& g = problem.gaps[i];
         SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap is one of no buffer");
         order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
     }
-    sort_keyed(order);
+    sort_by_key(order);
     return order;
 }
 
-SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<keyed> const& gaps,
-                               buffer_id who, byte_count distance, std::vector<shape_piece>& pieces)
+SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps,
+                               buffer_id id, byte_count distance, std::vector<shape_piece>& pieces)
 {
-    placement_problem::buffer const& b = problem.buffers[who];
+    placement_problem::buffer const& b = problem.buffers[id];
     std::size_t const first = pieces.size();
     auto add = [&](live_range when, byte_count begin, byte_count end) {
         if (is_empty(when) || begin == end) return;
@@ -46,9 +46,9 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<key
         else pieces.push_back(next);
     };
     live_range rest = b.life;
-    std::size_t at = first_that(gaps.size(), [&](std::size_t i) { return gaps[i].key >= who; });
-    for (; at != gaps.size() && gaps[at].key == who; ++at) {
-        placement_problem::gap const& g = problem.gaps[gaps[at].who];
+    std::size_t at = partition_point(gaps.size(), [&](std::size_t i) { return gaps[i].key >= id; });
+    for (; at != gaps.size() && gaps[at].key == id; ++at) {
+        placement_problem::gap const& g = problem.gaps[gaps[at].id];
         SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
         live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
         if (is_empty(when)) continue;
@@ -70,7 +70,7 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     }
     keep_distinct(cuts);
     auto rank = [&](step_id at) {
-        return first_that(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
+        return partition_point(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
     };
     std::vector<byte_count> begin(cuts.size(), 0), end(cuts.size(), 0); // end == 0: nobody
     std::vector<std::uint32_t> next(cuts.size());                       // at or after it: not painted
@@ -78,15 +78,15 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
         while (next[at] != at) at = next[at] = next[next[at]];
         return at;
     };
-    std::vector<keyed> order(pieces.size());
+    std::vector<sort_key> order(pieces.size());
     auto paint = [&](std::vector<byte_count>& colors, auto key, auto color) {
         for (std::uint32_t i = 0; i != pieces.size(); ++i) order[i] = {key(pieces[i]), 0, i};
         for (std::uint32_t i = 0; i != next.size(); ++i) next[i] = i;
-        sort_keyed(order);
-        for (keyed const& o : order) {
-            std::size_t const last = rank(pieces[o.who].when.last);
-            for (std::size_t at = unpainted(rank(pieces[o.who].when.first)); at < last; at = unpainted(at)) {
-                colors[at] = color(pieces[o.who]);
+        sort_by_key(order);
+        for (sort_key const& o : order) {
+            std::size_t const last = rank(pieces[o.id].when.last);
+            for (std::size_t at = unpainted(rank(pieces[o.id].when.first)); at < last; at = unpainted(at)) {
+                colors[at] = color(pieces[o.id]);
                 ++next[at];
             }
         }
@@ -95,7 +95,7 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     auto end_of = [](shape_piece const& p) { return p.end; };
     paint(begin, begin_of, begin_of);
     paint(
-        end, [](shape_piece const& p) { return falling(p.end); }, end_of);
+        end, [](shape_piece const& p) { return descending(p.end); }, end_of);
     pieces.clear();
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
         if (end[i] == 0) continue;
@@ -130,7 +130,7 @@ SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces
     keep_distinct(positions);
     auto rank_of = [&](step_id at) {
         return static_cast<step_id>(
-            first_that(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
+            partition_point(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
     };
     for (shape_piece& p : pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
     return positions;
@@ -323,7 +323,7 @@ public:
             bool const is_solid = add_pieces(g);
             for (; broken != groups_.broken.end() && broken->key == g; ++broken)
                 if (is_solid)
-                    fails(shape_fault::parts_clash, static_cast<buffer_id>(broken->tie), broken->who);
+                    fails(shape_fault::parts_clash, static_cast<buffer_id>(broken->tie), broken->id);
             if (is_solid) add_shape(g);
         }
         listed_.positions = rank_positions(listed_.pieces);
@@ -465,7 +465,7 @@ private:
 
     placement_problem const& problem_;
     pool_limits const& limits_;
-    std::vector<keyed> const gaps_;
+    std::vector<sort_key> const gaps_;
     colocated_groups const groups_;
     placement_shapes listed_; // by group
     std::vector<shape_piece> of_several_;

@@ -97,13 +97,13 @@ template <name_function Kinds>
     };
     for (unsigned shift = 0; !counted(shift);) ++shift;
 
-    std::vector<keyed> ranked;
-    for (std::uint32_t i : first_of) ranked.push_back({falling(asked[i].byte_steps), i, i});
-    sort_keyed(ranked);
+    std::vector<sort_key> ranked;
+    for (std::uint32_t i : first_of) ranked.push_back({descending(asked[i].byte_steps), i, i});
+    sort_by_key(ranked);
     std::vector<std::uint32_t>& rank = by_name; // by first buffer
-    for (keyed const& k : ranked) {
-        rank[k.who] = static_cast<std::uint32_t>(result.kinds.size());
-        result.kinds.push_back(asked[k.who]);
+    for (sort_key const& k : ranked) {
+        rank[k.id] = static_cast<std::uint32_t>(result.kinds.size());
+        result.kinds.push_back(asked[k.id]);
     }
     for (std::uint32_t& k : result.kind_of) k = rank[k];
     return result;

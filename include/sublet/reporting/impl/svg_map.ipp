@@ -21,19 +21,19 @@ SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const*> const& buffers)
 {
     // What ends at a position comes before what begins there: no sum exceeds what is alive.
-    std::vector<keyed> changes;
+    std::vector<sort_key> changes;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         live_range const life = buffers[i]->life;
         if (is_empty(life)) continue;
-        changes.push_back({.key = life.first, .tie = 1, .who = i});
-        changes.push_back({.key = life.last, .tie = 0, .who = i});
+        changes.push_back({.key = life.first, .tie = 1, .id = i});
+        changes.push_back({.key = life.last, .tie = 0, .id = i});
     }
-    sort_keyed(changes);
+    sort_by_key(changes);
 
     live_profile result;
     byte_count alive = 0, noted = 0;
     for (std::size_t c = 0; c != changes.size(); ++c) {
-        byte_count const size = buffers[changes[c].who]->size;
+        byte_count const size = buffers[changes[c].id]->size;
         alive = changes[c].tie == 0 ? alive - size : checked_add(alive, size);
         if (c + 1 != changes.size() && changes[c + 1].key == changes[c].key) continue;
         if (alive == noted) continue;
@@ -88,13 +88,13 @@ SUBLET_DECL svg_panel panel_of(memory_plan const& plan,
 
 SUBLET_DECL std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_plan const& plan)
 {
-    std::vector<keyed> by_pool;
+    std::vector<sort_key> by_pool;
     for (std::uint32_t i = 0; i != plan.buffers.size(); ++i)
         if (plan.buffers[i].size != 0 && plan.buffers[i].offset != no_offset)
-            by_pool.push_back({.key = plan.buffers[i].pool, .tie = i, .who = i});
-    sort_keyed(by_pool);
+            by_pool.push_back({.key = plan.buffers[i].pool, .tie = i, .id = i});
+    sort_by_key(by_pool);
     std::vector<memory_plan::placed_buffer const*> drawn;
-    for (keyed const& b : by_pool) drawn.push_back(&plan.buffers[b.who]);
+    for (sort_key const& b : by_pool) drawn.push_back(&plan.buffers[b.id]);
     return drawn;
 }
 

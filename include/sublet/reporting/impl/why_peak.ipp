@@ -37,19 +37,19 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     for (std::size_t at = ends - 1; at-- != 0;)
         from[at] = detail::larger(from[at + 1], levels.live_bytes[at]);
 
-    std::vector<detail::keyed> largest;
+    std::vector<detail::sort_key> largest;
     for (std::size_t i = 0; i != buffers; ++i) {
         memory_plan::placed_buffer const& b = plan.buffers[i];
         if (b.pool == pool && contains(b.life, reason.position))
-            largest.push_back({detail::falling(b.size), b.root, static_cast<buffer_id>(i)});
+            largest.push_back({detail::descending(b.size), b.root, static_cast<buffer_id>(i)});
     }
-    sort_keyed(largest);
+    sort_by_key(largest);
     std::vector<std::uint32_t> row_of(buffers, no_buffer);
-    for (detail::keyed const& k : largest) {
-        memory_plan::placed_buffer const& b = plan.buffers[k.who];
-        row_of[k.who] = static_cast<std::uint32_t>(reason.alive.size());
+    for (detail::sort_key const& k : largest) {
+        memory_plan::placed_buffer const& b = plan.buffers[k.id];
+        row_of[k.id] = static_cast<std::uint32_t>(reason.alive.size());
         byte_count const outside = detail::larger(before[b.life.first], from[b.life.last]);
-        reason.alive.push_back({.buffer = k.who,
+        reason.alive.push_back({.buffer = k.id,
                                 .root = b.root,
                                 .life = b.life,
                                 .bytes = b.size,

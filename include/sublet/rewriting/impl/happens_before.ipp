@@ -142,7 +142,7 @@ SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options
         std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
         unreached_.emplace(n, options.max_ranges == 0 ? most : options.max_ranges);
         auto has_room = [&](auto const&...) {
-            return means_ == precedence_means::ranges || !unreached_->has_forgotten();
+            return means_ == precedence_means::ranges || !unreached_->is_coarsened();
         };
         find_unreached(g, all, *unreached_, true, has_room);
         means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
@@ -157,7 +157,7 @@ SUBLET_DECL bool precedence::before(step_id a, step_id b)
     if (columns_) return columns_->before(a, b);
     if (walk_) return walk_->before(a, b);
     auto const not_after = (*unreached_)[a];
-    std::size_t const at = first_that(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
+    std::size_t const at = partition_point(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
     return at == not_after.size() || b < not_after[at].first;
 }
 
@@ -192,7 +192,7 @@ SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
 {
     std::uint64_t count = 0;
     for (std::size_t t = 0; t != unreached_->owners(); ++t) {
-        step_id const from = only_in_doubt ? unreached_->known_until(t) : 0;
+        step_id const from = only_in_doubt ? unreached_->exact_until(t) : 0;
         for (live_range r : (*unreached_)[t]) count += length(live_range{larger(r.first, from), r.last});
     }
     return count;

@@ -89,14 +89,14 @@ namespace sublet::detail {
 
 /// Buffers by node or step, kept as they are found.
 struct found_releases {
-    std::vector<keyed> rows; // {row, buffer}
+    std::vector<sort_key> rows; // {row, buffer}
 
     void add(std::size_t row, buffer_id b) { rows.push_back({row, b, 0}); }
     csr_rows gathered(std::size_t count)
     {
-        sort_keyed(rows);
+        sort_by_key(rows);
         return csr_rows::gathered(count, [this](auto add_pair) {
-            for (keyed const& k : rows)
+            for (sort_key const& k : rows)
                 add_pair(static_cast<std::size_t>(k.key), static_cast<buffer_id>(k.tie));
         });
     }

@@ -146,11 +146,11 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         for (touch t : p.touches(steps[at]))
             if (t.kind == touch::access::def && made_at[t.value] == no_step) made_at[t.value] = at;
 
-    std::vector<detail::keyed> tenants; // by when they move in
+    std::vector<detail::sort_key> tenants; // by when they move in
     for (value_id v = 0; v != p.values(); ++v)
         if (plan.slot_of[v] != no_slot && alias_of[v] == no_value)
             tenants.push_back({made_at[v] == no_step ? 0 : std::uint64_t{made_at[v]} + 1, 0, v});
-    sort_keyed(tenants);
+    sort_by_key(tenants);
 
     sharing_log log;
     struct slot_state {
@@ -159,8 +159,8 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         bool is_shared = false;
     };
     std::vector<slot_state> slots(plan.slots);
-    for (detail::keyed const& k : tenants) {
-        value_id const v = k.who;
+    for (detail::sort_key const& k : tenants) {
+        value_id const v = k.id;
         SUBLET_EXPECTS(plan.slot_of[v] < plan.slots, "sublet: a slot is out of range");
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size is in a slot");
         slot_state& slot = slots[plan.slot_of[v]];

@@ -66,7 +66,7 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
     std::vector<byte_count> size;
     size.reserve(buffers);
     for (std::size_t b = 0; b != buffers; ++b) {
-        size.push_back(to_byte_count(ask(sizes, static_cast<buffer_id>(b))));
+        size.push_back(to_byte_count(call_user(sizes, static_cast<buffer_id>(b))));
         SUBLET_EXPECTS(size.back() != no_size, "sublet: a buffer of unknown size cannot share a slot");
     }
     return size;
@@ -87,7 +87,7 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
     for (step_id begin = 0; begin != at.rows(); ++begin)
         for (buffer_id b : at[begin]) {
             std::size_t const begins = lives.begins[b].size();
-            slot_request const request{.who = b,
+            slot_request const request{.id = b,
                                        .size = size[b],
                                        .pool = pool_of[b],
                                        .begins = begin,
@@ -124,7 +124,7 @@ template <size_function Sizes>
         step_id const begin = lives.first(v);
         if (lives.begins[v].size() > 1) return gives_to(conflicts, lives, u, v) ? begin : begin + 1;
         auto const never = conflicts.of[u];
-        std::size_t const at = first_that(never.size(), [&](std::size_t i) { return begin < never[i].last; });
+        std::size_t const at = partition_point(never.size(), [&](std::size_t i) { return begin < never[i].last; });
         return at == never.size() || begin < never[at].first ? begin : never[at].last;
     });
     if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
@@ -250,7 +250,7 @@ std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vect
 
 /// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
 /// values, the largest first, `slot_of` their slots by any numbers below their count.
-void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
+void name_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
                 std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                 std::vector<pool_id> const& pool_of, exact_assignment& result);
 
@@ -282,7 +282,7 @@ template <class Interfere>
     bit_rows interferes(values, values);
     for (value_id v = 0; v != values; ++v)
         for (value_id u = 0; u != v; ++u)
-            if (ask(interfere, u, v)) {
+            if (call_user(interfere, u, v)) {
                 interferes.set(u, v);
                 interferes.set(v, u);
             }

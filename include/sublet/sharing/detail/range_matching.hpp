@@ -65,7 +65,7 @@ private:
     void visit_all(live_range places, buffer_id u, Visit& visit) const
     {
         std::size_t k =
-            first_that(several_.size(), [&](std::size_t i) { return several_[i] >= places.first; });
+            partition_point(several_.size(), [&](std::size_t i) { return several_[i] >= places.first; });
         for (; k != several_.size() && several_[k] < places.last; ++k) {
             if (gives_to(conflicts_, lives_, u, members_[several_[k]])) continue;
             if (places.first != several_[k]) visit(live_range{places.first, several_[k]});

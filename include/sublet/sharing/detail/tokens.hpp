@@ -41,7 +41,7 @@ namespace sublet::detail {
 
 /// What a buffer asks for.
 struct slot_request {
-    buffer_id who = no_buffer;
+    buffer_id id = no_buffer;
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
@@ -55,7 +55,7 @@ public:
     /// For buffers with ids below `buffers`.
     explicit slot_chooser(std::size_t buffers, slot_choice how = slot_choice::grow_largest);
 
-    /// The slot of `r.who`: one that is free for it, by the rule of choice, or a new one.
+    /// The slot of `r.id`: one that is free for it, by the rule of choice, or a new one.
     ///
     /// `may_follow(u)` says from which position on a buffer that begins there may follow u, the last tenant
     /// of a slot: `r.begins` or lower for "this one may", higher for "none before that may", `no_step` for
@@ -99,10 +99,10 @@ public:
             plan_.slot_pool.push_back(r.pool);
             slots_.push_back({.first_size = r.size});
         }
-        plan_.slot_of[r.who] = mine;
+        plan_.slot_of[r.id] = mine;
         plan_.slot_bytes[mine] = larger(plan_.slot_bytes[mine], r.size);
         open_slot& slot = slots_[mine];
-        slot.tenant = r.who;
+        slot.tenant = r.id;
         slot.first_awake = 0;
         ++slot.tenants;
         sleep(mine, larger(r.over, r.begins + 1));
@@ -250,8 +250,8 @@ template <size_function Sizes>
         for (buffer_id b : beginning[at]) {
             auto const ends = lives.ends[b];
             bool const gives = eligible[b] && !lives.is_kept(b);
-            slot_request const request{.who = b,
-                                       .size = to_byte_count(ask(sizes, b)),
+            slot_request const request{.id = b,
+                                       .size = to_byte_count(call_user(sizes, b)),
                                        .pool = pool_of[b],
                                        .begins = at,
                                        .over = gives && ends.empty() ? at : no_step,

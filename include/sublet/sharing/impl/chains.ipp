@@ -33,16 +33,16 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
 
     chain_cover cover;
     cover.plan.slot_of.assign(buffers, no_slot);
-    std::vector<keyed> order; // by pool, then by begin
+    std::vector<sort_key> order; // by pool, then by begin
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
     }
-    sort_keyed(order);
+    sort_by_key(order);
     std::vector<buffer_id> mine;
     for (std::size_t k = 0; k != order.size(); ++k) {
-        mine.push_back(order[k].who);
+        mine.push_back(order[k].id);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
         takers const members(lives, conflicts, std::exchange(mine, {}));
         range_matching const matched = match_ranges(ranges_of(members), members.size());
@@ -68,12 +68,12 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_
 {
     if (conflicts.undecided != 0) return 0;
     auto const bytes = options.bytes.tabulate(lives.buffers());
-    std::vector<keyed> sizes;
+    std::vector<sort_key> sizes;
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         if (bytes[b] != 0) sizes.push_back({bytes[b], 0, b});
-    sort_keyed(sizes);
+    sort_by_key(sizes);
     byte_count sum = 0, below = 0;
-    for (keyed const& k : sizes) {
+    for (sort_key const& k : sizes) {
         if (k.key == below) continue;
         options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
         slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
@@ -113,9 +113,9 @@ public:
     }
 
     /// The ranks that close a clique of one more member each.
-    std::vector<keyed> const& closed()
+    std::vector<sort_key> const& closed()
     {
-        sort_keyed(closed_);
+        sort_by_key(closed_);
         return closed_;
     }
 
@@ -125,7 +125,7 @@ public:
     {
         std::vector<value_id> shown;
         for (std::size_t size = closed_.size(); size != 0; --size) {
-            keyed const& closing = closed_[size - 1];
+            sort_key const& closing = closed_[size - 1];
             if (shown.empty() || shown[size - 1] != closing.key) {
                 bit_rows clique(1, count);
                 for (std::size_t part = 0; part != first_.size(); ++part)
@@ -136,23 +136,23 @@ public:
                     if (clique.test(0, r)) shown.push_back(r);
                 append(shown);
             }
-            --last_[closing.who];
+            --last_[closing.id];
         }
     }
 
 private:
     csr_rows rows_;
     std::vector<std::uint32_t> first_, last_; // by part, in rows_
-    std::vector<keyed> closed_;               // {rank, 0, part}
+    std::vector<sort_key> closed_;               // {rank, 0, part}
 };
 
-SUBLET_DECL void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_id> const& slot_of,
+SUBLET_DECL void name_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
                             std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                             std::vector<pool_id> const& pool_of, exact_assignment& result)
 {
     std::vector<slot_id> name(slot_of.size(), no_slot), is_taken; // is_taken by name
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
-        slot_id const given = fixed[by_rank[r].who];
+        slot_id const given = fixed[by_rank[r].id];
         if (given == no_slot) continue;
         name[slot_of[r]] = given;
         if (is_taken.size() <= given) is_taken.resize(given + std::size_t{1});
@@ -165,7 +165,7 @@ SUBLET_DECL void name_slots(std::vector<keyed> const& by_rank, std::vector<slot_
             while (next < is_taken.size() && is_taken[next] != 0) ++next;
             mine = next++;
         }
-        value_id const v = by_rank[r].who;
+        value_id const v = by_rank[r].id;
         result.slot_of[v] = mine;
         if (result.slots <= mine) {
             result.slots = mine + 1;
@@ -185,16 +185,16 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     auto const bytes = options.bytes.tabulate(values);
     auto const pool_of = options.pool.tabulate(values);
     auto fixed = options.fixed.tabulate(values);
-    std::vector<keyed> by_rank;
+    std::vector<sort_key> by_rank;
     byte_count sum = 0;
     for (value_id v = 0; v != values; ++v) {
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: a pool id is out of range");
         if (bytes[v] == 0) fixed[v] = no_slot;
-        else by_rank.push_back({falling(bytes[v]), falling(interferes.count(v)), v});
+        else by_rank.push_back({descending(bytes[v]), descending(interferes.count(v)), v});
         sum = checked_add(sum, bytes[v]);
     }
-    sort_keyed(by_rank);
+    sort_by_key(by_rank);
     exact_assignment result;
     result.slot_of.assign(values, no_slot);
     result.clash = find_clash(interferes, pool_of, fixed);
@@ -203,35 +203,35 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     // From here on a value is its rank.
     auto const count = static_cast<value_id>(by_rank.size());
     hosted_values hosted(count);
-    std::vector<keyed> by_slot;
+    std::vector<sort_key> by_slot;
     for (value_id r = 0; r != count; ++r) {
-        value_id const v = by_rank[r].who;
+        value_id const v = by_rank[r].id;
         for (value_id q = 0; q != r; ++q) {
-            value_id const u = by_rank[q].who;
+            value_id const u = by_rank[q].id;
             bool const is_apart = fixed[u] != fixed[v] && fixed[u] != no_slot && fixed[v] != no_slot;
             if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) hosted.connect(q, r);
         }
         if (fixed[v] != no_slot) by_slot.push_back({fixed[v], 0, r});
     }
-    sort_keyed(by_slot);
+    sort_by_key(by_slot);
     for (std::size_t i = 1, host = 0; i < by_slot.size(); ++i)
         if (by_slot[i].key != by_slot[host].key) host = i;
-        else hosted.join(by_slot[i].who, by_slot[host].who);
+        else hosted.join(by_slot[i].id, by_slot[host].id);
     hosted.find_hosts();
 
     csr_rows const parts = hosted.parts();
-    std::vector<keyed> in_turn; // the smallest first: what they do not need is for the others
+    std::vector<sort_key> in_turn; // the smallest first: what they do not need is for the others
     for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
-    sort_keyed(in_turn);
+    sort_by_key(in_turn);
     std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
     slot_id slots = 0;
     joined_cliques cliques;
     for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
-        auto const members = parts[in_turn[turn].who];
+        auto const members = parts[in_turn[turn].id];
         bit_rows mine(members.size(), members.size());
         std::vector<byte_count> size;
         for (std::size_t i = 0; i != members.size(); ++i) {
-            size.push_back(bytes[by_rank[members[i]].who]);
+            size.push_back(bytes[by_rank[members[i]].id]);
             for (std::size_t k = 0; k != members.size(); ++k)
                 if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
         }
@@ -248,10 +248,10 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     }
     hosted.settle(slot_of);
     name_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
-    for (keyed const& k : cliques.closed())
-        result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].who];
+    for (sort_key const& k : cliques.closed())
+        result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].id];
     cliques.for_each(count, [&](std::vector<value_id> const& clique) {
-        for (value_id r : clique) result.cliques.append(by_rank[r].who);
+        for (value_id r : clique) result.cliques.append(by_rank[r].id);
         result.cliques.close_row();
     });
     return result;

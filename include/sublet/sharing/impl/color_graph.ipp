@@ -40,14 +40,14 @@ SUBLET_DECL std::vector<value_id> in_turn(coloring_options::heuristic by, csr_gr
 {
     if (by == coloring_options::heuristic::smallest_last) return smallest_last(g).order;
     std::vector<value_id> order;
-    std::vector<keyed> keys;
+    std::vector<sort_key> keys;
     for (std::size_t v = 0; v != g.rows(); ++v) {
         order.push_back(static_cast<value_id>(v));
-        keys.push_back({falling(bytes[v]), falling(g[v].size()), order.back()});
+        keys.push_back({descending(bytes[v]), descending(g[v].size()), order.back()});
     }
     if (by == coloring_options::heuristic::by_size) {
-        sort_keyed(keys);
-        for (std::size_t i = 0; i != keys.size(); ++i) order[i] = keys[i].who;
+        sort_by_key(keys);
+        for (std::size_t i = 0; i != keys.size(); ++i) order[i] = keys[i].id;
     } else if (!given.empty()) {
         std::vector<value_id> sorted = given;
         std::sort(sorted.begin(), sorted.end());

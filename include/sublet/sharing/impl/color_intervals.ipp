@@ -17,11 +17,11 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
     symbolic_slot_plan plan;
     plan.slot_of.assign(buffers.size(), no_slot);
     std::vector<step_id> free_from; // by slot
-    std::vector<detail::keyed> births;
+    std::vector<detail::sort_key> births;
     for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
-    sort_keyed(births);
-    for (detail::keyed const& birth : births) {
-        symbolic_plan::buffer const& tenant = buffers[birth.who];
+    sort_by_key(births);
+    for (detail::sort_key const& birth : births) {
+        symbolic_plan::buffer const& tenant = buffers[birth.id];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];
@@ -42,7 +42,7 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
             plan.slot_pool.push_back(tenant.pool);
             free_from.push_back(0);
         }
-        plan.slot_of[birth.who] = slot;
+        plan.slot_of[birth.id] = slot;
         plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], tenant.size, most);
         free_from[slot] = tenant.life.last;
     }

@@ -172,7 +172,7 @@ SUBLET_DECL std::vector<live_range> merged_ranges(std::vector<live_range> const&
 SUBLET_DECL bool has_position(std::vector<live_range> const& ranges, step_id position)
 {
     std::size_t const at =
-        first_that(ranges.size(), [&](std::size_t i) { return ranges[i].last > position; });
+        partition_point(ranges.size(), [&](std::size_t i) { return ranges[i].last > position; });
     return at != ranges.size() && ranges[at].first <= position;
 }
 
@@ -218,18 +218,18 @@ public:
     std::vector<overwrite> candidates() const
     {
         std::vector<unsigned> const depth = loop_depths(p_);
-        std::vector<keyed> by_worth;
+        std::vector<sort_key> by_worth;
         auto const pairs = p_.overwrites(); // by step
         node_id n = 0;
         for (std::size_t i = 0; i != pairs.size(); ++i) {
             while (p_.steps_of(n).last <= pairs[i].step) ++n;
             byte_count worth = table_.buffers[table_.buffer_of[pairs[i].in]].size;
             for (unsigned d = 0; d != depth[n] && worth < no_size / 8; ++d) worth *= 8;
-            by_worth.push_back({falling(worth), 0, static_cast<std::uint32_t>(i)});
+            by_worth.push_back({descending(worth), 0, static_cast<std::uint32_t>(i)});
         }
-        sort_keyed(by_worth);
+        sort_by_key(by_worth);
         std::vector<overwrite> in_turn;
-        for (keyed const& k : by_worth) in_turn.push_back(pairs[k.who]);
+        for (sort_key const& k : by_worth) in_turn.push_back(pairs[k.id]);
         return in_turn;
     }
 

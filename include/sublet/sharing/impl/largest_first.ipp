@@ -187,20 +187,20 @@ private:
     /// Largest slot first, then the one that begins first.
     void renumber()
     {
-        std::vector<keyed> order;
+        std::vector<sort_key> order;
         for (place i = 0; i != members_.size(); ++i) {
             bool const is_first = before_[i] == none;
             slot_id const s = is_first ? static_cast<slot_id>(order.size()) : chains_.slot_of[before_[i]];
             if (is_first) order.push_back({no_size, 0, s});
             chains_.slot_of[i] = s;
-            order[s].key = smaller(order[s].key, falling(sizes_[members_[i]]));
+            order[s].key = smaller(order[s].key, descending(sizes_[members_[i]]));
         }
-        sort_keyed(order);
+        sort_by_key(order);
         std::vector<slot_id> number(order.size());
         chains_.slot_bytes.clear();
-        for (keyed const& slot : order) {
-            number[slot.who] = static_cast<slot_id>(chains_.slot_bytes.size());
-            chains_.slot_bytes.push_back(falling(slot.key));
+        for (sort_key const& slot : order) {
+            number[slot.id] = static_cast<slot_id>(chains_.slot_bytes.size());
+            chains_.slot_bytes.push_back(descending(slot.key));
         }
         for (slot_id& s : chains_.slot_of) s = number[s];
     }
@@ -263,14 +263,14 @@ private:
         if (by_begin_.empty()) {
             for (std::uint32_t i = 0; i != in_turn.size(); ++i)
                 by_begin_.push_back({takers::begin_key(lives_, in_turn[i]), in_turn[i], i});
-            sort_keyed(by_begin_);
+            sort_by_key(by_begin_);
         }
         std::vector<buffer_id> members;
         sized_chains chains{{}, chains_.slot_bytes};
-        for (keyed const& k : by_begin_)
-            if (k.who < chains_.slot_of.size()) {
-                members.push_back(in_turn[k.who]);
-                chains.slot_of.push_back(chains_.slot_of[k.who]);
+        for (sort_key const& k : by_begin_)
+            if (k.id < chains_.slot_of.size()) {
+                members.push_back(in_turn[k.id]);
+                chains.slot_of.push_back(chains_.slot_of[k.id]);
             }
         std::uint64_t visits = in_turn.size();
         bool const is_better =
@@ -281,14 +281,14 @@ private:
         bytes_ = 0;
         for (byte_count slot : chains_.slot_bytes) bytes_ += slot;
         std::size_t next = 0;
-        for (keyed const& k : by_begin_)
-            if (k.who < chains_.slot_of.size()) chains_.slot_of[k.who] = chains.slot_of[next++];
-        std::vector<keyed> by_slot;
+        for (sort_key const& k : by_begin_)
+            if (k.id < chains_.slot_of.size()) chains_.slot_of[k.id] = chains.slot_of[next++];
+        std::vector<sort_key> by_slot;
         for (std::uint32_t i = 0; i != chains_.slot_of.size(); ++i)
             by_slot.push_back({chains_.slot_of[i], 0, i});
-        sort_keyed(by_slot);
+        sort_by_key(by_slot);
         room_ = slot_room(lives_, conflicts_);
-        for (keyed const& k : by_slot) room_.insert(in_turn[k.who], static_cast<slot_id>(k.key));
+        for (sort_key const& k : by_slot) room_.insert(in_turn[k.id], static_cast<slot_id>(k.key));
         return true;
     }
 
@@ -299,7 +299,7 @@ private:
     byte_count bytes_ = 0;  // of all slots
     slot_room room_;
     sized_chains chains_; // slot_of by turn
-    std::vector<keyed> by_begin_;
+    std::vector<sort_key> by_begin_;
 };
 
 SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
@@ -311,19 +311,19 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
     SUBLET_EXPECTS(size.size() == buffers, "sublet: a table has not one entry for each buffer");
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
-    std::vector<keyed> order;
+    std::vector<sort_key> order;
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         SUBLET_EXPECTS(size[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        if (size[b] != 0 && eligible[b]) order.push_back({falling(size[b]), takers::begin_key(lives, b), b});
+        if (size[b] != 0 && eligible[b]) order.push_back({descending(size[b]), takers::begin_key(lives, b), b});
     }
-    sort_keyed(order);
+    sort_by_key(order);
     bool is_by_pool = true;
     for (std::size_t i = 0; i != order.size(); ++i) {
-        order[i] = {pool_of[order[i].who], i, order[i].who};
+        order[i] = {pool_of[order[i].id], i, order[i].id};
         is_by_pool = is_by_pool && (i == 0 || order[i - 1].key <= order[i].key);
     }
-    if (!is_by_pool) sort_keyed(order);
+    if (!is_by_pool) sort_by_key(order);
 
     sized_slot_plan plan;
     plan.slot_of.assign(buffers, no_slot);
@@ -336,12 +336,12 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
     std::uint64_t visits = options.visits;
     std::vector<buffer_id> in_turn;
     for (std::size_t i = 0; i != order.size(); ++i) {
-        in_turn.push_back(order[i].who);
+        in_turn.push_back(order[i].id);
         if (i + 1 != order.size() && order[i + 1].key == order[i].key) continue;
         sized_chains const chains = slots_in_turn(lives, conflicts, size, visits).fill(in_turn);
         for (std::size_t k = 0; k != in_turn.size(); ++k)
             plan.slot_of[in_turn[k]] = plan.slots + chains.slot_of[k];
-        for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].who]);
+        for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].id]);
         in_turn.clear();
     }
     for (buffer_id b = 0; b != buffers; ++b)

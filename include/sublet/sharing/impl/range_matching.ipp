@@ -29,7 +29,7 @@ SUBLET_DECL std::uint64_t takers::begin_key(concurrent_lives const& lives, buffe
 SUBLET_DECL std::uint32_t takers::place_of(step_id position) const
 {
     return static_cast<std::uint32_t>(
-        given_ + first_that(size() - given_, [&](std::size_t i) { return begin_[given_ + i] >= position; }));
+        given_ + partition_point(size() - given_, [&](std::size_t i) { return begin_[given_ + i] >= position; }));
 }
 
 // --- range matching --------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ private:
         for (; at.range != ranges.size(); ++at.range) {
             live_range const r = ranges[at.range];
             auto const skipped = static_cast<std::uint32_t>(
-                first_that(last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
+                partition_point(last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
             std::uint32_t const i = left_.from(first + skipped);
             if (i >= last || by_layer_[i] >= r.last) continue;
             left_.take(i);

@@ -74,7 +74,7 @@ SUBLET_DECL bool token_sets::before(step_id a, step_id b)
 {
     advance_to(b);
     std::uint32_t const token = token_of(a);
-    std::size_t const i = first_that(count_, [&](std::size_t k) { return token < now_[k].last; });
+    std::size_t const i = partition_point(count_, [&](std::size_t k) { return token < now_[k].last; });
     return i != count_ && now_[i].first <= token;
 }
 

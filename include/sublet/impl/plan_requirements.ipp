@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
@@ -10,14 +10,14 @@ SUBLET_DECL std::vector<step_id> positions_in(std::vector<node_id> const& order,
 {
     std::size_t const nodes = program.nodes();
     SUBLET_EXPECTS(order.empty() || order.size() == nodes, "sublet: an order has to name every node once");
-    std::vector<step_id> position(program.steps(), plan_demands::never);
+    std::vector<step_id> position(program.steps(), plan_requirements::never);
     step_id next = 0;
     for (std::size_t i = 0; i != nodes; ++i) {
         node_id const n = order.empty() ? static_cast<node_id>(i) : order[i];
         SUBLET_EXPECTS(n < nodes, "sublet: an order has to name every node once");
         step_range const steps = program.steps_of(n);
         for (step_id s = steps.first; s != steps.last; ++s) {
-            SUBLET_EXPECTS(position[s] == plan_demands::never,
+            SUBLET_EXPECTS(position[s] == plan_requirements::never,
                            "sublet: an order has to name every node once");
             position[s] = next++;
         }
@@ -43,10 +43,10 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
     return root;
 }
 
-SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& options)
+SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
-    plan_demands d;
+    plan_requirements d;
     d.position = positions_in(options.order, program);
     d.root = roots_of(options.alias_of.tabulate(values));
     d.role = options.role.tabulate(values);
@@ -66,13 +66,13 @@ SUBLET_DECL plan_demands demands(snapshot const& program, plan_options const& op
         if (!d.eligible[v]) d.eligible[r] = 0;
     }
 
-    d.first_def.assign(values, plan_demands::never);
+    d.first_def.assign(values, plan_requirements::never);
     d.life = std::vector<live_range>(
-        values, {plan_demands::never, 0}); // empty until a def or a role says where it begins
-    each_touch(program, d.position, [&d](value_id v, step_id p, moment m) {
+        values, {plan_requirements::never, 0}); // empty until a def or a role says where it begins
+    each_touch(program, d.position, [&d](value_id v, step_id p, access_kind m) {
         live_range& life = d.life[d.root[v]];
-        life.last = larger(life.last, m == moment::reads_early ? p : p + 1);
-        if (m != moment::writes) return;
+        life.last = larger(life.last, m == access_kind::reads_early ? p : p + 1);
+        if (m != access_kind::writes) return;
         life.first = smaller(life.first, p);
         d.first_def[v] = smaller(d.first_def[v], p);
     });

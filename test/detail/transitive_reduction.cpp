@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/detours.hpp>
+#include <sublet/detail/transitive_reduction.hpp>
 
 #include "../dice.hpp"
 
@@ -22,7 +22,7 @@ static csr_rows rows_of(std::size_t nodes, edges const& all)
 
 static std::vector<unsigned char> detours(csr_rows const& before, edges const& pairs)
 {
-    return has_detour(before, pairs.size(), [&](std::uint32_t i) { return pairs[i]; });
+    return has_indirect_path(before, pairs.size(), [&](std::uint32_t i) { return pairs[i]; });
 }
 
 TEST_CASE("an edge has a detour if a longer path leads where it leads")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_IMPL_SRC_WORDS_HPP
-#define SUBLET_IMPL_SRC_WORDS_HPP
+#ifndef SUBLET_IMPL_SRC_CORE_HPP
+#define SUBLET_IMPL_SRC_CORE_HPP
 
 /// The definitions of words that all stages share, for one source file of a program that defines
 /// SUBLET_SEPARATE_COMPILATION in all of them.
@@ -11,9 +11,9 @@
 
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
-#include <sublet/impl/demands.ipp>
-#include <sublet/impl/giving_network.ipp>
-#include <sublet/impl/load_tree.ipp>
+#include <sublet/impl/plan_requirements.ipp>
+#include <sublet/impl/reuse_network.ipp>
+#include <sublet/impl/segment_tree.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/range_sets.ipp>
 #include <sublet/impl/sorting.ipp>

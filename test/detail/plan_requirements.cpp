@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/demands.hpp>
+#include <sublet/detail/plan_requirements.hpp>
 
 #include <doctest/doctest.h>
 
@@ -29,9 +29,9 @@ snapshot small()
 
 TEST_CASE("a use lives to the end of its step, an early one to its writes, a def through its own step")
 {
-    plan_demands const d = demands(small(), {.bytes = 8});
+    plan_requirements const d = derive_requirements(small(), {.bytes = 8});
     CHECK(d.life == ranges{{0, 2}, {1, 2}, {2, 3}, {}});
-    CHECK(d.first_def == std::vector<step_id>{0, 1, 2, plan_demands::never});
+    CHECK(d.first_def == std::vector<step_id>{0, 1, 2, plan_requirements::never});
     CHECK(d.root == ids{0, 1, 2, 3});
     CHECK(d.is_planned(0));
     CHECK(!d.is_planned(3));
@@ -39,7 +39,7 @@ TEST_CASE("a use lives to the end of its step, an early one to its writes, a def
 
 TEST_CASE("nothing is demanded of nothing")
 {
-    plan_demands const d = demands(snapshot(), {.bytes = 8});
+    plan_requirements const d = derive_requirements(snapshot(), {.bytes = 8});
     CHECK(d.life.empty());
     CHECK(d.position.empty());
 }
@@ -48,15 +48,15 @@ TEST_CASE("an input lives from the first position and an output to the last, eve
 {
     value_role const in = value_role::input, out = value_role::output;
     auto const role = std::vector{out, in, in | out, in};
-    CHECK(demands(small(), {.bytes = 8, .role = role}).life == ranges{{0, 3}, {0, 2}, {0, 3}, {0, 1}});
+    CHECK(derive_requirements(small(), {.bytes = 8, .role = role}).life == ranges{{0, 3}, {0, 2}, {0, 3}, {0, 1}});
     snapshot const still = sequence(0, 2, [](step_id, effect_sink&) {});
-    CHECK(demands(still, {.bytes = 8, .role = in | out}).life == ranges{{0, 1}, {0, 1}});
+    CHECK(derive_requirements(still, {.bytes = 8, .role = in | out}).life == ranges{{0, 1}, {0, 1}});
 }
 
 TEST_CASE("a class has the root's size and pool, everybody's roles and consent, and the first pin")
 {
-    plan_demands const d =
-        demands(small(), {.bytes = {1, 2, 3, 4},
+    plan_requirements const d =
+        derive_requirements(small(), {.bytes = {1, 2, 3, 4},
                           .role = std::vector{value_role::input, value_role::intermediate, value_role::output,
                                               value_role::intermediate},
                           .alias_of = ids{no_value, 0, 1, no_value},
@@ -76,9 +76,9 @@ TEST_CASE("a class has the root's size and pool, everybody's roles and consent, 
 
 TEST_CASE("positions follow the order of nodes")
 {
-    plan_demands const d = demands(small(), {.bytes = 8, .order = {2, 0, 1}});
+    plan_requirements const d = derive_requirements(small(), {.bytes = 8, .order = {2, 0, 1}});
     CHECK(d.position == std::vector<step_id>{1, 2, 0});
-    CHECK(d.first_def == std::vector<step_id>{1, 2, 0, plan_demands::never});
+    CHECK(d.first_def == std::vector<step_id>{1, 2, 0, plan_requirements::never});
 }
 
 TEST_CASE("each touch is seen once, with its moment; ends of nodes come last")
@@ -93,21 +93,21 @@ TEST_CASE("each touch is seen once, with its moment; ends of nodes come last")
     struct seen {
         value_id value;
         step_id position;
-        moment when;
+        access_kind when;
         bool operator==(seen const&) const = default;
     };
     std::vector<seen> all;
-    each_touch(p, {0, 1, 2}, [&all](value_id v, step_id at, moment m) { all.push_back({v, at, m}); });
-    CHECK((all == std::vector<seen>{{0, 0, moment::writes},
-                                    {1, 1, moment::reads_early},
-                                    {1, 2, moment::reads},
-                                    {0, 1, moment::reads_at_end}}));
+    each_touch(p, {0, 1, 2}, [&all](value_id v, step_id at, access_kind m) { all.push_back({v, at, m}); });
+    CHECK((all == std::vector<seen>{{0, 0, access_kind::writes},
+                                    {1, 1, access_kind::reads_early},
+                                    {1, 2, access_kind::reads},
+                                    {0, 1, access_kind::reads_at_end}}));
 }
 
 TEST_CASE("what cannot be meant is refused")
 {
     auto refuses = [](plan_options const& options) {
-        CHECK_THROWS_AS((void)demands(small(), options), precondition_error);
+        CHECK_THROWS_AS((void)derive_requirements(small(), options), precondition_error);
     };
     refuses({.bytes = {1, 2, 3}});
     refuses({.bytes = 8, .alignment = 0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_DETAIL_GIVING_NETWORK_HPP
-#define SUBLET_DETAIL_GIVING_NETWORK_HPP
+#ifndef SUBLET_DETAIL_REUSE_NETWORK_HPP
+#define SUBLET_DETAIL_REUSE_NETWORK_HPP
 
 /// The network in which buffers give bytes to later ones, whose largest antichain is a bound. Included by
 /// detail/antichain.hpp.
@@ -31,17 +31,17 @@
 namespace sublet::detail {
 
 /// By buffer.
-struct frontier_rows {
+struct free_point_rows {
     std::vector<step_id> last_end;     ///< the frontier is what follows this end; or `no_step`
     csr_rows lowest;                   ///< then it is these; ascending
-    std::vector<unsigned char> is_cut; ///< no walk has finished: what follows `last_end` is free, or not yet
+    std::vector<unsigned char> is_cut_short; ///< no walk has finished: what follows `last_end` is free, or not yet
     std::uint64_t visits = 0;          ///< positions that were looked at
 };
 
 /// One buffer after the other over the same graph.
-class frontier_walk {
+class free_point_search {
 public:
-    explicit frontier_walk(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
+    explicit free_point_search(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
 
     /// Whether all ways from `end` to where it is free have been walked; then they lead to `found`.
     template <class IsFree>
@@ -86,53 +86,53 @@ private:
 /// Complexity: O(positions + edges) and the walks, which end together when there have been `most_visits`:
 ///             O(ends x length of the shortest walk from one of them) for each buffer.
 template <class IsWanted, class IsFree>
-[[nodiscard]] frontier_rows frontiers(csr_rows const& before, csr_rows const& after,
+[[nodiscard]] free_point_rows earliest_free_points(csr_rows const& before, csr_rows const& after,
                                       concurrent_lives const& lives, IsWanted is_wanted, IsFree is_free,
                                       std::uint64_t most_visits)
 {
-    frontier_walk walk(after);
-    frontier_rows frontier;
-    frontier.lowest.reserve(lives.buffers(), 0);
-    frontier.last_end.assign(lives.buffers(), no_step);
-    frontier.is_cut.assign(lives.buffers(), 0);
-    auto walk_from_ends = [&](buffer_id b, std::span<step_id const> ends) {
+    free_point_search walk(after);
+    free_point_rows free_points;
+    free_points.lowest.reserve(lives.buffers(), 0);
+    free_points.last_end.assign(lives.buffers(), no_step);
+    free_points.is_cut_short.assign(lives.buffers(), 0);
+    auto search_from_ends = [&](buffer_id b, std::span<step_id const> ends) {
         auto is_free_here = [&](step_id x) { return is_free(b, x); };
         for (std::size_t steps = 2; walk.visits < most_visits; steps *= 8)
             for (std::size_t i = ends.size(); i-- != 0;) {
                 std::uint64_t const before_it = walk.visits;
                 if (!walk.walk(ends[i], steps, is_free_here)) continue;
                 if (i + 1 == ends.size() && walk.found.size() == walk.visits - before_it)
-                    frontier.last_end[b] = ends[i]; // it turned back at once
+                    free_points.last_end[b] = ends[i]; // it turned back at once
                 return;
             }
-        frontier.last_end[b] = ends.back();
-        frontier.is_cut[b] = 1;
+        free_points.last_end[b] = ends.back();
+        free_points.is_cut_short[b] = 1;
     };
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
         std::span<step_id const> const ends = lives.ends[b];
         if (is_wanted(b) && !lives.is_kept(b)) {
             if (ends.size() == 1) {
-                frontier.last_end[b] = ends[0];
+                free_points.last_end[b] = ends[0];
             } else if (ends.empty()) {
                 for (step_id x = 0; x != after.rows(); ++x)
-                    if (before[x].empty()) frontier.lowest.append(x);
+                    if (before[x].empty()) free_points.lowest.append(x);
             } else {
-                walk_from_ends(b, ends);
+                search_from_ends(b, ends);
             }
-            if (ends.size() > 1 && frontier.last_end[b] == no_step) {
+            if (ends.size() > 1 && free_points.last_end[b] == no_step) {
                 sort_ascending(walk.found);
                 for (step_id x : walk.found) {
                     bool is_lowest = true;
                     for (step_id y : before[x])
                         if (y > ends.back() && is_free(b, y)) is_lowest = false;
-                    if (is_lowest) frontier.lowest.append(x);
+                    if (is_lowest) free_points.lowest.append(x);
                 }
             }
         }
-        frontier.lowest.close_row();
+        free_points.lowest.close_row();
     }
-    frontier.visits = walk.visits;
-    return frontier;
+    free_points.visits = walk.visits;
+    return free_points;
 }
 
 // --- giving network --------------------------------------------------------------------------------------
@@ -150,20 +150,20 @@ template <class IsWanted, class IsFree>
 /// frontier is another one, and a node for each taker that begins at several positions, if these are few.
 ///
 /// Ensures:    arcs lead from the end of u to the begin of v if and only if u gives to v in every execution;
-///             those `loose` may give and take more, those whose conflicts are undecided give less.
+///             those `relaxed` may give and take more, those whose conflicts are undecided give less.
 /// Complexity: O(positions + edges + buffers + ranges), the walks of frontiers() and a 16th of the visits.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
-struct giving_network {
+struct reuse_network {
     csr_rows arcs;                         // by node, to higher ones but for givers
-    std::vector<byte_count> begins, rises; // by node
+    std::vector<byte_count> demand, supply; // by node
     std::vector<node_id> begin_of, end_of; // by buffer; `no_node` if it takes nothing, or gives nothing
-    node_id first_giver = 0, first_taker = 0;
-    std::vector<buffer_id> takers; // by node, from the first of them on
+    node_id first_multi_end = 0, first_multi_begin = 0;
+    std::vector<buffer_id> multi_begin; // by node, from the first of them on
     byte_count total = 0;          // weight of all
-    byte_count loose = 0;          // weight of those
+    byte_count relaxed = 0;          // weight of those
     std::uint64_t visits = 0;
 
-    giving_network(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+    reuse_network(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
                    std::vector<byte_count> const& weights, std::uint64_t most_visits);
 };
 
@@ -185,54 +185,54 @@ struct giving_network {
 /// repeated: Kuhn, "The Hungarian method for the assignment problem", Naval Research Logistics Quarterly
 /// 1955.
 
-class resting_flow {
+class antichain_flow {
 public:
     /// Arcs lead from the rows of `heads` to their items. Nothing rests anywhere.
-    explicit resting_flow(csr_rows const& heads);
+    explicit antichain_flow(csr_rows const& heads);
 
     /// Nothing will ever come here.
-    [[nodiscard]] bool is_dead(node_id x) const { return seen_[x] == dead; }
+    [[nodiscard]] bool is_in_cut(node_id x) const { return seen_[x] == in_cut; }
 
     /// Move to x what rests right before it: all where no later node follows, and otherwise what x lacks.
     ///
     /// Requires: called for each node once, in an order that all arcs agree with.
-    void collect(node_id x, byte_count need);
+    void pull_adjacent(node_id x, byte_count need);
 
     /// Move bytes to x from anywhere until it has what it needs, or is dead, or a search would take too long:
     /// more than a 16th of the visits that are left until there have been `most`. So searches get shorter as
     /// visits run out, and what is near is found to the last.
     ///
     /// Complexity: O(nodes + arcs) for each way that the bytes take; once for all dead nodes.
-    void fetch(node_id x, byte_count need, std::uint64_t most);
+    void augment(node_id x, byte_count need, std::uint64_t most);
 
-    std::vector<byte_count> rest; ///< by node
+    std::vector<byte_count> excess; ///< by node
     std::uint64_t visits = 0;     ///< of nodes, by searches
 
 private:
-    static constexpr std::uint32_t dead = ~std::uint32_t{0};
+    static constexpr std::uint32_t in_cut = ~std::uint32_t{0};
 
     std::uint32_t arc(node_id const& head) const;
     node_id head_of(std::uint32_t a) const { return heads_[0].data()[a]; }
     void move(std::uint32_t a, byte_count bytes)
     {
-        rest[tail_[a]] -= bytes;
-        rest[head_of(a)] += bytes;
+        excess[tail_[a]] -= bytes;
+        excess[head_of(a)] += bytes;
         flow_[a] += bytes;
     }
 
     /// Ends when x has enough, when a way has closed, when all who were seen are dead, or without success.
     bool search(node_id x, byte_count need, std::uint64_t most);
     /// Whether bytes rest at a node that is seen for the first time.
-    bool see(node_id at, std::uint32_t a);
+    bool visit(node_id at, std::uint32_t a);
     /// Half of what rests there, if that is more than x needs: the next who is in need is often nearer to x,
     /// but may as well be nearer to the other half. Whether the search has to end.
-    bool bring(node_id from, node_id x, byte_count need);
+    bool push_along_path(node_id from, node_id x, byte_count need);
 
     csr_rows const& heads_; // arcs are numbered as they stand here
-    csr_rows into_;         // by node: the arcs that lead there
+    csr_rows in_arcs_;         // by node: the arcs that lead there
     std::vector<node_id> tail_;
     std::vector<byte_count> flow_;
-    std::vector<std::uint32_t> arc_to_; // by node: the next arc of the way to who searches
+    std::vector<std::uint32_t> path_arc_; // by node: the next arc of the way to who searches
     std::vector<std::uint32_t> seen_;   // by node: in which search
     std::vector<node_id> queue_;
     std::uint32_t searches_ = 0;
@@ -241,7 +241,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/giving_network.ipp>
+#include <sublet/impl/reuse_network.ipp>
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/giving_network.hpp>
+#include <sublet/detail/reuse_network.hpp>
 
 #include "../dice.hpp"
 #include "../random_tasks.hpp"
@@ -16,7 +16,7 @@ using namespace sublet::detail;
 
 namespace {
 
-using network = detail::giving_network;
+using network = detail::reuse_network;
 
 /// By node: whether arcs lead there from this one.
 std::vector<bool> reached_from(network const& net, node_id start)
@@ -43,27 +43,27 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 40));
         network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 1 << 20);
-        REQUIRE(net.loose == 0);
-        in_parts += net.takers.size();
-        apart += net.first_taker - net.first_giver;
-        byte_count begins = 0, rises = 0;
-        for (node_id x = 0; x != net.arcs.rows(); ++x) begins += net.begins[x], rises += net.rises[x];
+        REQUIRE(net.relaxed == 0);
+        in_parts += net.multi_begin.size();
+        apart += net.first_multi_begin - net.first_multi_end;
+        byte_count demand = 0, supply = 0;
+        for (node_id x = 0; x != net.arcs.rows(); ++x) demand += net.demand[x], supply += net.supply[x];
         for (buffer_id u = 0; u != one.weights.size(); ++u) {
             if (one.weights[u] == 0) continue;
-            if (net.begin_of[u] != no_node) begins -= one.weights[u];
+            if (net.begin_of[u] != no_node) demand -= one.weights[u];
             if (net.end_of[u] == no_node) {
                 for (buffer_id v = 0; v != one.weights.size(); ++v)
                     REQUIRE((one.weights[v] == 0 || !one.rule.gives(u, v)));
                 continue;
             }
-            rises -= one.weights[u];
+            supply -= one.weights[u];
             auto const reached = reached_from(net, net.end_of[u]);
             for (buffer_id v = 0; v != one.weights.size(); ++v)
                 if (v != u && one.weights[v] != 0)
                     REQUIRE((net.begin_of[v] != no_node && reached[net.begin_of[v]]) == one.rule.gives(u, v));
         }
-        REQUIRE(begins == 0);
-        REQUIRE(rises == 0);
+        REQUIRE(demand == 0);
+        REQUIRE(supply == 0);
     }
     CHECK(in_parts > rounds(100));
     CHECK(apart > rounds(500));
@@ -71,7 +71,7 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
 
 TEST_CASE("what is cut short may only allow more, and its weight is known")
 {
-    std::size_t loose = 0;
+    std::size_t relaxed = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         weighed_tasks const one(draw_small_tasks(seed, 40));
@@ -91,10 +91,10 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
             }
             if (allows_more) wrong += one.weights[u];
         }
-        REQUIRE(wrong <= net.loose);
-        if (net.loose != 0) ++loose;
+        REQUIRE(wrong <= net.relaxed);
+        if (net.relaxed != 0) ++relaxed;
     }
-    CHECK(loose > 20);
+    CHECK(relaxed > 20);
 }
 
 // --- frontiers ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ std::vector<std::vector<bool>> closure(dependence_graph const& g)
     return leads;
 }
 
-frontier_rows frontiers_of(dependence_graph const& g, concurrent_lives const& lives,
+free_point_rows frontiers_of(dependence_graph const& g, concurrent_lives const& lives,
                            std::vector<std::vector<bool>> const& leads, std::uint64_t most_visits)
 {
     auto is_free = [&](buffer_id b, step_id x) {
@@ -122,7 +122,7 @@ frontier_rows frontiers_of(dependence_graph const& g, concurrent_lives const& li
             if (!leads[end][x]) return false;
         return true;
     };
-    return frontiers(
+    return earliest_free_points(
         g.before, g.after, lives, [](buffer_id) { return true; }, is_free, most_visits);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("what comes after two branches begins where they meet")
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 5, {0, 1, 2, 3, 4}, std::vector<value_role>(5));
-    frontier_rows const found = frontiers_of(g, lives, closure(g), 100);
+    free_point_rows const found = frontiers_of(g, lives, closure(g), 100);
     CHECK(found.last_end[0] == no_step);
     CHECK(found.lowest[0].size() == 1);
     CHECK(found.lowest[0].front() == 3);
@@ -165,9 +165,9 @@ TEST_CASE("frontiers say of every position whether it comes after all ends")
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
         auto const leads = closure(g);
-        frontier_rows const found = frontiers_of(g, lives, leads, 1'000'000);
+        free_point_rows const found = frontiers_of(g, lives, leads, 1'000'000);
         for (buffer_id b = 0; b != tasks.values(); ++b) {
-            REQUIRE(found.is_cut[b] == 0);
+            REQUIRE(found.is_cut_short[b] == 0);
             if (found.last_end[b] != no_step) REQUIRE(found.lowest[b].empty());
             for (step_id x = 0; x != g.positions(); ++x) {
                 bool is_after = !lives.is_kept(b);
@@ -196,12 +196,12 @@ TEST_CASE("a buffer whose walks were cut is free behind its last end, or later")
     for (buffer_id b = 0; b != 44; ++b) all.push_back(b);
     auto const lives = concurrent_lifetimes(p, g, 44, all, std::vector<value_role>(44));
     auto const leads = closure(g);
-    frontier_rows const cut = frontiers_of(g, lives, leads, 5);
-    CHECK(cut.is_cut[0] == 1);
+    free_point_rows const cut = frontiers_of(g, lives, leads, 5);
+    CHECK(cut.is_cut_short[0] == 1);
     CHECK(cut.last_end[0] == lives.ends[0].back());
     CHECK(cut.lowest[0].empty());
-    frontier_rows const whole = frontiers_of(g, lives, leads, 1000);
-    CHECK(whole.is_cut[0] == 0);
+    free_point_rows const whole = frontiers_of(g, lives, leads, 1000);
+    CHECK(whole.is_cut_short[0] == 0);
     CHECK(whole.lowest[0].size() == 1);
     CHECK(whole.lowest[0].front() == 43);
     CHECK(whole.visits > cut.visits);
@@ -222,9 +222,9 @@ TEST_CASE("whichever end meets the others first is walked from, however far the 
     for (buffer_id b = 0; b != n; ++b) all.push_back(b);
     auto const lives = concurrent_lifetimes(p, g, n, all, std::vector<value_role>(n));
     auto is_free = [](buffer_id, step_id x) { return x == n - 1; };
-    frontier_rows const found = frontiers(
+    free_point_rows const found = earliest_free_points(
         g.before, g.after, lives, [](buffer_id b) { return b == 0; }, is_free, n);
-    CHECK(found.is_cut[0] == 0);
+    CHECK(found.is_cut_short[0] == 0);
     CHECK(found.visits <= 40);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("whichever end meets the others first is walked from, however far the 
 
 namespace {
 
-using flow_along = detail::resting_flow;
+using flow_along = detail::antichain_flow;
 
 csr_rows rows(std::vector<std::vector<node_id>> const& lists)
 {
@@ -250,41 +250,41 @@ TEST_CASE("the last who follows takes along all, those before what they need")
 {
     csr_rows const heads = rows({{1, 2}, {}, {}});
     flow_along flow(heads);
-    flow.rest[0] = 10;
-    flow.collect(1, 3);
-    CHECK(flow.rest[1] == 3);
-    flow.collect(2, 0);
-    CHECK(flow.rest[2] == 7);
-    CHECK(flow.rest[0] == 0);
+    flow.excess[0] = 10;
+    flow.pull_adjacent(1, 3);
+    CHECK(flow.excess[1] == 3);
+    flow.pull_adjacent(2, 0);
+    CHECK(flow.excess[2] == 7);
+    CHECK(flow.excess[0] == 0);
 }
 
 TEST_CASE("what went elsewhere is taken back, and half of it comes along")
 {
     csr_rows const heads = rows({{1, 2}, {3}, {}, {}});
     flow_along flow(heads);
-    flow.rest[0] = 100;
-    flow.collect(1, 0);
-    flow.collect(2, 100);
-    CHECK(flow.rest[2] == 100);
-    flow.fetch(3, 10, 1000);
-    CHECK(flow.rest[3] == 50);
-    CHECK(flow.rest[2] == 50);
+    flow.excess[0] = 100;
+    flow.pull_adjacent(1, 0);
+    flow.pull_adjacent(2, 100);
+    CHECK(flow.excess[2] == 100);
+    flow.augment(3, 10, 1000);
+    CHECK(flow.excess[3] == 50);
+    CHECK(flow.excess[2] == 50);
 }
 
 TEST_CASE("who searched in vain is dead, with all that could have led there")
 {
     csr_rows const heads = rows({{1, 2}, {3}, {3}, {}, {}});
     flow_along flow(heads);
-    flow.rest[2] = 1;
-    flow.fetch(1, 1, 1000);
-    CHECK(flow.is_dead(1));
-    CHECK(flow.is_dead(0));
-    CHECK(!flow.is_dead(2));
-    flow.fetch(3, 5, 1000);
-    CHECK(flow.rest[3] == 1);
-    CHECK(flow.is_dead(3));
-    CHECK(flow.is_dead(2));
-    CHECK(!flow.is_dead(4));
+    flow.excess[2] = 1;
+    flow.augment(1, 1, 1000);
+    CHECK(flow.is_in_cut(1));
+    CHECK(flow.is_in_cut(0));
+    CHECK(!flow.is_in_cut(2));
+    flow.augment(3, 5, 1000);
+    CHECK(flow.excess[3] == 1);
+    CHECK(flow.is_in_cut(3));
+    CHECK(flow.is_in_cut(2));
+    CHECK(!flow.is_in_cut(4));
 }
 
 TEST_CASE("a search that visits too much gives up, and nobody is dead")
@@ -294,13 +294,13 @@ TEST_CASE("a search that visits too much gives up, and nobody is dead")
     chain.push_back({});
     csr_rows const heads = rows(chain);
     flow_along flow(heads);
-    flow.rest[0] = 8;
-    flow.fetch(999, 1, 1600);
-    CHECK(flow.rest[999] == 0);
-    CHECK(!flow.is_dead(999));
+    flow.excess[0] = 8;
+    flow.augment(999, 1, 1600);
+    CHECK(flow.excess[999] == 0);
+    CHECK(!flow.is_in_cut(999));
     CHECK(flow.visits <= 101);
-    flow.fetch(999, 1, 160000);
-    CHECK(flow.rest[999] == 4);
+    flow.augment(999, 1, 160000);
+    CHECK(flow.excess[999] == 4);
 }
 
 TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
@@ -318,23 +318,23 @@ TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
         byte_count total = 0, taken = 0;
         for (node_id x = 0; x != n; ++x) {
             byte_count const need = roll.below(20);
-            flow.collect(x, need);
-            flow.fetch(x, need, 100000);
-            REQUIRE((flow.rest[x] >= need || flow.is_dead(x)));
-            byte_count const served = smaller(flow.rest[x], need);
-            flow.rest[x] -= served;
+            flow.pull_adjacent(x, need);
+            flow.augment(x, need, 100000);
+            REQUIRE((flow.excess[x] >= need || flow.is_in_cut(x)));
+            byte_count const served = smaller(flow.excess[x], need);
+            flow.excess[x] -= served;
             taken += served;
             byte_count const more = roll.below(20);
-            if (!flow.is_dead(x)) flow.rest[x] += more, total += more;
+            if (!flow.is_in_cut(x)) flow.excess[x] += more, total += more;
         }
         byte_count left = 0;
         for (node_id x = 0; x != n; ++x) {
-            left += flow.rest[x];
-            if (!flow.is_dead(x)) continue;
-            REQUIRE(flow.rest[x] == 0);
+            left += flow.excess[x];
+            if (!flow.is_in_cut(x)) continue;
+            REQUIRE(flow.excess[x] == 0);
             for (node_id t = 0; t != x; ++t)
                 for (node_id y : lists[t])
-                    if (y == x) REQUIRE(flow.is_dead(t));
+                    if (y == x) REQUIRE(flow.is_in_cut(t));
         }
         REQUIRE(left + taken == total);
     }

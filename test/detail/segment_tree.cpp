@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/load_tree.hpp>
+#include <sublet/detail/segment_tree.hpp>
 
 #include "../dice.hpp"
 
@@ -15,7 +15,7 @@ using namespace sublet::detail;
 
 TEST_CASE("bytes that come and go are counted at each position")
 {
-    load_tree load(5);
+    segment_tree load(5);
     load.add({0, 3}, 8);
     load.add({2, 5}, 4);
     CHECK(load.most({0, 2}) == 8);
@@ -32,7 +32,7 @@ TEST_CASE("random changes: the same as in a table")
         CAPTURE(seed);
         dice roll{std::mt19937(seed)};
         std::uint32_t const positions = 1 + roll.below(20);
-        load_tree load(positions);
+        segment_tree load(positions);
         std::vector<byte_count> table(positions, 0);
         for (int step = 0; step != 60; ++step) {
             step_id const first = roll.below(positions), last = first + 1 + roll.below(positions - first);

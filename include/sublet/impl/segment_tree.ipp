@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/load_tree.hpp>
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 
 namespace sublet::detail {
 
-SUBLET_DECL void load_tree::add(live_range when, byte_count bytes)
+SUBLET_DECL void segment_tree::add(live_range when, byte_count bytes)
 {
     change(when, static_cast<std::int64_t>(bytes));
 }
 
-SUBLET_DECL void load_tree::remove(live_range when, byte_count bytes)
+SUBLET_DECL void segment_tree::remove(live_range when, byte_count bytes)
 {
     change(when, -static_cast<std::int64_t>(bytes));
 }
 
-SUBLET_DECL byte_count load_tree::most(live_range when) const
+SUBLET_DECL byte_count segment_tree::most(live_range when) const
 {
     std::int64_t most = 0;
     for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) most = larger(most, whole(i++));
-        if (j % 2 == 1) most = larger(most, whole(--j));
+        if (i % 2 == 1) most = larger(most, total(i++));
+        if (j % 2 == 1) most = larger(most, total(--j));
     }
     return static_cast<byte_count>(most);
 }
 
-SUBLET_DECL std::int64_t load_tree::whole(std::size_t node) const
+SUBLET_DECL std::int64_t segment_tree::total(std::size_t node) const
 {
     std::int64_t bytes = most_[node];
     while ((node /= 2) != 0) bytes += added_[node];
     return bytes;
 }
 
-SUBLET_DECL void load_tree::change(live_range when, std::int64_t bytes)
+SUBLET_DECL void segment_tree::change(live_range when, std::int64_t bytes)
 {
     for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
         if (i % 2 == 1) put(i++, bytes);
         if (j % 2 == 1) put(--j, bytes);
     }
-    repair(when.first + leaves_);
-    repair(when.last - 1 + leaves_);
+    update_ancestors(when.first + leaves_);
+    update_ancestors(when.last - 1 + leaves_);
 }
 
-SUBLET_DECL void load_tree::repair(std::size_t node)
+SUBLET_DECL void segment_tree::update_ancestors(std::size_t node)
 {
     while ((node /= 2) != 0) most_[node] = larger(most_[2 * node], most_[2 * node + 1]) + added_[node];
 }

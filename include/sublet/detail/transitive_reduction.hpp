@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_DETAIL_DETOURS_HPP
-#define SUBLET_DETAIL_DETOURS_HPP
+#ifndef SUBLET_DETAIL_TRANSITIVE_REDUCTION_HPP
+#define SUBLET_DETAIL_TRANSITIVE_REDUCTION_HPP
 
 /// Which edges of a graph without cycles say nothing that longer paths do not say as well.
 ///
@@ -43,12 +43,12 @@ template <class PairOf>
                      pair_of(std::uint32_t{})
                      } -> std::same_as<csr_graph::edge>;
              }
-[[nodiscard]] std::vector<unsigned char> has_detour(csr_rows const& before, std::size_t pairs, PairOf pair_of)
+[[nodiscard]] std::vector<unsigned char> has_indirect_path(csr_rows const& before, std::size_t pairs, PairOf pair_of)
 {
     std::vector<node_id> nearest(before.rows(), no_node); // the lowest that follows
     for (node_id at = 0; at != before.rows(); ++at)
         for (node_id earlier : before[at]) nearest[earlier] = smaller(nearest[earlier], at);
-    std::vector<keyed> queries; // by length, then by origin
+    std::vector<sort_key> queries; // by length, then by origin
     for (std::uint32_t i = 0; i != pairs; ++i) {
         auto const [from, to] = pair_of(i);
         SUBLET_EXPECTS(from < to && to < before.rows(),
@@ -56,7 +56,7 @@ template <class PairOf>
         if (nearest[from] < to) // otherwise nothing leads from the one into what lies between
             queries.push_back({static_cast<unsigned>(std::bit_width(to - from)), from, i});
     }
-    sort_keyed(queries);
+    sort_by_key(queries);
 
     constexpr unsigned words = 8;
     std::vector<unsigned char> result(pairs);
@@ -67,7 +67,7 @@ template <class PairOf>
         node_id end = begin;
         for (std::uint32_t count = 0; last != queries.size() && queries[last].key == queries[first].key;
              ++last) {
-            auto const [from, to] = pair_of(queries[last].who);
+            auto const [from, to] = pair_of(queries[last].id);
             if (number[from] == 0) {
                 if (count == 64 * words || (from - begin) >> queries[first].key > 1) break;
                 number[from] = ++count;
@@ -83,11 +83,11 @@ template <class PairOf>
                     for (unsigned w = 0; w != words; ++w) mine[w] |= origins[words * earlier + w];
         }
         for (std::size_t i = first; i != last; ++i) {
-            auto const [from, to] = pair_of(queries[i].who);
+            auto const [from, to] = pair_of(queries[i].id);
             std::uint32_t const n = number[from] - 1;
             for (node_id earlier : before[to])
                 if (earlier > from && (origins[words * earlier + n / 64] >> n % 64 & 1) != 0)
-                    result[queries[i].who] = 1;
+                    result[queries[i].id] = 1;
         }
         for (std::size_t i = first; i != last; ++i) number[queries[i].tie] = 0;
     }

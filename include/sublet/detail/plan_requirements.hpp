@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_DETAIL_DEMANDS_HPP
-#define SUBLET_DETAIL_DEMANDS_HPP
+#ifndef SUBLET_DETAIL_PLAN_REQUIREMENTS_HPP
+#define SUBLET_DETAIL_PLAN_REQUIREMENTS_HPP
 
 /// What a program and its options demand of every plan, worked out without any plan or planner.
 ///
@@ -24,9 +24,9 @@
 namespace sublet::detail {
 
 /// How a step touches a value. `reads_at_end`: where its node ends, after every write.
-enum class moment : std::uint8_t { reads_early, reads, writes, reads_at_end };
+enum class access_kind : std::uint8_t { reads_early, reads, writes, reads_at_end };
 
-struct plan_demands {
+struct plan_requirements {
     static constexpr step_id never = ~step_id{0};
 
     std::vector<step_id> position;  ///< by step
@@ -54,29 +54,29 @@ std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot co
 /// By value, the end of its chain of views. A stretch of a chain is walked once, whatever hangs on it.
 std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
 
-/// Call `see(value, position, moment)` for every touch, those of a step in a row; ends of nodes come last.
-template <class See>
-void each_touch(snapshot const& program, std::vector<step_id> const& position, See see)
+/// Call `visit(value, position, access_kind)` for every touch, those of a step in a row; ends of nodes come last.
+template <class Visit>
+void each_touch(snapshot const& program, std::vector<step_id> const& position, Visit visit)
 {
     for (step_id s = 0; s != program.steps(); ++s)
         for (touch t : program.touches(s))
-            see(t.value, position[s],
-                t.kind == touch::access::def   ? moment::writes
-                : t.kind == touch::access::use ? moment::reads
-                                               : moment::reads_early);
+            visit(t.value, position[s],
+                t.kind == touch::access::def   ? access_kind::writes
+                : t.kind == touch::access::use ? access_kind::reads
+                                               : access_kind::reads_early);
     for (edge_use u : program.edge_uses())
-        see(u.value, position[program.steps_of(u.pred).last - 1], moment::reads_at_end);
+        visit(u.value, position[program.steps_of(u.pred).last - 1], access_kind::reads_at_end);
 }
 
 /// Complexity: O(values + steps + touches) time and memory.
 /// Throws:     precondition_error if a table has not one entry a value, an alignment is 0, views run in a
 ///             circle, or the order does not name every node once.
-[[nodiscard]] plan_demands demands(snapshot const& program, plan_options const& options);
+[[nodiscard]] plan_requirements derive_requirements(snapshot const& program, plan_options const& options);
 
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/demands.ipp>
+#include <sublet/impl/plan_requirements.ipp>
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_DETAIL_LOAD_TREE_HPP
-#define SUBLET_DETAIL_LOAD_TREE_HPP
+#ifndef SUBLET_DETAIL_SEGMENT_TREE_HPP
+#define SUBLET_DETAIL_SEGMENT_TREE_HPP
 
 /// How many bytes are alive at each position of a pool, while buffers come and go.
 ///
@@ -21,9 +21,9 @@
 
 namespace sublet::detail {
 
-class load_tree {
+class segment_tree {
 public:
-    explicit load_tree(std::size_t positions)
+    explicit segment_tree(std::size_t positions)
         : leaves_(positions), most_(2 * positions), added_(2 * positions)
     {
     }
@@ -37,14 +37,14 @@ public:
 
 private:
     /// With all that has been added above.
-    std::int64_t whole(std::size_t node) const;
+    std::int64_t total(std::size_t node) const;
     void change(live_range when, std::int64_t bytes);
     void put(std::size_t node, std::int64_t bytes)
     {
         most_[node] += bytes;
         added_[node] += bytes;
     }
-    void repair(std::size_t node);
+    void update_ancestors(std::size_t node);
 
     std::size_t leaves_;
     std::vector<std::int64_t> most_, added_; // by node
@@ -57,7 +57,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/load_tree.ipp>
+#include <sublet/impl/segment_tree.ipp>
 #endif
 
 #endif

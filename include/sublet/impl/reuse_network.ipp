@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/reuse_network.hpp>
+#include <sublet/impl/config.hpp>
+
+// --- giving network --------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_lives const& lives,
+                                           conflict_ranges const& conflicts,
+                                           std::vector<byte_count> const& weights, std::uint64_t most_visits)
+    : begin_of(weights.size(), no_node), end_of(begin_of)
+{
+    auto const buffers = static_cast<buffer_id>(weights.size());
+    for (buffer_id b = 0; b != buffers; ++b) {
+        total = checked_add(total, weights[b]);
+        if (weights[b] != 0 && lives.begins[b].size() > 1) multi_begin.push_back(b);
+    }
+    if (conflicts.undecided != 0 || multi_begin.size() > most_visits / 16 / larger(buffers, buffer_id{1})) {
+        for (buffer_id b : multi_begin) relaxed += weights[b]; // as if they began at the first alone
+        multi_begin.clear();
+    }
+    auto const positions = static_cast<step_id>(g.positions());
+    first_multi_end = 2 * positions;
+    std::vector<unsigned char> is_begin(positions);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        if (weights[b] == 0 || lives.begins[b].empty()) continue;
+        begin_of[b] = 2 * lives.first(b);
+        is_begin[lives.first(b)] = 1;
+    }
+    auto is_free = [&](buffer_id b, step_id x) {
+        if (is_begin[x] == 0) return false;
+        auto const conflicting = conflicts.of[b];
+        std::size_t const at = partition_point(conflicting.size(), [&](std::size_t i) { return x < conflicting[i].last; });
+        return at == conflicting.size() || x < conflicting[at].first;
+    };
+    free_point_rows const free_points = earliest_free_points(
+        g.before, g.after, lives, [&](buffer_id b) { return weights[b] != 0; }, is_free, most_visits);
+    visits = free_points.visits;
+
+    std::vector<buffer_id> multi_end;
+    for (buffer_id b = 0; b != buffers; ++b) {
+        if (weights[b] == 0 || lives.is_kept(b)) continue;
+        if (free_points.is_cut_short[b] != 0) relaxed += weights[b]; // as if the last end were the only one
+        if (free_points.last_end[b] != no_step) {
+            end_of[b] = 2 * free_points.last_end[b] + 1;
+        } else if (!free_points.lowest[b].empty() || !multi_begin.empty()) {
+            end_of[b] = first_multi_end + static_cast<node_id>(multi_end.size());
+            multi_end.push_back(b);
+        }
+    }
+    first_multi_begin = first_multi_end + static_cast<node_id>(multi_end.size());
+    std::size_t const nodes = first_multi_begin + multi_begin.size();
+    for (std::size_t k = 0; k != multi_begin.size(); ++k)
+        begin_of[multi_begin[k]] = first_multi_begin + static_cast<node_id>(k);
+    csr_rows const to_multi_begin = csr_rows::gathered(nodes, [&](auto add) {
+        for (buffer_id v : multi_begin)
+            for (buffer_id u = 0; u != buffers; ++u)
+                if (end_of[u] != no_node && gives_to(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
+    });
+    arcs.reserve(nodes, g.edges() + positions + free_points.lowest.items() + to_multi_begin.items());
+    for (node_id t = 0; t != nodes; ++t) {
+        if (t < first_multi_end && t % 2 == 0) arcs.append(t + 1);
+        else if (t < first_multi_begin)
+            for (step_id y : t < first_multi_end ? g.after[t / 2] : free_points.lowest[multi_end[t - first_multi_end]])
+                arcs.append(2 * y);
+        for (node_id sink : to_multi_begin[t]) arcs.append(sink);
+        arcs.close_row();
+    }
+    demand.assign(nodes, 0);
+    supply.assign(nodes, 0);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        if (begin_of[b] != no_node) demand[begin_of[b]] += weights[b];
+        if (end_of[b] != no_node) supply[end_of[b]] += weights[b];
+    }
+}
+
+// --- resting flow ----------------------------------------------------------------------------------------
+
+SUBLET_DECL antichain_flow::antichain_flow(csr_rows const& heads)
+    : excess(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
+      path_arc_(heads.rows(), 0), seen_(heads.rows(), 0)
+{
+    for (node_id t = 0; t != heads.rows(); ++t)
+        for (node_id const& head : heads[t]) tail_[arc(head)] = t;
+    in_arcs_ = csr_rows::gathered(heads.rows(), [&](auto add) {
+        for (node_id t = 0; t != heads.rows(); ++t)
+            for (node_id const& head : heads[t]) add(head, arc(head));
+    });
+}
+
+SUBLET_DECL void antichain_flow::pull_adjacent(node_id x, byte_count need)
+{
+    auto const arcs = in_arcs_[x];
+    for (std::size_t i = arcs.size(); i-- != 0;)
+        if (arcs[i] == arc(heads_[tail_[arcs[i]]].back())) move(arcs[i], excess[tail_[arcs[i]]]);
+    for (std::size_t i = arcs.size(); i-- != 0 && excess[x] < need;)
+        move(arcs[i], smaller(excess[tail_[arcs[i]]], need - excess[x]));
+}
+
+SUBLET_DECL void antichain_flow::augment(node_id x, byte_count need, std::uint64_t most)
+{
+    while (excess[x] < need && !is_in_cut(x) && visits < most)
+        if (!search(x, need, (most - visits) / 16 + 1)) return;
+}
+
+SUBLET_DECL std::uint32_t antichain_flow::arc(node_id const& head) const
+{
+    return static_cast<std::uint32_t>(&head - heads_[0].data());
+}
+
+SUBLET_DECL bool antichain_flow::search(node_id x, byte_count need, std::uint64_t most)
+{
+    ++searches_;
+    queue_.assign(1, x);
+    seen_[x] = searches_;
+    for (std::size_t i = 0; i != queue_.size(); ++i) {
+        if (i == most) return false;
+        node_id const at = queue_[i];
+        ++visits;
+        for (std::uint32_t a : in_arcs_[at])
+            if (visit(tail_[a], a) && push_along_path(tail_[a], x, need)) return true;
+        for (node_id const& head : heads_[at])
+            if (flow_[arc(head)] != 0 && visit(head, arc(head)) && push_along_path(head, x, need)) return true;
+    }
+    for (node_id at : queue_) seen_[at] = in_cut;
+    return true;
+}
+
+SUBLET_DECL bool antichain_flow::visit(node_id at, std::uint32_t a)
+{
+    if (seen_[at] >= searches_) return false; // dead, too
+    seen_[at] = searches_;
+    path_arc_[at] = a;
+    queue_.push_back(at);
+    return excess[at] != 0;
+}
+
+SUBLET_DECL bool antichain_flow::push_along_path(node_id from, node_id x, byte_count need)
+{
+    byte_count bytes = larger(smaller(excess[from], need - excess[x]), excess[from] / 2);
+    for (node_id at = from; at != x;) {
+        std::uint32_t const a = path_arc_[at];
+        bool const is_back = tail_[a] != at;
+        if (is_back) bytes = smaller(bytes, flow_[a]);
+        at = is_back ? tail_[a] : head_of(a);
+    }
+    bool is_saturated = false;
+    for (node_id at = from; at != x;) {
+        std::uint32_t const a = path_arc_[at];
+        bool const is_back = tail_[a] != at;
+        if (is_back) is_saturated |= (flow_[a] -= bytes) == 0;
+        else flow_[a] += bytes;
+        at = is_back ? tail_[a] : head_of(a);
+    }
+    excess[from] -= bytes;
+    excess[x] += bytes;
+    return is_saturated || excess[x] >= need;
+}
+
+} // namespace sublet::detail
